@@ -1,4 +1,4 @@
-"""What makes groups what a file says: the plans of `config set`, `offsets reset` and `delete`, of what differs."""
+"""Apply a file of groups: the plans of `config set`, `offsets reset` and `delete` for what differs."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from groups.offsets.scenarios import Scenario, ToMoment, name_of
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
 _HELD = "its other changes are skipped: a group is changed completely or not at all"
 _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after", "remark"))
-"""Of a partition that is to have no committed offset."""
+"""The scenario of a partition that must have no committed offset."""
 
 
 @dataclass(slots=True, kw_only=True)
 class DesiredStateChange:
-    """A `Change` of several kinds: settings first, then offsets, and what cannot be undone last.
+    """A `Change` of several kinds: settings first, then offsets, and deletions, which cannot be undone, last.
 
     A group is changed completely or not at all, as far as that is known before; after a failure the rest is skipped.
     """
@@ -67,7 +67,7 @@ class DesiredStateChange:
 
     @property
     def in_use(self) -> list[str]:
-        """The groups whose members keep it from being done."""
+        """The groups whose members prevent the change."""
         plans = (*self.offsets.plans, *self.cleared.plans, *self.deletions.plans)
         return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
 
@@ -88,7 +88,7 @@ class DesiredStateChange:
         return "; ".join(done for part in self._parts if (done := part.done)) or None
 
     def apply(self) -> None:
-        """Make the changes; what fails keeps no other group from being changed."""
+        """Make the changes; a failure does not affect other groups."""
         for part in self._parts:
             if not part.is_empty:
                 part.apply()
@@ -96,7 +96,7 @@ class DesiredStateChange:
         self.executed = True
 
     def _hold(self) -> None:
-        """Keep back what is yet to be done to groups of which something else cannot be done."""
+        """Skip the remaining changes of groups of which another change is impossible or failed."""
         failing = frozenset[str]().union(*(part.failing for part in self._parts))
         for part in self._parts:
             if part.outcome is None:
@@ -104,7 +104,7 @@ class DesiredStateChange:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """Of each part, in the order in which they are made, and of the groups that are kept back."""
+        """Problems of each part, in the order of the changes, and of the skipped groups."""
         held = {
             plan.group
             for part in self._parts
@@ -186,15 +186,15 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
-    """What differs between a source and a file; everything is read, and tried out, before anything is changed.
+    """The differences between a source and a file; everything is read and validated before anything is changed.
 
-    :raises UsageError: a setting that the cluster does not have; settings of a source that is only read
-    :raises CommandError: nothing is known of what the file is about
+    :raises UsageError: a setting that the cluster does not have; settings of a read-only source
+    :raises CommandError: nothing in the file could be compared
     """
     found = find_groups(source, [each.group for each in desired.groups], named=True)
     groups = {group.id: group for group in found.groups}
     wanted = [each for each in desired.groups if each.group in groups]
-    # It deletes no internal topics of streams groups, but says that they stay.
+    # No internal topics of streams groups are deleted; a notice names those that stay.
     offsets = with_internal_topics(source, _offsets(source, desired, groups, found), InternalTopicOptions())
     cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
@@ -221,7 +221,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
 
 
 def compare(application: DesiredStateChange, output: OutputOptions) -> None:
-    """Show what differs, and leave with 1 where something does."""
+    """Print the differences, and exit with 1 if there are any."""
     document = application.document()
     if application.refused:
         emit(document, output, ExitStatus.REFUSED)
@@ -255,7 +255,7 @@ def _settings(
 def _cleared(
     wanted: Sequence[DesiredGroup], groups: Mapping[str, Group], found: FoundGroups
 ) -> list[OffsetsDeletion]:
-    """What is committed where nothing is to be."""
+    """Committed offsets that the file removes."""
     plans: list[OffsetsDeletion] = []
     for each in wanted:
         scopes = [scope for scope, scenario in each.offsets.items() if scenario is None]
@@ -277,7 +277,7 @@ def _cleared(
 def _offsets(
     source: Source, desired: DesiredGroups, groups: Mapping[str, Group], found: FoundGroups
 ) -> tuple[GroupChange, ...]:
-    """What would be committed of what differs; a group of which nothing differs may have members."""
+    """The offsets to commit; a group without differences may have members."""
     wanted = [each for each in desired.groups if each.group in groups]
     topics = PartitionCounts(source)
     topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
@@ -291,7 +291,7 @@ def _offsets(
             places, problems = topics.of([scope])
             scenarios.setdefault(each.group, {}).update(dict.fromkeys(places, scenario))
             unread = (problem for problem in topics.problems if scope.topic in problem.topics)
-            # Of many places in the file with the same mistake the first is named.
+            # If the file repeats a mistake, its first line is named.
             for problem in (*problems, *unread):
                 if problem not in placed:
                     path = ("groups", each.group, "offsets", scope.topic, *map(str, scope.partitions or ()))
@@ -324,7 +324,7 @@ def _moment(scenario: Scenario) -> int | None:
 def _positions(
     source: Source, scenarios: Mapping[str, Mapping[Place, Scenario]]
 ) -> dict[int | None, Positions]:
-    """The ends of the logs by the moment that was asked for, None for none."""
+    """Log positions by requested time, None for no time."""
     places: dict[int | None, set[Place]] = {}
     for wanted in scenarios.values():
         for place, scenario in wanted.items():

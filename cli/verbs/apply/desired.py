@@ -1,4 +1,4 @@
-"""The file of `kohort apply`: what groups are to be.
+"""The file of `kohort apply`: the desired state of groups.
 
     kohort: 1
     groups:
@@ -7,8 +7,8 @@
         offsets: {orders: {0: 100, 1: earliest}, refunds: 2026-01-01T00:00:00Z}
       old-report: {delete: true}
 
-A setting of null is unset. An offset is a number, `earliest`, `latest`, a time with its date, or `none`: no committed
-offset; a topic has one for all of its partitions, or one for each that is named. What the file leaves out stays
+A null setting is unset. An offset is a number, `earliest`, `latest`, a time with its date, or `none`: no committed
+offset; a topic has one for all of its partitions, or one for each named partition. What the file omits stays
 as it is.
 """
 
@@ -39,14 +39,14 @@ _FORMS = "a number, earliest, latest, none or a time such as 2026-01-01T00:00:00
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredGroup:
-    """What one group is to be."""
+    """The desired state of one group."""
 
     group: str
     delete: bool = False
     settings: Mapping[str, str | None] = field(default_factory=dict)
     """By name; None: unset."""
     offsets: Mapping[TopicScope, Scenario | None] = field(default_factory=dict)
-    """Of whole topics, or of one partition each; None: no committed offset."""
+    """By whole topic or by partition; None: no committed offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +63,14 @@ class DesiredGroups:
         return f"{self.file}{f':{line}' if line else ''}: {dotted(path)}"
 
     def error(self, message: str, *path: str | int) -> UsageError:
-        """What is wrong with a value of the file, with its line."""
+        """An error about a value of the file, with its line."""
         return UsageError(str(TreeError.at(self.file, self.text, Malformed(message, *path))))
 
 
 def read_desired(file: Path) -> DesiredGroups:
     """Read a file, or standard input.
 
-    :raises TreeError: it cannot be read :raises UsageError: it is not what it should be; names the line and the field
+    :raises TreeError: it cannot be read :raises UsageError: it is invalid; names the line and the field
     """
     text = read_text(file, sys.stdin.buffer if file == STDIN else None)
     try:
@@ -93,7 +93,7 @@ def _groups(tree: Any) -> Iterator[DesiredGroup]:
 
 
 def _at(read: Callable[[Any], T], tree: Any, *path: str | int) -> T:
-    """What is read from a tree; errors know that it is at this path."""
+    """Read from a tree; errors name this path."""
     try:
         return read(tree)
     except Malformed as error:

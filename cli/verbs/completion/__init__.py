@@ -1,1 +1,1 @@
-"""Completion on the command line: scripts for the shells, and the names that they ask for."""
+"""Completion on the command line: scripts for the shells, and the names that they request."""

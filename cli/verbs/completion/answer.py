@@ -1,9 +1,9 @@
-"""What a shell is answered on Tab, worked out by Typer's own completion from the commands themselves.
+"""Answers to a shell on Tab, computed by Typer's own completion from the commands.
 
 A script runs `_KOHORT_COMPLETE=SHELL kohort LINE [WORDBREAKS]`, LINE being the command line up to the cursor as it is
-typed. The answer is a line with its kind (`words`, `more`: no space is to follow, `files` or `directories`), and a line
-for each word: with a description behind a tab, or for bash quoted as the line must have it. What cannot be answered, or
-not in time, is answered by nothing at all.
+typed. The answer is a line with its kind (`words`, `more`: no space follows, `files` or `directories`), and a line
+for each word: with a description after a tab, or for bash with the quotes of the line. Requests that cannot be
+answered, or not in time, get an empty answer.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
 
 
 def main(kohort: Typer) -> NoReturn:
-    """Answer, and leave at once, without a word on any fault; `kohort` has the commands."""
+    """Answer and exit at once, silently on any error; `kohort` has the commands."""
     with suppress(BaseException):
         terminal = os.dup(sys.stdout.fileno())
         nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):  # what a source has to say is not for the shell, and it may ask nothing
+        for stream in (0, 1, 2):  # notices of a source are not for the shell, and it must not ask anything
             os.dup2(nothing, stream)
         with suppress(OSError):
             os.setsid()
@@ -68,7 +68,7 @@ def answer_of(kohort: Typer, line: str, shell: str, breaks: str) -> str:
 def complete(
     kohort: Typer, words: Sequence[str], current: str
 ) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
-    """What may stand where the word `current` is: the part of it that stays, and the kind and words of what follows."""
+    """Completions of the word `current`: the part of it that stays, and the kind and words of what follows."""
     program, *arguments = words
     command = command_of(kohort, program)
     context = _resolve_context(command, {}, program, list(arguments))
@@ -78,7 +78,7 @@ def complete(
         is_known = not (context.args or context._protected_args) or not isinstance(target, TyperGroup)
         return prefix, ("words", target.shell_complete(context, incomplete) if is_known else [])
     if target.param_type_name == "option" and not prefix:
-        # click gives a line up that ends in an option without its value, and all arguments with it
+        # click discards a line that ends in an option without its value, with all arguments
         context = _resolve_context(command, {}, program, arguments[:-1])
     values = values_of(context, target)
     if values is None:
@@ -116,7 +116,7 @@ def _typed_arguments(context: Context) -> set[str]:
 
 
 def first_sentence(text: str) -> str:
-    """What fits beside a name in a list: the first sentence, or as much of it as there is room for."""
+    """A description next to a name in a list: the first sentence, or as much of it as fits."""
     line = " ".join(text.split("\n\n")[0].split())
     sentence = re.split(r"(?<=[.])\s", line, maxsplit=1)[0].rstrip(".:;")
     if len(sentence) <= LONGEST_HELP:
@@ -126,15 +126,15 @@ def first_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word of a command line: the text that it stands for, the quote that is open at its end, and how much of the
-    text bash's readline leaves alone, as it stands before the last break."""
+    """A word of a command line: its text, the quote that is open at its end, and how much of the
+    text bash's readline keeps, because it is before the last break."""
 
     text: str
     quote: str
     kept: int
 
     def rest_for_bash(self, word: str) -> str:
-        """What readline is to put behind what it leaves alone, to make this word `word`."""
+        """The text for readline to append to what it keeps, so that this word becomes `word`."""
         rest = word[self.kept :]
         if self.quote == "'":
             rest = rest.replace("'", "'\\''")
@@ -142,16 +142,16 @@ class Word:
             rest = re.sub(r'([\\"$`])', r"\\\1", rest).replace("!", '"\\!"')
         else:
             return re.sub(r"([^\w@%+=:,./-])", r"\\\1", rest)
-        # Readline takes a quote at the beginning for the one that is open, and one at the end for the closing one.
+        # Readline treats a quote at the start as the open one, and one at the end as the closing one.
         if rest.startswith(self.quote):
             rest = self.quote + rest
         return rest + self.quote if rest.endswith(self.quote) else rest
 
 
 def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Word]:
-    """The words of a line as a shell reads them, the last one being what is typed of the word at the cursor.
+    """The words of a line as a shell reads them; the last one is the typed part of the word at the cursor.
 
-    Variables of the environment are put in; nothing is run. `breaks` are the characters at which readline ends a word.
+    Environment variables are expanded; nothing is run. `breaks` are the characters at which readline ends a word.
     """
     words: list[Word] = []
     text, quote, kept, is_word = "", "", 0, False
@@ -179,7 +179,7 @@ def split_line(line: str, variables: Mapping[str, str], breaks: str) -> list[Wor
             text += variables.get("HOME", "~")
         else:
             if not quote and character in breaks:
-                kept = len(text) + (character != "@")  # a host's @ is taken for a part of the word behind it
+                kept = len(text) + (character != "@")  # a host's @ is part of the word after it
             text += character
         is_word = True
     return [*words, Word(text=text, quote=quote, kept=kept)]

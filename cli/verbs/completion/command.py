@@ -9,7 +9,7 @@ import typer
 
 
 class Shell(Enum):
-    """A shell that scripts are there for."""
+    """A shell with a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"

@@ -53,7 +53,7 @@ REPEATABLE = ("group", "topic")
 
 
 def drop_in() -> TyperCommand:
-    """The flags as Typer's options, with what their values are."""
+    """The flags as Typer's options, with the kinds of their values."""
     options = [
         TyperOption(
             param_decls=[f"--{flag}", flag.replace("-", "_")],

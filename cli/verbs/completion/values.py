@@ -1,4 +1,4 @@
-"""What the values of options and arguments are: known by command and option, by option, or by metavar."""
+"""The possible values of options and arguments, by command and option, by option, or by metavar."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 LIMIT_VARIABLE = "KOHORT_COMPLETION_MS"
 TIME_LIMIT_MS = 500
-"""How long a source may take; the start of the process comes on top. $KOHORT_COMPLETION_MS changes it."""
+"""Timeout of a source, in addition to the start of the process. $KOHORT_COMPLETION_MS changes it."""
 
 
 def limit_ms() -> int:
-    """How long a source may keep a shell waiting."""
+    """The timeout of a source."""
     chosen = os.environ.get(LIMIT_VARIABLE, "")
     return int(chosen) if chosen.isascii() and chosen.isdecimal() else TIME_LIMIT_MS
 
 
 Described = Iterable[tuple[str, str]]
-"""Names and what to say about them."""
+"""Names with descriptions."""
 
 
 def _nothing(_: Context) -> Described:
@@ -40,7 +40,7 @@ def _nothing(_: Context) -> Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """What a value may be: `kind` as the scripts know it, names, `several` of them with commas between."""
+    """The possible values: `kind` for the scripts, names, `several` if separated by commas."""
 
     kind: str = "words"
     names: Callable[[Context], Described] = _nothing
@@ -49,7 +49,7 @@ class Values:
 
     @property
     def of_source(self) -> bool:
-        """Whether a source knows the names."""
+        """Whether the names come from a source."""
         return self.names in (
             _groups,
             _topics,
@@ -63,13 +63,13 @@ class Values:
 
 
 ANY = Values()
-"""Nothing can be offered."""
+"""No completion."""
 FILES = Values(kind="files")
 DIRECTORIES = Values(kind="directories")
 
 
 def values_of(context: Context, parameter: Parameter) -> Values | None:
-    """What the value of a parameter is; None where its type knows."""
+    """The possible values of a parameter; None if its type provides them."""
     if getattr(parameter.type, "choices", None):
         return None
     path = context.command_path
@@ -92,7 +92,7 @@ def values_of(context: Context, parameter: Parameter) -> Values | None:
 
 @contextmanager
 def _source(context: Context) -> Iterator[Source]:
-    """The source that is typed, or what that leaves open. The process ends where it takes too long."""
+    """The source of the typed options, completed by the environment and contexts. The process exits at the timeout."""
     from threading import Timer
 
     from cli.selection import source_of
@@ -107,7 +107,7 @@ def _source(context: Context) -> Iterator[Source]:
 
 
 def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptions:
-    """The options of a source among the parameters of a command line, as click has them."""
+    """The options of a source among click's parameters of a command line."""
     from pathlib import Path
 
     from cli.options import SourceOptions
@@ -133,7 +133,7 @@ def _groups(context: Context) -> Described:
 
     with _source(context) as source:
         if isinstance(source, LiveSource) and source.client is not None:
-            # A list for people also counts members, which takes a question about every group.
+            # A list for people also counts members, which takes a request for every group.
             return [
                 (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
                 for listed in source.client.list_groups().groups
@@ -167,7 +167,7 @@ def _members(context: Context) -> Described:
 
 
 def _of_members(context: Context, value: Callable[[Member], str | None]) -> Described:
-    """What members of the groups that are named have, each once."""
+    """Values of the members of the named groups, each once."""
     with _source(context) as source:
         members = [
             member
@@ -194,7 +194,7 @@ def _hosts(context: Context) -> Described:
 
 
 def _settings(context: Context) -> Described:
-    """What may be set for a group."""
+    """The settings of a group."""
     from cli.verbs.config.action import known_configs
 
     with _source(context) as source:
@@ -279,7 +279,7 @@ def _varied_settings(context: Context) -> Described:
 
 
 def _scenarios(_: Context) -> Described:
-    """Those that ship with Kohort, and files."""
+    """Scenarios that ship with Kohort, and files."""
     from pathlib import Path
 
     from coordinator.simulation import random_scenario
@@ -311,7 +311,7 @@ def _states(_: Context) -> Described:
 
 
 def _states_and_groups(context: Context) -> Described:
-    """States; and groups, as the option takes no value where a table is meant."""
+    """States; and groups, since the option also selects a table, without a value."""
     groups: list[tuple[str, str]] = []
     with suppress(CommandError, WireError):
         groups += _groups(context)
@@ -344,7 +344,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort context show NAME": CONTEXTS,
     "kohort context rename NAME": CONTEXTS,
     "kohort context remove NAME": CONTEXTS,
-    "kohort log dump --group": ANY,  # the groups of a source are not those of the files
+    "kohort log dump --group": ANY,  # the groups of a source are not those in the files
     "kohort log dump --key-type": ANY,
     "kohort log dump FILE": FILES,
     "kohort fault clear ID": ANY,
@@ -381,7 +381,7 @@ BY_OPTION: Mapping[str, Values] = {
     "--confirm": CONTEXTS,
     "--to-context": CONTEXTS,
 }
-"""Options that mean the same in every command."""
+"""Options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
     "GROUP": GROUPS,
@@ -404,4 +404,4 @@ BY_METAVAR: Mapping[str, Values] = {
     "PLAN": FILES,
     "DIR": DIRECTORIES,
 }
-"""Without the dots and brackets that say how often it may stand there."""
+"""The metavar without dots and brackets."""

@@ -1,4 +1,4 @@
-"""Settings of a group: what is in force, and what a change would make of it."""
+"""Settings of a group: those in force, and the effect of a change."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from wire.suggestion import did_you_mean
 
 
 def settings_of(source: LiveSource) -> GroupSettings:
-    """The settings of groups on a live cluster, to be read, tried out and set."""
+    """Access to settings of groups on a live cluster: read, validate, set."""
     return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices)
 
 
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
-    """The settings of a group by name. Offline only those are known that are set for this very group.
+    """The settings of a group by name. Offline, only those set for this group are known.
 
     :raises CommandError: they are not known
     """
@@ -82,7 +82,7 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
 
 
 def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
-    """What is in force for a group."""
+    """The settings in force for a group."""
     data = [
         {
             **fields(config, "name", "value"),
@@ -97,7 +97,7 @@ def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsPlan:
-    """Settings of one group that are to change; None: unset."""
+    """The planned settings of one group; None: unset."""
 
     group: str
     changes: Mapping[str, str | None]
@@ -112,7 +112,7 @@ class SettingsPlan:
 
 @dataclass(slots=True, kw_only=True)
 class ConfigChange(ClusterChange[SettingsPlan]):
-    """Settings of groups that are to change."""
+    """A change of settings of groups."""
 
     did, what = "changed", "setting"
 
@@ -169,7 +169,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 def plan_config_change(
     source: Source, group: str, changes: Mapping[str, str | None], *, command: str
 ) -> ConfigChange:
-    """What a change of a group's settings would do: judged by the brokers' bounds, then tried out by the cluster.
+    """Plan a change of a group's settings: checked against the brokers' bounds, then validated by the cluster.
 
     :raises UsageError: a setting that the cluster does not have
     :raises CommandError: the group's settings cannot be read
@@ -193,7 +193,7 @@ def plan_config_change(
 
 
 def not_live(source: Source) -> UsageError:
-    """What is said of a source that is only read."""
+    """The error for a read-only source."""
     return UsageError(
         f"settings of groups can be changed only on a live cluster, not in {source.name}; "
         "name a live cluster (--bootstrap-server)"
@@ -207,7 +207,7 @@ def change_of_settings(
     *,
     command: str,
 ) -> ConfigChange:
-    """What of the changes, by group, would change something, judged and tried out; `configs` has their names."""
+    """The changes, by group, that have an effect, checked and validated; `configs` has their current settings."""
     plans = [_judged(group, changes[group], configs[group]) for group in changes]
     tried = settings.alter(
         {plan.group: plan.changes for plan in plans if plan.applicable}, validate_only=True
@@ -228,7 +228,7 @@ def _judged(
 
 
 def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
-    """With what trying it out has shown."""
+    """The plan with the result of its validation."""
     if failed is None:
         return plan
     found = (Problem(subject=plan.group, message=failed.message),)
@@ -236,13 +236,13 @@ def _with(plan: SettingsPlan, failed: Failed | None) -> SettingsPlan:
 
 
 def _is_noop(config: GroupConfig, value: str | None) -> bool:
-    """Whether a change would change nothing."""
+    """Whether a change has no effect."""
     own = config.origin is ConfigOrigin.GROUP
     return not own if value is None else own and config.value == value.strip()
 
 
 def note_other_types(plans: Iterable[SettingsPlan], found: Mapping[str, GroupType]) -> None:
-    """Notices of groups that do not exist, which are not in `found`, and of groups that ignore their new settings."""
+    """Print notices of groups that do not exist (not in `found`), and of groups that ignore their new settings."""
     noted: dict[str, list[str]] = {}
     for plan in plans:
         kinds = {plan.configs[name].kind for name in plan.changes}

@@ -1,4 +1,4 @@
-"""What the verbs of `kohort context` do and say."""
+"""The actions of the verbs of `kohort context`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from wire.client.config.config_file import ConfigFileError
 
 
 def listed() -> Document:
-    """All contexts; without a file none."""
+    """All contexts; empty without a file."""
     contexts = load_contexts()
     if contexts is None:
         path = config_path()
@@ -50,7 +50,7 @@ def _warn_of_secrets(contexts: Contexts, context: Context) -> None:
 
 
 def shown(name: str | None) -> Document:
-    """One context; by default the one in use. UsageError where there is none."""
+    """One context; by default the one in use. UsageError if there is none."""
     loaded = load_contexts()
     if name is None:
         variables = source_variables()
@@ -70,7 +70,7 @@ def shown(name: str | None) -> Document:
 
 
 def make_current(name: str | None) -> None:
-    """Write which context is the current one, None for none, and say so."""
+    """Write which context is current, None for none, and print it."""
 
     def change(editor: Editor, contexts: Contexts) -> str:
         if name is not None:
@@ -90,7 +90,7 @@ def make_current(name: str | None) -> None:
 
 
 def added(name: str, options: ContextOptions, *, use: bool) -> None:
-    """Add a context and say where it went."""
+    """Add a context and print its file."""
     path, context = add_context(name, options, use=use)
     notice(f"added the context {name} to {path}: {context.place}")
     if use:
@@ -100,7 +100,7 @@ def added(name: str, options: ContextOptions, *, use: bool) -> None:
 
 
 def renamed(name: str, new: str) -> None:
-    """Rename a context and say so."""
+    """Rename a context and print a message."""
     if not is_name(new):
         raise UsageError(f"{new!r} is not a valid context name: {NAME_RULE}")
 
@@ -115,7 +115,7 @@ def renamed(name: str, new: str) -> None:
 
 
 def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
-    """The context that commands use when their command line names no source, and who says so."""
+    """The context that commands use if their command line names no source, and what selects it."""
     variables = source_variables()
     if CONTEXT_VARIABLE in variables:
         name = variables[CONTEXT_VARIABLE]
@@ -126,7 +126,7 @@ def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
 
 
 def _note_override(current: str | None) -> None:
-    """Say it where the environment has another say than the file."""
+    """Print a notice if the environment overrides the file."""
     variables = source_variables()
     if variables and variables.get(CONTEXT_VARIABLE) != current:
         name = next(iter(variables))
@@ -135,9 +135,9 @@ def _note_override(current: str | None) -> None:
 
 
 def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
-    """Add a context, with the secrets that are asked for in files of their own; the configuration file, and it.
+    """Add a context, with the entered secrets in separate files. Returns the configuration file and the context.
 
-    :raises UsageError: the name is taken or none; the options make no sense, or hold a secret
+    :raises UsageError: the name exists or is invalid; the options are invalid, or contain a secret
     :raises CommandError: the file cannot be changed; everything is then as it was
     """
     if not is_name(name):
@@ -153,7 +153,7 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
         _refuse_taken(contexts, name)
         kept.update(keep(contexts.path, name, secrets))
         references: dict[str, Fragment] = {
-            # From the configuration file's directory, so that it can be moved with its secrets.
+            # Relative to the configuration file's directory, so that it can be moved with its secrets.
             key: {"file": str(file.relative_to(contexts.path.parent))}
             for key, file in kept.items()
         }
@@ -207,12 +207,12 @@ def _value(option: str, key: str, value: str) -> Fragment:
         file = Path(value).absolute()
         read_secret_file(file)
         return {"file": str(file)}
-    # What --secret asks for is not there yet.
+    # The value of --secret is entered later.
     return {"env": value or "-"}
 
 
 def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[str, Fragment]:
-    """The entry; paths as they are from anywhere."""
+    """The entry of the file, with absolute paths."""
     said: dict[str, Fragment | None] = {
         "bootstrap_server": options.bootstrap_server,
         "command_config": _path(options.command_config),
@@ -235,7 +235,7 @@ def _path(path: Path | None) -> str | None:
 
 
 def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
-    """The context as it will be read. UsageError for what would be refused then."""
+    """The context as it will be read. UsageError if it would be refused."""
     path = config_path() or Path("config.yaml")
     try:
         context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
@@ -249,7 +249,7 @@ def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
 
 @dataclass(slots=True, kw_only=True)
 class Removal:
-    """A context that is to go, and what goes with it."""
+    """The removal of a context, and of what belongs to it."""
 
     contexts: Contexts
     context: Context
@@ -262,7 +262,7 @@ class Removal:
 
     @property
     def place(self) -> SourceOrigin:
-        """What is changed: its own protection guards the context too."""
+        """The changed place: the context's own protection applies."""
         return SourceOrigin(
             where=self.context.place,
             named_by=f"of {self.contexts.path}",
@@ -295,7 +295,7 @@ class Removal:
         return f"removed the context {self.context.name} from {self.contexts.path}" if self.executed else None
 
     def apply(self) -> None:
-        """Write the file without it, as long as it is the one that was shown."""
+        """Write the file without the context, if it still is the one that was shown."""
 
         def change(editor: Editor, contexts: Contexts) -> str:
             if contexts.by_name.get(self.context.name) != self.context:
@@ -335,7 +335,7 @@ class Removal:
 
 
 def plan_removal(name: str) -> Removal:
-    """What would go. UsageError where there is no such context."""
+    """Plan the removal. UsageError if there is no such context."""
     loaded = load_with_text()
     found, context = context_named(None if loaded is None else loaded[0], name)
     text = "" if loaded is None else loaded[1]

@@ -1,7 +1,7 @@
-"""Changes to the text of a configuration file that leave the rest of it as it is: comments, order, quotes, line ends.
+"""Changes to the text of a configuration file that keep the rest of it: comments, order, quotes, line ends.
 
-Each change says what the tree of values is to be afterwards. `changed` parses what it has made, and refuses to hand out
-anything that says something else: a file that cannot be edited is left to its owner.
+Each change defines the resulting tree of values. `changed` parses the new text, and fails if its tree
+differs: a file that cannot be edited must be edited by hand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cli.sources.contexts.nodes import (
 )
 
 Fragment: TypeAlias = "str | list[Fragment] | dict[str, Fragment]"
-"""What is to be written: texts, lists and mappings of them."""
+"""A value to write: texts, lists and mappings of them."""
 
 INDENT = "  "
 LAST_PLANE_0 = 0xFFFF
@@ -34,12 +34,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class CannotEdit(ValueError):
-    """The text is laid out in a way that no change here keeps."""
+    """The layout of the text cannot be kept by a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Splice:
-    """Text that takes the place of another."""
+    """Text that replaces another."""
 
     begin: int
     end: int
@@ -47,10 +47,10 @@ class _Splice:
 
 
 class Editor:
-    """One text, and the changes to it. Every method gives the whole new text; CannotEdit."""
+    """One text, and changes to it. Every method returns the whole new text. :raises CannotEdit:"""
 
     def __init__(self, text: str) -> None:
-        """:raises MalformedText: it is no tree"""
+        """:raises MalformedText: it is not a tree"""
         self.text = text
         root = parse_nodes(text)
         if root is not None and not isinstance(root, MappingNode):
@@ -69,7 +69,7 @@ class Editor:
         return self._changed([self._current(name)], expected)
 
     def add(self, name: str, context: Mapping[str, Fragment], *, current: bool) -> str:
-        """Add a context behind the others."""
+        """Add a context after the others."""
         expected = self._tree()
         contexts = expected.get("contexts") or {}
         if not isinstance(contexts, dict) or name in contexts:
@@ -88,7 +88,7 @@ class Editor:
         return self._changed(splices, expected)
 
     def remove(self, name: str) -> str:
-        """Take a context away, and the comments in it; when it is the current one, none is."""
+        """Remove a context, and the comments in it; if it is the current one, unset that."""
         expected = self._tree()
         contexts = self._contexts()
         expected["contexts"] = {
@@ -103,7 +103,7 @@ class Editor:
         return self._changed(splices, expected)
 
     def rename(self, name: str, new: str) -> str:
-        """Call a context otherwise."""
+        """Rename a context."""
         expected = self._tree()
         contexts = self._contexts()
         expected["contexts"] = {
@@ -188,7 +188,7 @@ class Editor:
         return self._block(self._line_end(root.span.end), {"contexts": {name: context}}, root.span.column - 1)
 
     def _below(self, entry: MappingEntry, name: str, context: dict[str, Fragment]) -> _Splice:
-        """Contexts in the place of `{}` or of nothing at all."""
+        """Contexts in place of `{}` or of an empty value."""
         span = entry.value.span
         lines = _lines({name: context}, entry.key.span.column - 1 + len(INDENT))
         line_end = self._line_end(span.end)
@@ -230,7 +230,7 @@ class Editor:
         return _Splice(begin=begin, end=self._line_end(entry.value.span.end), text="")
 
     def _line_end(self, position: int) -> int:
-        """Behind the line that a position is in, or ends."""
+        """The position after the line that contains or ends at a position."""
         if position > 0 and self.text[position - 1] in "\r\n":
             return position
         found = _LINE_END.search(self.text, position)
@@ -238,14 +238,14 @@ class Editor:
 
 
 def quoted(text: str) -> str:
-    """A word as YAML: plain where nobody could take it for something else."""
+    """A word as YAML: unquoted if it is unambiguous."""
     if _SAFE.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return _in_quotes(text)
 
 
 def _in_quotes(value: Fragment) -> str:
-    """JSON, which is YAML too; what separates lines to YAML alone is escaped."""
+    """JSON, which is YAML too; characters that separate lines only in YAML are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return "".join(
         each if each.isprintable() or ord(each) > LAST_PLANE_0 else f"\\u{ord(each):04x}" for each in text
@@ -284,7 +284,7 @@ def _mapping(tree: Plain) -> dict[str, Plain]:
 
 
 def _renamed(word: ScalarNode, name: str) -> _Splice:
-    """A name in the place of another, in quotes where that one was."""
+    """A name in place of another, in quotes if that one was."""
     if word.text is None:
         return _replaced(word.span, f" {quoted(name)}")
     return _replaced(word.span, quoted(name) if word.plain else _in_quotes(name))

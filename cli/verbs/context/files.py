@@ -1,6 +1,6 @@
-"""The configuration file and the secrets beside it, on their way to the disk.
+"""Write the configuration file and the secret files next to it.
 
-One process at a time writes, all of it or nothing, with the permissions that the file had.
+One process at a time writes, atomically, and keeps the permissions of the file.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ LOCK_WAIT_S = 10.0
 BYTE_ORDER_MARK = "\ufeff"
 
 Change = Callable[[Editor, Contexts], str]
-"""From what the file says to its new text."""
+"""A function from the contents of the file to its new text."""
 
 
 def change_file(change: Change, *, may_create: bool = False) -> Path:
     """Change the configuration file; its path.
 
-    The file is read, changed and written while no other Kohort does so.
-    :raises CommandError: there is none, it cannot be used, changed or written; it is then as it was
+    No other Kohort changes the file meanwhile.
+    :raises CommandError: there is none, it cannot be used, changed or written; the file is then unchanged
     """
     path = config_path()
     if path is None:
         raise CommandError("there is no home directory for a configuration file; set KOHORT_CONFIG to a path")
     if may_create:
         _make_directory(path.parent)
-    # A file that is linked to (dotfiles in a repository) is changed where it is; the link stays.
+    # The target of a link (dotfiles in a repository) is changed; the link stays.
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise _missing(path)
@@ -82,7 +82,7 @@ def _make_directory(directory: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Keep other Kohorts out. The lock is on the directory, so that no file is left behind."""
+    """Lock out other Kohort processes. The lock is on the directory, so that no lock file remains."""
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -114,7 +114,7 @@ def _lock(descriptor: int, directory: Path) -> None:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Put a new file in the place of the old one, with its permissions and its byte order mark."""
+    """Replace the file by a new one, with its permissions and its byte order mark."""
     try:
         before = target.stat()
         mode, group = stat.S_IMODE(before.st_mode), before.st_gid
@@ -128,7 +128,7 @@ def _replace(target: Path, text: str) -> None:
             with open(descriptor, "wb") as file:
                 file.write(((BYTE_ORDER_MARK if mark else "") + text).encode())
                 file.flush()
-                with suppress(OSError):  # a group that this user is not in cannot be given away
+                with suppress(OSError):  # a file cannot be given to a group that this user is not in
                     os.fchown(descriptor, -1, group)
                 os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
@@ -147,7 +147,7 @@ DIRECTORY = "secrets"
 
 
 def ask_for(keys: Iterable[str]) -> dict[str, str]:
-    """A secret for each key: typed on the terminal and not shown, or a line each of standard input.
+    """A secret for each key: typed on the terminal without echo, or one line each of standard input.
 
     :raises UsageError: a secret is empty or missing
     """
@@ -187,7 +187,7 @@ def _line() -> str:
 
 
 def keep(config: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Path]:
-    """Write secrets into new files of mode 0600; by key, where. CommandError, and then none is left behind."""
+    """Write secrets into new files of mode 0600; paths by key. CommandError, after removing all of them."""
     kept: dict[str, Path] = {}
     try:
         for key, secret in secrets.items():
@@ -203,7 +203,7 @@ def keep(config: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Pa
 
 
 def _written(directory: Path, name: str, secret: str) -> Path:
-    """A file that was not there before: another context may still refer to one of this name."""
+    """A new file: another context may still refer to one of this name."""
     number = 1
     while True:
         file = directory / (name if number == 1 else f"{name}-{number}")
@@ -218,7 +218,7 @@ def _written(directory: Path, name: str, secret: str) -> Path:
 
 
 def drop(files: Iterable[Path]) -> None:
-    """Delete secrets that nobody refers to any more."""
+    """Delete secret files that are no longer referred to."""
     for file in files:
         with suppress(OSError):
             file.unlink()

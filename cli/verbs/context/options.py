@@ -18,7 +18,7 @@ USUAL_PANEL = "Defaults for commands"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions(NamedSource):
-    """What a context says: its source, how to reach it, and what is usual with it."""
+    """The properties of a context: its source, how to reach it, and its defaults."""
 
     properties: Annotated[
         list[str] | None,

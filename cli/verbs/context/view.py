@@ -1,4 +1,4 @@
-"""The documents of `kohort context list` and `show`: never a secret, only where it is kept."""
+"""The documents of `kohort context list` and `show`: never a secret, only its location."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wire.client.config.config_file import ConfigFileError
 
 
 def list_document(contexts: Contexts, in_force: str | None, named_by: str | None) -> Document:
-    """All contexts. `in_force` is the one that commands use now, None where none or another source is."""
+    """All contexts. `in_force` is the one that commands use now, None if there is none, or another source."""
     rows = [
         (
             "*" if context.name == in_force else "",
@@ -42,7 +42,7 @@ def list_document(contexts: Contexts, in_force: str | None, named_by: str | None
 
 def show_document(contexts: Contexts, context: Context, problems: tuple[Problem, ...]) -> Document:
     """Everything about one context."""
-    told: list[tuple[str, Cell]] = [
+    settings: list[tuple[str, Cell]] = [
         ("bootstrap_server", context.bootstrap_server),
         ("command_config", _text(context.command_config)),
         ("cluster_id", context.cluster_id),
@@ -56,7 +56,7 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
         ("protected", context.protected or None),
     ]
     rows: list[tuple[Cell, ...]] = [("context", context.name, f"{contexts.path}, line {context.line}")]
-    rows += [(key, value, "") for key, value in told if value is not None]
+    rows += [(key, value, "") for key, value in settings if value is not None]
     rows += [(value.key, _shown(value), _origin(value)) for value in context.properties]
     return Document(
         command="context show",
@@ -76,7 +76,7 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
 
 
 def problems_of(contexts: Contexts, context: Context) -> tuple[Problem, ...]:
-    """What a client would complain of, as far as that shows without the secrets."""
+    """Errors that a client would report, as far as they are known without the secrets."""
     try:
         InlineProperties(path=contexts.path, context=context).check()
     except ConfigFileError as error:
@@ -123,7 +123,7 @@ def _origin(value: PropertyValue) -> str:
 
 
 def _missing(value: PropertyValue) -> str | None:
-    """Why the value cannot be had now; None where it can. A command is not run only to be shown."""
+    """Why the value is not available now; None if it is. A command is not run just for this."""
     if value.store is ValueStore.ENVIRONMENT:
         return None if os.environ.get(value.text) else "not set"
     if value.store is ValueStore.FILE:

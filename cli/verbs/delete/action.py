@@ -30,12 +30,12 @@ from groups.unused import last_use
 
 @dataclass(slots=True, kw_only=True)
 class GroupDeletions(WrittenChange[PlannedChange]):
-    """Groups that are to be deleted."""
+    """A deletion of groups."""
 
     did, what = "deleted", "group"
 
     lags: Mapping[str, int | None] | None = None
-    """By group, where the last use of groups was asked for: it is shown then, and what they lag."""
+    """By group, if the last use was requested: it is shown then, with the lag."""
 
     @property
     def question(self) -> str:
@@ -100,7 +100,7 @@ class GroupDeletions(WrittenChange[PlannedChange]):
 
 
 def _offsets(group: Group) -> int | None:
-    """How many partitions it has committed offsets of; None when not known."""
+    """Number of partitions with committed offsets; None if not known."""
     return None if group.offsets is None else sum(map(len, group.offsets.values()))
 
 
@@ -112,7 +112,7 @@ def plan_group_deletions(
     with_last_use: bool = False,
     writer: ClusterWriter | None,
 ) -> GroupDeletions:
-    """What deleting groups would take, described with their offsets, and their last use where that is shown."""
+    """Plan the deletion of groups, described with their offsets, and their last use if it is shown."""
     plans = with_internal_topics(source, list(map(plan_group_deletion, read.items)), topics)
     lags = None
     if with_last_use:

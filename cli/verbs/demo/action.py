@@ -1,6 +1,6 @@
 """The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it.
 
-Of some the days before are there too (`cli.verbs.demo.stories`); what the sample says of them is their last rebalance.
+Some have a history of days (`cli.verbs.demo.stories`), which ends with their rebalance in the sample.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, CLEANER, *(kind.file for kind in Conf
 
 
 def fill(directory: Path) -> None:
-    """Write the fleet into a directory that holds no groups.
+    """Write the fleet into a directory without groups.
 
-    :raises CommandError: it belongs to a broker whose log is elsewhere, or to somebody else
+    :raises CommandError: it belongs to a broker whose log is elsewhere, or to another user
     :raises StorageError: it cannot be written
     """
     with as_file(files("cli.verbs.demo").joinpath("sample.yaml")) as file:
@@ -48,7 +48,7 @@ def fill(directory: Path) -> None:
 
 
 def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple[int, Sequence[Record]]]:
-    """Records, and when they were written in ms; those of a group in their order."""
+    """Records with the times of their writing in ms; those of a group in order."""
     for group in fleet.groups.values():
         story = STORIES.get(group.id)
         if story is None:
@@ -62,9 +62,9 @@ def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple
 
 
 def clear(directory: Path) -> None:
-    """Take out of a directory what an embedded coordinator puts there, and nothing else.
+    """Remove what an embedded coordinator wrote into a directory, and nothing else.
 
-    :raises CommandError: it is a broker's, or something cannot be removed
+    :raises CommandError: it belongs to a broker, or something cannot be removed
     :raises DirectoryInUse: a coordinator is running on it
     """
     lock = DirectoryLock.take(directory)
@@ -81,7 +81,7 @@ def clear(directory: Path) -> None:
 
 
 def _own_entries(directory: Path) -> list[Path]:
-    """What an embedded coordinator has put into a directory. CommandError when a broker has put records there."""
+    """The entries of an embedded coordinator in a directory. CommandError if a broker has written records there."""
     found = []
     for entry in sorted(directory.iterdir()):
         name = parse_partition_name(entry.name) if entry.is_dir() else None

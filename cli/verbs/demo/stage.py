@@ -1,4 +1,4 @@
-"""A group of the sample in the simulation: its consumers start and end, and it is at rest for days."""
+"""A group of the sample in the simulation: its consumers start and stop, and it is stable for days."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 
 _AWAY_S = 30
-"""How long a process is away that is started anew."""
+"""How long a restarted process is away."""
 _ANSWER_S = 1
-"""Until whatever was sent is answered."""
+"""Time until all requests are answered."""
 
 
 class _World(World):
-    """A world that keeps when its log was written."""
+    """A world that records when its log was written."""
 
     def __init__(self, scenario: Scenario, seed: int, **options: Any) -> None:
         self.written: list[tuple[int, Sequence[Record]]] = []
@@ -42,20 +42,20 @@ class _World(World):
 
 
 class Stage:
-    """Time passes slowly while the group rebalances (`run`, `wait_until_stable`), and in leaps while it rests (`live`).
+    """Time passes slowly while the group rebalances (`run`, `wait_until_stable`), and in leaps otherwise (`live`).
 
-    The consumers commit every hour of `live` and before they close, not by themselves. All is the same for the
-    same scenario and beginning.
+    The consumers commit every hour of `live` and before they close, not on their own. Everything is the same for the
+    same scenario and start.
     """
 
     def __init__(
         self, group: str, scenario: Scenario, beginning: InitialState, member_ids: Mapping[str, str]
     ) -> None:
-        """`member_ids`: those of the members that are in the sample."""
+        """`member_ids`: ids of the members in the sample."""
         self._group = group
         self._beginning = beginning
         ids = {name: (member,) for name, member in member_ids.items()}
-        seed = crc32(group.encode())  # with the same one, all groups would have the same ids
+        seed = crc32(group.encode())  # with the same seed, all groups would have the same ids
         self.world = _World(
             scenario, seed, member_ids=ids, make=_make_member, with_story=False, initial=beginning
         )
@@ -66,37 +66,37 @@ class Stage:
 
     @property
     def written(self) -> Iterator[tuple[int, Sequence[Record]]]:
-        """All that the group's log has by now, in order: times in ms, and the records appended then."""
+        """The group's log so far, in order: times in ms, and the records appended then."""
         yield self._beginning.at_ms, self._named(self._beginning.log)
         for at_ms, records in self.world.written:
             yield at_ms, self._named(records)
 
     def _named(self, records: Sequence[Record]) -> tuple[Record, ...]:
-        """With the group's own name, which the simulation does not know."""
+        """The record with the group's own name, which the simulation does not know."""
         return tuple(replace(record, group=self._group) for record in records)
 
-    # What happens to members.
+    # Events of members.
 
     def join(self, *members: str) -> None:
-        """Start them, and wait until the group is at rest."""
+        """Start them, and wait until the group is stable."""
         for member in members:
             self.world.play(Start(at=0, member=member))
         self.wait_until_stable()
 
     def leave(self, member: str, away_s: int = 0) -> None:
-        """Have it commit and close, and wait until the group is at rest."""
+        """Let it commit and close, and wait until the group is stable."""
         self.commit(member)
         self.world.play(Close(at=0, member=member))
         self.run(away_s)
         self.wait_until_stable()
 
     def restart(self, member: str, successor: str) -> None:
-        """Have a member close, and start another one in its place."""
+        """Close a member, and start another one in its place."""
         self.leave(member, _AWAY_S)
         self.join(successor)
 
     def crash(self, member: str) -> None:
-        """Have it end without a word, and wait until the coordinator has noticed and the group is at rest."""
+        """Kill it, and wait until the coordinator has removed it and the group is stable."""
         self.world.play(Kill(at=0, member=member))
         self.run(SESSION_TIMEOUT_MS // 1000 + 3)
         self.wait_until_stable()
@@ -107,7 +107,7 @@ class Stage:
         self.run(_ANSWER_S)
 
     def set_back(self, operator: Client, records: int) -> None:
-        """Set the offsets of the empty group to what was written last but so many records."""
+        """Set the offsets of the empty group to this many records before the end."""
         image, topics = self.world.topics.image, self.world.topics
         offsets = tuple(
             Offset(
@@ -124,13 +124,13 @@ class Stage:
         self.world.network.send(_Operator(operator), send)
         self.run(_ANSWER_S)
 
-    # How time passes.
+    # Time.
 
     def run(self, seconds: int) -> None:
         self._play(self.world.schedule.play(self.now_ms + seconds * 1000, LIMIT))
 
     def wait_until_stable(self) -> None:
-        """Let time pass until the group is at rest."""
+        """Let time pass until the group is stable."""
         world = self.world
 
         def is_rebalancing() -> bool:
@@ -144,7 +144,7 @@ class Stage:
         )
 
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
-        """Consume and commit until a moment, every member but a `silent` one. The group is at rest."""
+        """Consume and commit until a time, except for a `silent` member. The group is stable."""
         while self.now_ms < until_ms:
             self._play(self.world.skip(min(self.now_ms + every_ms, until_ms), LIMIT))
             running = (name for name, each in self.world.processes.items() if each.is_running)
@@ -156,7 +156,7 @@ class Stage:
 
 
 class _Operator:
-    """Sends a request, and does not care for its answer."""
+    """Sends a request, and ignores its answer."""
 
     name = "operator"
 
@@ -171,7 +171,7 @@ class _Operator:
 
 
 def _make_member(new: NewMember) -> Member:
-    """As the simulation does; with its assignor where only the application has that."""
+    """Like the simulation; with its assignor if only the application has it."""
     script = new.script
     if not any("." in name for name in script.assignors):
         return make_member(new)
@@ -186,5 +186,5 @@ def _make_member(new: NewMember) -> Member:
 
 
 def _like_range(name: str) -> Assignor:
-    """An assignor that only the application has: with one member it cannot do anything else."""
+    """An assignor that only the application has: with one member any assignor gives the same."""
     return replace(find("range", Side.CLIENT), name=name)

@@ -1,14 +1,14 @@
-"""The days before: a story per group, which ends one rebalance before the group as the sample has it.
+"""The history of days: a story per group, which ends one rebalance before the state in the sample.
 
 billing          range: deployments member by member, a crash at night, a third more members for a day
 clickstream      cooperative-sticky: a crash; one member commits nothing for a day
-checkout         range, then the way to the consumer protocol, member by member, still under way
+checkout         range, then the migration to the consumer protocol, member by member, still running
 fraud            the consumer protocol from the beginning: deployments, a crash
 legacy-etl       one member in a loop of restarts, and offsets that were set back
-nightly-report   a member that comes every night and goes again, and offsets that an operator set back
+nightly-report   a member that joins every night and leaves again, and offsets that an operator set back
 
 Each is played by the simulation (`cli.verbs.demo.stage`). Members are named by their place in the sample: `0` is a
-process that was there before, `now 0` the one that is in the sample, with its id.
+process of earlier days, `now 0` the one in the sample, with its id.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ DAY_MS = 24 * HOUR_MS
 DAYS = 6
 """How far back the stories go."""
 LAST_MS = 20 * MINUTE_MS
-"""How long ago the group became what the sample says."""
+"""How long ago the group reached its state in the sample."""
 _WATCHED_S = 90
-"""How long somebody watches the new process before the next one's turn comes."""
+"""Pause after a restart before the next one."""
 _RECORDS_PER_HOUR = 25
-"""That a partition gets."""
+"""Records written to a partition."""
 _PLACES = 4
-"""How many members a story may have at once."""
+"""Maximum number of members of a story at once."""
 _OPERATOR = Client(id="kohort-offsets", host="/10.0.0.7")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar:
-    """When things happen."""
+    """The times of the events."""
 
     now_ms: int
 
     def ago(self, days: float) -> int:
-        """A moment, by days before now."""
+        """A time, by days before now."""
         return self.now_ms - round(days * DAY_MS)
 
     @property
@@ -66,17 +66,17 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """What happened to a group. It ends with the generation or group epoch before the sample's."""
+    """The history of a group. It ends with the generation or group epoch before the sample's."""
 
     first_epoch: int
-    """Generation or group epoch, without members, when the story begins."""
+    """Generation or group epoch, without members, at the start of the story."""
     assignor: str = ""
-    """Of its classic members; empty where all are of the consumer protocol."""
+    """Assignors of its classic members; empty if all use the consumer protocol."""
     play: Callable[[Stage, Calendar], None]
 
 
 def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Stage:
-    """A story, played to its end. The same for the same moment."""
+    """A story, played to its end. The same for the same time."""
     calendar = Calendar(now_ms=now_ms)
     start_ms, offsets = calendar.ago(DAYS), group.offsets or {}
     before = MemberScript(
@@ -117,7 +117,7 @@ def _now(place: int) -> str:
 
 
 def _client(group: Group, name: str) -> Client:
-    """The client of the sample's member in a place; later ones have the first one's id, and hosts of their own."""
+    """The client of the sample's member in a place; later ones have the first one's id, and other hosts."""
     place, members = int(name.split()[-1]), group.members
     if place < len(members):
         return Client(id=members[place].client.id or "", host=members[place].client.host or "")
@@ -142,7 +142,7 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
 
 
 def _deploy(stage: Stage, *places: int, is_last: bool = False) -> None:
-    """Members stop and start again, one after the other."""
+    """Restart the members, one after the other."""
     for place in places:
         stage.restart(str(place), _now(place) if is_last else str(place))
         stage.run(_WATCHED_S)

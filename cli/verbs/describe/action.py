@@ -1,4 +1,4 @@
-"""Reading what the table of committed offsets shows: ends of logs, and when records were written, offsets committed."""
+"""Read the facts of the table of committed offsets: log end offsets, times of records and of commits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def offsets_document(
     verbose: bool,
     only_topics: Collection[str] = (),
 ) -> Document:
-    """Of groups with their committed offsets; of `only_topics`, where any are named."""
+    """The document of groups with their committed offsets; of `only_topics`, if any are named."""
     groups, only = described.items, frozenset(only_topics)
     if only:
         groups = tuple(_of_topics(group, only) for group in groups)
@@ -58,7 +58,7 @@ def offsets_document(
 
 
 def _of_topics(group: Group, topics: frozenset[str]) -> Group:
-    """The group with its committed offsets of some topics alone."""
+    """The group with its committed offsets of certain topics only."""
     if group.offsets is None:
         return group
     return replace(group, offsets={topic: own for topic, own in group.offsets.items() if topic in topics})
@@ -67,7 +67,7 @@ def _of_topics(group: Group, topics: frozenset[str]) -> Group:
 def _unread(
     groups: Sequence[Group], topics: Mapping[str, Topic]
 ) -> Mapping[tuple[str, int], Collection[int]]:
-    """The committed offsets behind which there are records."""
+    """The committed offsets with records after them."""
     offsets: dict[tuple[str, int], set[int]] = {}
     for group in groups:
         for row in partition_lags(group, topics):
@@ -77,7 +77,7 @@ def _unread(
 
 
 def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
-    """Why times of commits are missing that no problem speaks of."""
+    """A remark on missing times of commits that no problem explains."""
     share = [group.id for group in groups if group.type is GroupType.SHARE]
     remarks = tuple(
         f"{group}: the last commit of a share group is not known: its offsets are in __share_group_state"

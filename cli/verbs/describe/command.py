@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 STATE_TABLE = ""
-"""Stands for a `--state` without a value."""
+"""The value of a `--state` without one."""
 
 
 def _are_states(text: str) -> bool:
@@ -35,7 +35,7 @@ with_table = partial(with_value, option="--state", default=STATE_TABLE, is_value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeSelection(SelectionOptions):
-    """Which groups are described; a `--state` alone asks for a table."""
+    """The described groups; `--state` alone selects a table."""
 
     states: Annotated[
         list[str] | None,

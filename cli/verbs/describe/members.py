@@ -1,4 +1,4 @@
-"""What `kohort describe` shows of the members of groups."""
+"""Members of groups in `kohort describe`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groups.model import Group, GroupType, Member, MemberProtocol
 
 
 def upgraded(group: Group, member: Member) -> bool | None:
-    """Whether a consumer group's member speaks the consumer protocol; None where the question has no sense."""
+    """Whether a consumer group's member uses the consumer protocol; None for other groups."""
     if group.type is not GroupType.CONSUMER or member.protocol is None:
         return None
     return member.protocol is MemberProtocol.CONSUMER

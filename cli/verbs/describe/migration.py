@@ -1,4 +1,4 @@
-"""Groups in flight, as `kohort describe --migration` shows them."""
+"""Groups in a migration, as `kohort describe --migration` shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING = "nothing"
 
 
 def migration_data(found: Inspection) -> dict[str, Any]:
-    """What is added to a group of the describe document."""
+    """Fields added to a group of the describe document."""
     return {
         "migration": {
             "standing": found.standing,
@@ -78,7 +78,7 @@ def _wait_data(wait: Wait) -> dict[str, Any]:
 
 
 def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator[Block]:
-    """What each group is at, who leads it, what stands in its way, and a row per member; all tables are alike."""
+    """For each group its stage, leader and blockers, and a row per member; all tables have the same columns."""
     shown = _ShownColumns(
         verbose=verbose,
         leads=any(each.succession is not None for each in groups),
@@ -90,7 +90,7 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ShownColumns:
-    """Which columns a table has beside those that it always has."""
+    """The optional columns of the tables."""
 
     verbose: bool
     leads: bool
@@ -125,7 +125,7 @@ def _known(number: int | None) -> str:
 
 
 def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
-    """Who leads, and who would follow."""
+    """The leader and its successor."""
     if order.leader is None:
         return _unknown_leader(found, order, labels)
     (leader,) = (each for each in found.members if each.member.id == order.leader)
@@ -158,7 +158,7 @@ def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, s
 
 
 def _upgrade(found: Inspection) -> str | None:
-    """What the user data of the assignments mean for an online upgrade."""
+    """The effect of user data in assignments on an online upgrade."""
     blockers = found.upgrade_blocked_by
     if found.group.type is not GroupType.CLASSIC or not found.members:
         return None
@@ -176,7 +176,7 @@ def _upgrade(found: Inspection) -> str | None:
 
 
 def _as_long_as(found: Inspection) -> str:
-    """How long assignments without user data stay so: leaders of some libraries write it."""
+    """How long assignments stay without user data: leaders of some libraries write it."""
     writers = [each for each in found.members if each.writes_user_data]
     libraries = " or ".join(sorted({each.client.library.name for each in writers if each.client.library}))
     if any(each.leads is not False for each in writers):
@@ -234,7 +234,7 @@ def _place(found: InspectedMember) -> str | None:
 
 
 def waits_text(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
-    """What a member waits for, in words; None where that cannot be told."""
+    """What a member waits for, as text; None if it is not known."""
     if found.waits is None:
         return None
     return "; then ".join(_wait_text(found, wait, labels) for wait in found.waits) or _NOTHING

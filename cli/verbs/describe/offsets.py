@@ -1,4 +1,4 @@
-"""What `kohort describe` shows of committed offsets and lag."""
+"""Committed offsets and lag in `kohort describe`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from groups.model import Group, Topic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsView:
-    """What the table of offsets shows beside offsets and lag.
+    """The optional columns and rows of the table of offsets.
 
-    `times` say when records were written (`cli.sources.source.RecordTimes`), where lag times are wanted: they are
-    counted back from `now_ms`.
+    `times` are the times of records (`cli.sources.source.RecordTimes`), if lag times are requested: these are
+    relative to `now_ms`.
     """
 
     times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
@@ -48,9 +48,9 @@ PLAIN = OffsetsView()
 
 
 def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
-    """The groups and rows that are known not to be at the end, and of how many rows the lag is not known.
+    """The groups and rows that are known to lag, and the number of rows with unknown lag.
 
-    A negative lag stays: an offset committed beyond the end of the log is one that nothing can be read from.
+    A negative lag is kept: nothing can be read from an offset beyond the end of the log.
     """
     behind = {group: [row for row in own if row.lag] for group, own in rows.items()}
     unknown = sum(row.lag is None for own in rows.values() for row in own)
@@ -120,7 +120,7 @@ def offsets_table(
 
 
 def _lost_text(row: PartitionLag) -> str:
-    """What became of records that a group has not read; empty where all of them are kept."""
+    """A remark on unread records that were deleted; empty if none were."""
     if not row.lost:
         return ""
     return f"{counted(row.lost, 'offset')} before the log start: deleted unread"

@@ -1,4 +1,4 @@
-"""What `kohort describe` shows of streams groups: the tasks of their members, and their topologies."""
+"""Streams groups in `kohort describe`: the tasks of their members, and their topologies."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NOT_OF_STREAMS = StreamsMember()
 
 
 def member_headings(*, verbose: bool) -> list[str]:
-    """Columns that a table of members gets where one of them is of a streams group."""
+    """Additional columns of a table with members of streams groups."""
     more = ["TARGET-TASKS", "#TOPOLOGY-EPOCH", "ENDPOINT", "CLIENT-TAGS"] if verbose else []
     return ["PROCESS", "TASKS", *more]
 
 
 def member_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
-    """Under those headings; empty ones for a member of another group."""
+    """The cells of those columns; empty for a member of another group."""
     streams = member.streams or _NOT_OF_STREAMS
     cells: tuple[Cell, ...] = (streams.process, tasks_text(streams.tasks))
     if not verbose:
@@ -96,7 +96,7 @@ def _node_data(node: TopologyNode) -> dict[str, Any]:
 
 
 def topology_tables(groups: Sequence[Group]) -> list[Table]:
-    """A row per subtopology of each streams group; a table more where nodes are known."""
+    """A row per subtopology of each streams group; one more table if nodes are known."""
     nodes = [
         (group.id, subtopology, node.name, _kind(node), *map(_listed, _names(node)))
         for group in groups
@@ -111,7 +111,7 @@ def topology_tables(groups: Sequence[Group]) -> list[Table]:
 
 
 def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
-    """Nodes by subtopology; those of global stores belong to none."""
+    """Nodes by subtopology; those of global stores have none."""
     for each in topology.subtopologies:
         yield each.id, each.nodes or ()
     yield None, topology.global_nodes

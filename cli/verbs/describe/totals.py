@@ -13,13 +13,13 @@ from groups.lag import PartitionLag, each_once, longest_lag_ms, total_lag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Of some partitions.
+    """The sums over some partitions.
 
     Attributes:
-        lag: the sum of the lags that are known, None where none is. Offsets that are committed beyond the end of the
-            log count as none: they must not hide that others lag.
-        unknown: how many partitions have a lag that is not known, and is not in the sum.
-        longest_ms: the longest lag time that is known, None where it is of no partition that lags.
+        lag: the sum of the known lags, None if none is known. Offsets committed beyond the end of the
+            log count as 0: they must not hide the lag of others.
+        unknown: number of partitions whose lag is not known, and not in the sum.
+        longest_ms: the longest known lag time, None if no lagging partition has one.
     """
 
     partitions: int

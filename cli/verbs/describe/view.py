@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DescribeMode(Enum):
-    """Which table is shown; the data are those that the table rests on."""
+    """The table to show; the data are those of the table."""
 
     OFFSETS = "offsets"
     MEMBERS = "members"
@@ -38,7 +38,7 @@ def describe_document(
     problems: tuple[Problem, ...],
     view: OffsetsView = PLAIN,
 ) -> Document:
-    """`topics` give end offsets, where they were read."""
+    """`topics` have the end offsets, if they were read."""
     if mode is DescribeMode.MIGRATION:
         return _migration_document(groups, verbose=verbose, problems=problems)
     if mode is DescribeMode.OFFSETS:
@@ -87,7 +87,7 @@ def _offsets_document(
 def with_operations(
     document: Document, groups: Sequence[Group], authorized: AuthorizedOperations
 ) -> Document:
-    """The document of some groups, with what the user may do with each: a table more, and a field of every group."""
+    """The document with the authorized operations of each group: one more table, and a field of every group."""
     known = authorized.by_group
 
     def data() -> dict[str, Any]:
@@ -117,7 +117,7 @@ def with_operations(
 
 
 def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tuple[Problem, ...]) -> Document:
-    # They know of assignors, and those of numpy, which takes longer to import than most questions take.
+    # They import assignors and numpy, which takes longer than most requests.
     from cli.verbs.describe.migration import migration_blocks, migration_data
     from migration.inspection import inspect
 
@@ -138,13 +138,13 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
 def group_data(
     group: Group, offsets: Sequence[PartitionLag] | None, view: OffsetsView = PLAIN
 ) -> dict[str, Any]:
-    """A group of the JSON document; offsets are null when they were not asked for."""
+    """A group of the JSON document; offsets are null if they were not requested."""
     numbers = (
         {"generation": group.generation}
         if group.type is GroupType.CLASSIC
         else {"group_epoch": group.group_epoch, "assignment_epoch": group.assignment_epoch}
     )
-    told = (
+    totals = (
         {"totals": group_totals(offsets, lag_time=view.lag_time)}
         if offsets is not None and view.totals
         else {}
@@ -161,7 +161,7 @@ def group_data(
         **({"topology": streams.topology_data(group.topology)} if of_streams else {}),
         "members": [member_data(group, member) for member in group.members],
         "offsets": None if offsets is None else [offset_data(row, view) for row in offsets],
-        **told,
+        **totals,
     }
 
 
@@ -169,7 +169,7 @@ _KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}
 
 
 def remark_on(group: Group) -> str | None:
-    """What Kafka's tools say beside the table; None when the group is at rest."""
+    """The remark of Kafka's tools on a group's state; None for a stable group."""
     named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
     if group.state is GroupState.EMPTY:
         return f"{named} has no active members."

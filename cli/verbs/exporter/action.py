@@ -1,4 +1,4 @@
-"""What `kohort exporter` runs: polls in this thread, scrapes in others."""
+"""Run `kohort exporter`: polls in this thread, scrapes in others."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
 def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
-    """Poll, and serve or write what was read, until SIGTERM or Ctrl-C; once where that is wanted.
+    """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once.
 
-    UNREADABLE where one poll is all, and something could not be read.
+    UNREADABLE if a single poll could not read something.
     """
     guard = _guard(options)
     textfile = _textfile(options)
@@ -70,7 +70,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
 
 
 def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
-    """Poll, every so many seconds from beginning to beginning."""
+    """Poll at a fixed interval, from start to start."""
     unwritten = ""
     while True:
         started = time.monotonic()
@@ -89,7 +89,7 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
 
 
 class _Poller:
-    """Reads the groups, and says on standard error what is new about what cannot be read."""
+    """Reads the groups, and prints new problems on standard error."""
 
     def __init__(self, opened: ReusableSource, scope: Scope, cache: FigureCache) -> None:
         self.cache = cache
@@ -99,7 +99,7 @@ class _Poller:
         self._said: frozenset[str] = frozenset()
 
     def poll(self) -> None:
-        """:raises WireError: nothing can be read :raises CommandError: the same"""
+        """:raises WireError: nothing can be read :raises CommandError: likewise"""
         started = time.monotonic()
         with _without_collector():
             reading = read_groups(
@@ -111,7 +111,7 @@ class _Poller:
         self._say([_line(each) for each in reading.problems])
 
     def poll_or_wait(self) -> None:
-        """A cluster that does not answer is asked again at the next poll; what cannot pass by itself ends the first.
+        """A cluster that does not answer is polled again at the next interval; a permanent error stops the first poll.
 
         :raises WireError: :raises CommandError:
         """
@@ -125,7 +125,7 @@ class _Poller:
             self._say([f"{str(error).rstrip('.')}; the next poll tries again"])
 
     def _say(self, lines: Sequence[str]) -> None:
-        """Lines that were not said at the poll before."""
+        """Print lines that were not printed at the previous poll."""
         new = [line for line in dict.fromkeys(lines) if line not in self._said]
         for line in new[:SHOWN_PROBLEMS]:
             notice(line)
@@ -138,7 +138,7 @@ class _Poller:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """A poll makes hundreds of thousands of objects, and no cycles: to look for those takes a third of it."""
+    """A poll creates hundreds of thousands of objects without cycles: searching for cycles would take a third of it."""
     gc.disable()
     try:
         yield
@@ -151,7 +151,7 @@ def _line(problem: Problem) -> str:
 
 
 def _guard(options: ExporterOptions) -> Guard | None:
-    """Where to listen, and who is let in; None: nowhere."""
+    """The listen address and the logins; None: not listening."""
     wants_page = options.listen is not None or (options.textfile is None and not options.once)
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
@@ -178,7 +178,7 @@ def _interval_ms(text: str) -> int:
 
 
 def _textfile(options: ExporterOptions) -> Path | None:
-    """Checked as far as it can be before the first poll."""
+    """The file to write, checked as far as possible before the first poll."""
     file = options.textfile
     if file is None:
         return None
@@ -191,7 +191,7 @@ def _textfile(options: ExporterOptions) -> Path | None:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Like Ctrl-C: a poll may wait for a cluster for half a minute, and whoever ends a process does not."""
+    """Like Ctrl-C: a poll may wait half a minute for a cluster, and a service manager kills the process before."""
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -227,7 +227,7 @@ def _text(cache: FigureCache, *, process: bool = True) -> str:
 
 
 def _write(file: Path, cache: FigureCache) -> None:
-    """Replace the file as a whole. It has no metrics of this process: the node exporter has some of the same names.
+    """Replace the file atomically, without metrics of this process: the node exporter has metrics of the same names.
 
     :raises CommandError: it cannot be written
     """

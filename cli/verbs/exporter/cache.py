@@ -1,4 +1,4 @@
-"""The newest figures: a poll puts them here, and every scrape reads them here."""
+"""The newest metrics: written by each poll, read by every scrape."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def now_ms() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposition:
-    """An answer to a scrape, in pieces; `length` is that of all of them."""
+    """An answer to a scrape, in pieces; `length` is their total."""
 
     content_type: str
     length: int
     pieces: Iterable[bytes]
-    """To be gone through once."""
+    """Can be iterated once."""
     is_compressed: bool = False
 
 
 class FigureCache:
-    """Thread-safe: what it holds is replaced as a whole."""
+    """Thread-safe: its contents are replaced as a whole."""
 
     def __init__(self, limits: Limits, interval_ms: int) -> None:
-        """`interval_ms` is from one poll to the next."""
+        """`interval_ms` is the time between polls."""
         self._limits = limits
         self._history = ExporterHistory(interval_ms=interval_ms)
         self._shown: tuple[Page, PollState] = Page(), PollState()
@@ -44,11 +44,11 @@ class FigureCache:
 
     @property
     def state(self) -> PollState:
-        """Of the polls until now."""
+        """The state of the polls so far."""
         return self._shown[1]
 
     def put(self, reading: Reading, started_s: float) -> None:
-        """The figures of a poll that has begun then, by `time.monotonic`. Only from the thread that polls."""
+        """Store the metrics of a poll that started at that `time.monotonic`. Only from the polling thread."""
         self._history = self._history.after(reading)
         page, before = page_of(reading, self._history, self._limits), self.state
         state = PollState(
@@ -67,11 +67,11 @@ class FigureCache:
         self._shown = page, state
 
     def fail(self) -> None:
-        """A poll could read nothing."""
+        """Record that a poll could read nothing."""
         self._shown = self._shown[0], self.state.failed()
 
     def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
-        """The text for an `Accept`: OpenMetrics, or Prometheus's. `process`: with the metrics of this process."""
+        """The text for an `Accept` header: OpenMetrics or Prometheus. `process`: with the metrics of this process."""
         page = self._shown[0]
         encode, content_type = choose_encoder(accept)
         openmetrics = content_type.startswith("application/openmetrics-text")

@@ -1,7 +1,7 @@
-"""The metrics of groups: their names, what they are, and how each is worked out. docs/exporter.md lists them all.
+"""The metrics of groups: names, descriptions and computation. docs/exporter.md lists them all.
 
-Names and units follow the rules of Prometheus and OpenMetrics. What is not known has no sample. A metric of one level
-is not among those of another, so that a sum over one never counts twice.
+Names and units follow the rules of Prometheus and OpenMetrics. Unknown values have no sample. A metric of one level
+is not exported at another, so that a sum never counts twice.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]
 Values: TypeAlias = float | dict[Labels, float] | None
-"""One value, or one for each value of the labels; None: not known."""
+"""One value, or one per value of the labels; None: not known."""
 
 
 class Level(Enum):
-    """What a metric has a sample for: `--per`."""
+    """The level of a metric's samples: `--per`."""
 
     GROUP = "group"
     TOPIC = "topic"
@@ -42,7 +42,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFacts:
-    """A group that could be read, and what its figures are worked out from."""
+    """A group that could be read, and the facts for its metrics."""
 
     group: Group
     rows: Sequence[PartitionLag]
@@ -51,14 +51,14 @@ class GroupFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Family:
-    """A metric. `name` is without the suffix that its kind gives its samples (`_total`, `_info`)."""
+    """A metric. `name` is without the suffix of its kind (`_total`, `_info`)."""
 
     name: str
     help: str
     level: Level = Level.GROUP
     kind: Kind = Kind.GAUGE
     labels: Labels = ()
-    """Beyond those of its level."""
+    """Labels in addition to those of its level."""
     sample: str = field(init=False)
     """The name of its samples."""
 
@@ -67,7 +67,7 @@ class Family:
 
     @property
     def all_labels(self) -> Labels:
-        """In their order."""
+        """All labels, in order."""
         return _LABELS[self.level] + self.labels
 
 
@@ -88,7 +88,7 @@ class GroupFamily(Family):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HistoryFamily(Family):
-    """A metric of what polls have shown of a group, the last of which may not have been able to read it."""
+    """A metric of a group over several polls, the last of which may have failed to read it."""
 
     values: Callable[[GroupHistory], Values]
 
@@ -115,7 +115,7 @@ def _info(facts: GroupFacts) -> Values:
 
 
 def _members(facts: GroupFacts) -> Values:
-    """A group without members has a 0, of the protocol that is its own."""
+    """A group without members has a 0 for its own protocol."""
     own = facts.group.type.value
     found: dict[Labels, float] = {}
     for member in facts.group.members:
@@ -129,7 +129,7 @@ def _epochs(group: Group) -> list[int]:
 
 
 def _members_behind(facts: GroupFacts) -> Values:
-    """Members that own something else than their target says, or have not reached its epoch."""
+    """Members that own other partitions than their target, or have not reached its epoch."""
     group = facts.group
     if group.assignment_epoch is None:
         return None
@@ -147,7 +147,7 @@ def _places(partitions: Mapping[str, Sequence[int]] | None) -> set[tuple[str, in
 def without_owner(facts: GroupFacts) -> int | None:
     """Partitions of topics that members subscribe to by name, or own a part of, that no member owns.
 
-    None where it does not show: without members, while a classic group rebalances, and for other protocol types.
+    None if it is not known: without members, while a classic group rebalances, and for other protocol types.
     """
     group = facts.group
     if not group.members or any(member.owned is None for member in group.members):

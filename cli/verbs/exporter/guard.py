@@ -1,4 +1,4 @@
-"""Where metrics are served, and who is let in: beyond this machine nothing is, without TLS and a login."""
+"""The listen address of metrics and its logins: other machines get nothing without TLS and a login."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wire.client.security import TlsSettings
 
 @dataclass(slots=True, kw_only=True)
 class Guard:
-    """Where to listen, with which certificate, and who is let in."""
+    """The listen address, the certificate, and the logins."""
 
     place: ListenAddress
     login: Login
@@ -31,7 +31,7 @@ class Guard:
     _loaded: object = None
 
     def renew(self, said: Callable[[str], object]) -> None:
-        """Take up files of TLS that have been replaced; connections that are there keep the former ones."""
+        """Load replaced TLS files; existing connections keep the previous ones."""
         if self._settings is None or (found := _stamp(self._settings)) == self._loaded:
             return
         self._loaded = found
@@ -42,7 +42,7 @@ class Guard:
 
 
 def guarded(options: ExporterOptions, listen: str) -> Guard:
-    """:raises UsageError: what is open to other machines has to be guarded, or a file of it cannot be used"""
+    """:raises UsageError: an address open to other machines lacks TLS or a login, or a file cannot be used"""
     if "://" in listen:
         raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
     try:
@@ -99,12 +99,12 @@ def _tls(options: ExporterOptions) -> TlsSettings | None:
 
 
 def _context(settings: TlsSettings) -> ssl.SSLContext:
-    """Anew each time: one into which a certificate without its key was loaded has lost the former key."""
+    """A new context each time: loading a certificate without its key into a used one drops the previous key."""
     return server_context(settings, ClientAuth.REQUESTED if settings.ca_path else ClientAuth.NONE)
 
 
 def _stamp(settings: TlsSettings) -> object:
-    """Changes when the files do."""
+    """A value that changes when the files do."""
     files = (settings.certificate_path, settings.key_path, settings.ca_path)
     return [_modified(path) for path in files if path is not None]
 

@@ -1,13 +1,13 @@
-"""What shows only from one poll to the next: rebalances, progress, and what is wrong with a group.
+"""Facts that need several polls: rebalances, progress, and problems of a group.
 
-Rebalances of consumer, share and streams groups are counted by their group epochs, each of which begins one. Brokers
-do not show the generation of a classic group (a replayed log does): there, one counts when the group is found
-rebalancing after it was not, or its members or what they own have changed in between. Several between two polls count
+Rebalances of consumer, share and streams groups are counted by their group epochs, each of which starts one. Brokers
+do not show the generation of a classic group (a replayed log does): there, one is counted when the group is found
+rebalancing after it was not, or its members or partitions have changed in between. Several between two polls count
 as one.
 
-The polls of the last half minute, at least two, are what rates and `diagnose` go by: a fleet has a hundred thousand
-offsets, and more of them would take more memory than all else. So after a poll only those are kept that the next one
-will look back at: one, where polls are half a minute apart or more.
+Rates and `diagnose` use the polls of the last half minute, at least two: a fleet has a hundred thousand
+offsets, and more polls would take more memory than everything else. So a poll keeps only those that the next one
+needs: one, if polls are half a minute apart or more.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupHistory:
-    """What has been seen of a group since the exporter began."""
+    """The observations of a group since the exporter started."""
 
     last: Group | None = None
-    """As the last poll that could read it found it, without offsets."""
+    """The group at the last poll that could read it, without offsets."""
     rebalances: int = 0
     progress_ms: int | None = None
-    """The first poll that saw the newest forward step of a committed offset; None: there was none yet."""
+    """The poll that first observed the last advance of a committed offset; None: there was none yet."""
     observations: tuple[Observation, ...] = ()
-    """Of the last polls, oldest first, as far as the next poll needs them."""
+    """Observations of the last polls, oldest first, as far as the next poll needs them."""
     readings: tuple[tuple[int, Readings], ...] = ()
     """Its partitions at the last polls that could read it, with the times."""
     progress: GroupProgress | None = None
     """None: it could be read only once, or not now."""
     diagnosis: Diagnosis | None = None
-    """None: there was only one poll, or it could not be read and no rule finds why."""
+    """None: there was only one poll, or the group could not be read and no rule explains why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
-    """All groups, after a number of polls."""
+    """All groups, after any number of polls."""
 
     interval_ms: int = 0
-    """From one poll to the next."""
+    """The time between polls."""
     groups: Mapping[str, GroupHistory] = field(default_factory=dict)
 
     def after(self, reading: Reading) -> ExporterHistory:
-        """The course after another poll. Groups that are gone are forgotten; one that cannot be read is kept."""
+        """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
         return replace(
             self,
@@ -76,7 +76,7 @@ def _after(before: GroupHistory, seen: GroupReading, reading: Reading, kept_ms: 
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
     kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
-        # What it was like before says nothing of what it is like now.
+        # Earlier observations do not show its present state.
         return replace(
             before, observations=kept, progress=None, diagnosis=_judged_unread(seen.id, observations)
         )
@@ -103,7 +103,7 @@ def _judged(
 
 
 def _judged_unread(group: str, observations: Sequence[Observation]) -> Diagnosis | None:
-    """By the newest observations, which do not show it. None: nothing is found, which does not say that it is well."""
+    """The verdict from observations without the group. None: nothing is found, which does not mean it is healthy."""
     unread = list(takewhile(lambda each: each.group is None, reversed(observations)))
     found = diagnose(group, unread[::-1], _THRESHOLDS)
     return found if found.findings else None
@@ -124,7 +124,7 @@ def _observation(seen: GroupReading, reading: Reading) -> Observation:
 
 
 def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> tuple[Observation, ...]:
-    """Those not older than that, without offsets but for the newest; the newest in any case."""
+    """Those not older than that, with offsets only in the newest; the newest in any case."""
     older, newest = observations[:-1], observations[-1:]
     return (*(_bare(each) for each in older if at_ms - each.at_ms <= window_ms), *newest)
 
@@ -143,7 +143,7 @@ def _bare(observation: Observation) -> Observation:
 
 
 def rebalances_between(before: Group, after: Group) -> int:
-    """How many rebalances began between two descriptions of a group, as far as they show it."""
+    """How many rebalances started between two descriptions of a group, as far as they show it."""
     if before.type is not after.type:
         return 1
     earlier, later = before.group_epoch, after.group_epoch
@@ -162,7 +162,7 @@ def _holdings(group: Group) -> Mapping[str, object]:
 
 
 def _has_moved(readings: Sequence[tuple[int, Readings]]) -> bool:
-    """Whether some partition was committed further. A reset backwards is no progress, nor is a first commit of one."""
+    """Whether a committed offset advanced. A reset backwards is not progress, nor is a first commit."""
     if len(readings) < 2:
         return False
     (_, before), (_, after) = readings

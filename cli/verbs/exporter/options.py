@@ -24,7 +24,7 @@ class Per(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterOptions:
-    """What is exported, where to, and how often it is read."""
+    """What is exported, to where, and how often it is read."""
 
     listen: Annotated[
         str | None,

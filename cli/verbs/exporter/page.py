@@ -1,4 +1,4 @@
-"""The figures of all groups as text: written once for each poll, and read by every scrape.
+"""The metrics of all groups as text: written once for each poll, and read by every scrape.
 
 prometheus_client creates an object for every sample, of which a fleet has hundreds of thousands; here a sample is a
 line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a metric:
@@ -48,7 +48,7 @@ _LEVELS = tuple(Level)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How fine the figures are, and how many samples there may be."""
+    """The finest level, and the maximum number of samples."""
 
     per: Level = Level.TOPIC
     max_series: int
@@ -56,14 +56,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A metric: its head in both formats, and its samples, compressed; `size` is how long they are as text."""
+    """A metric: its head in both formats, and its samples, compressed; `size` is their length as text."""
 
     family: Family
     packed: bytes
     size: int
 
     def head(self, *, openmetrics: bool) -> bytes:
-        """`# HELP` and `# TYPE`; OpenMetrics has the name without the suffix, and more types."""
+        """`# HELP` and `# TYPE`; OpenMetrics uses the name without the suffix, and more types."""
         family = self.family
         name = family.name if openmetrics else family.sample
         kind = Kind.GAUGE if family.kind is Kind.INFO and not openmetrics else family.kind
@@ -76,7 +76,7 @@ class Segment:
 
 
 class _Packer:
-    """Compresses the samples of a metric as they come."""
+    """Compresses the samples of a metric incrementally."""
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(_FASTEST, wbits=-zlib.MAX_WBITS)
@@ -88,33 +88,33 @@ class _Packer:
         self._size += len(text)
 
     def segment(self, family: Family) -> Segment:
-        """Everything, on whole bytes."""
+        """All samples, ending on a byte."""
         return Segment(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
 
 
 @dataclass(slots=True)
 class Page:
-    """What a poll found out, as text. Thread-safe."""
+    """The metrics of a poll, as text. Thread-safe."""
 
     segments: Sequence[Segment] = ()
     series: int = 0
     left_out: Mapping[Level, int] = field(default_factory=dict)
-    """Samples that were too many, by level."""
+    """Omitted samples, by level."""
     _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
-        """Pieces, to be written one after the other."""
+        """Pieces, in order."""
         for segment in self.segments:
             yield segment.head(openmetrics=openmetrics)
             yield segment.samples
 
     def size(self, *, openmetrics: bool) -> int:
-        """How many bytes they are."""
+        """Their total size in bytes."""
         return sum(len(each.head(openmetrics=openmetrics)) + each.size for each in self.segments)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
-        """Pieces of one gzip stream, with `tail` after what the page holds."""
+        """Pieces of one gzip stream, with `tail` after the contents of the page."""
         checksum, size = self._checksum(openmetrics=openmetrics), self.size(openmetrics=openmetrics)
         pieces = [_GZIP_HEADER]
         for segment in self.segments:
@@ -123,7 +123,7 @@ class Page:
         return [*pieces, _deflated(tail, zlib.Z_FINISH), end]
 
     def _checksum(self, *, openmetrics: bool) -> int:
-        """Of all parts; worked out for the first scrape that needs it."""
+        """The checksum of all parts; computed for the first scrape that needs it."""
         with self._lock:
             if openmetrics not in self._checksums:
                 checksum = 0
@@ -139,11 +139,11 @@ def _deflated(text: bytes, end: int) -> bytes:
 
 
 def page_of(reading: Reading, history: ExporterHistory, limits: Limits) -> Page:
-    """The figures of a poll, as many as the limits allow.
+    """The metrics of a poll, as many as the limits allow.
 
-    Figures of groups come before those of topics, and those before partitions. At the level that would be too much,
-    the groups that come last by name are left out whole, so that the same ones are shown in every poll; and so is what
-    is finer.
+    Metrics of groups come before those of topics, and those before partitions. At the level that exceeds the limit,
+    the groups that are last by name are omitted as a whole, so that every poll shows the same ones; so are all
+    finer levels.
     """
     packers: dict[Family, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
@@ -183,7 +183,7 @@ def _of_group(seen: GroupReading, reading: Reading, history: ExporterHistory) ->
             values = family.values(own)
         else:
             values = None if facts is None else family.values(facts)
-        if isinstance(values, dict):  # to ask for a Mapping takes a twentieth of a poll
+        if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
             named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
             samples.append(
                 (family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])

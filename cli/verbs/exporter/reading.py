@@ -1,4 +1,4 @@
-"""One look at all groups: what a poll reads, and the rows of lag that it makes of it."""
+"""One poll of all groups: the facts it reads, and the rows of lag."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from groups.listing import Cause, GroupFilter, Problem
 from groups.model import Group, Topic
 
 UNREACHABLE = "UNREACHABLE"
-"""The error of what no broker answered about: there is no name of Kafka's for it."""
+"""The error if no broker answered: Kafka has no name for it."""
 MOST_LAG_TIMES = 20_000
-"""Offsets whose records are looked up in one poll; the others follow in the next ones."""
+"""Maximum number of offsets whose records are looked up in one poll; the others follow in the next ones."""
 Matches = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which groups are read, and which of their topics are shown; None: all of them."""
+    """The groups to read, and the topics to show; None: all."""
 
     groups: Matches | None = None
     topics: Matches | None = None
     commit_times: bool = False
-    """Whether a cluster's `__consumer_offsets` is read for when offsets were committed."""
+    """Whether a cluster's `__consumer_offsets` is read for the times of commits."""
     is_live: bool = False
-    """Whether a cluster is read: a file does not know which topics do not exist."""
+    """Whether a cluster is read: a file does not show which topics do not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupReading:
-    """A group of a poll. `group` is None, and `rows` are empty, where it could not be read at all."""
+    """A group of a poll. `group` is None, and `rows` are empty, if it could not be read at all."""
 
     id: str
     group: Group | None = None
     rows: Sequence[PartitionLag] = ()
     waiting: Mapping[tuple[str, int], None] = field(default_factory=dict)
-    """Partitions in which only markers of transactions follow the committed offset: no record waits."""
+    """Partitions in which only transaction markers follow the committed offset: no record is unread."""
     error: str | None = None
     """Kafka's name of why it, or its offsets, could not be read; None: they were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a poll has read; `at_ms` is when it had."""
+    """The result of a poll; `at_ms` is its end."""
 
     at_ms: int
     groups: Mapping[str, GroupReading] = field(default_factory=dict)
-    """By id, in the order of the ids."""
+    """By id, sorted."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
     missing_topics: frozenset[str] | None = None
-    """Those that a group wants and that do not exist; None when not known."""
+    """Topics that a group subscribes to but that do not exist; None if not known."""
     topic_names: frozenset[str] | None = None
-    """Of every topic of the cluster; None when not asked for, because no member has a regex."""
+    """The names of all topics of the cluster; None if not read, because no member has a regex."""
     problems: tuple[Problem, ...] = ()
     lag_times_left_out: int = 0
 
 
 class LagTimes:
-    """When records were written, as far as it is known: that of an offset does not change, so it is asked for once."""
+    """Times of records, as far as they are known: that of an offset does not change, so it is read once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], dict[int, int | None]] = {}
@@ -69,7 +69,7 @@ class LagTimes:
     def of(
         self, source: Source, wanted: Mapping[tuple[str, int], Collection[int]]
     ) -> tuple[Mapping[tuple[str, int], Mapping[int, int | None]], tuple[Problem, ...], int]:
-        """By partition and offset; what could not be read, and how many offsets have to wait for the next poll."""
+        """Times by partition and offset; problems; and how many offsets are left to the next poll."""
         known = {
             place: {offset: had[offset] for offset in offsets if offset in had}
             for place, offsets in wanted.items()
@@ -92,7 +92,7 @@ class LagTimes:
         read = source.record_times(asked) if asked else None
         for place, times in (read.times if read else {}).items():
             known.setdefault(place, {}).update(times)
-        # None is that there is no such record: one may come.
+        # None: there is no such record yet.
         self._known = {
             place: {offset: time_ms for offset, time_ms in times.items() if time_ms is not None}
             for place, times in known.items()
@@ -103,13 +103,13 @@ class LagTimes:
 def read_groups(
     source: Source, scope: Scope, before: Collection[str], lag_times: LagTimes, now_ms: Callable[[], int]
 ) -> Reading:
-    """Everything that the figures need; `before` are the groups of the poll before.
+    """Everything that the metrics need; `before` are the groups of the previous poll.
 
     :raises WireError: nothing can be read :raises CommandError: the same
     """
     listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
     described = source.describe([each.id for each in listed.items], offsets=True)
-    # One that was deleted since it was listed is no problem.
+    # A group deleted since it was listed is not a problem.
     problems = [each for each in described.problems if each.cause is not Cause.ABSENT]
     timed = source.with_commit_times(described.items) if scope.commit_times else described
     groups = {group.id: group for group in timed.items}
@@ -125,7 +125,7 @@ def read_groups(
     at_ms = now_ms()
     errors = _errors(problems, groups)
     if listed.problems:
-        # A broker that is silent lists none of its groups, and they are still there.
+        # A broker that does not answer lists none of its groups, but they still exist.
         errors |= dict.fromkeys(set(before) - {each.id for each in listed.items}, _error(listed.problems[0]))
     return Reading(
         at_ms=at_ms,
@@ -159,7 +159,7 @@ def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[Parti
 
 
 def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | None:
-    """Of every topic, where a member has a regex."""
+    """The names of all topics, if a member has a regex."""
     if not any(map(has_regexes, groups)):
         return None
     return frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
@@ -178,7 +178,7 @@ def _markers_only(
 
 
 def _unread(groups: Iterable[Sequence[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
-    """The committed offsets after which there are records."""
+    """The committed offsets with records after them."""
     offsets: dict[tuple[str, int], set[int]] = {}
     for rows in groups:
         for row in rows:

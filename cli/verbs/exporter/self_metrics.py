@@ -1,4 +1,4 @@
-"""What the exporter measures of itself, by prometheus_client: does the cluster answer, and how old are the figures."""
+"""The exporter's metrics about itself, with prometheus_client: does the cluster answer, how old are the metrics."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cli.verbs.exporter.families import Level
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollState:
-    """What is known of the polls. Times in ms since 1970; None: there was none yet."""
+    """The state of the polls. Times in ms since 1970; None: there was none yet."""
 
     is_up: bool = False
     """Whether the last poll could read the cluster."""
     last_ms: int | None = None
-    """When the figures were read that are shown."""
+    """When the current metrics were read."""
     duration_s: float | None = None
     polls: int = 0
     failures: int = 0
@@ -32,23 +32,23 @@ class PollState:
     lag_times_left_out: int = 0
 
     def failed(self) -> PollState:
-        """After a poll that could read nothing: the figures stay, and grow old."""
+        """The state after a poll that could read nothing: the metrics stay, and age."""
         return replace(self, is_up=False, polls=self.polls + 1, failures=self.failures + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnFamily:
-    """A metric of the exporter. Its value is None where there is none yet."""
+    """A metric of the exporter. Its value is None if there is none yet."""
 
     name: str
     help: str
     values: Callable[[PollState, int], float | Iterable[tuple[str, float]] | None]
-    """Of the state and the time, in ms; by the value of the label where there is one."""
+    """The values from the state and the time in ms; by the value of the label if it has one."""
     label: str | None = None
     counts: bool = False
 
     def metric(self, state: PollState, now_ms: int) -> Metric:
-        """Its samples now."""
+        """Its current samples."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         metric = make(self.name, self.help, labels=self.label and [self.label])
         values = self.values(state, now_ms)
@@ -144,7 +144,7 @@ class OwnMetrics(Collector):
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
     def registry(self, *, process: bool) -> CollectorRegistry:
-        """A registry of them, and of the process where that is wanted."""
+        """A registry of them, optionally with the process metrics."""
         registry = CollectorRegistry()
         registry.register(self)
         if process:

@@ -1,7 +1,7 @@
-"""What scrapers, probes and browsers are answered over HTTP or HTTPS: never a question to the cluster.
+"""HTTP and HTTPS answers to scrapers, probes and browsers, without requests to the cluster.
 
-A thread for each connection, of which there are at most `MOST_CONNECTIONS`; one that is silent is closed. The handshake
-of TLS is left to that thread, so that whoever connects and says nothing holds up nobody.
+A thread for each connection, at most `MOST_CONNECTIONS`; idle ones are closed. The TLS handshake
+is done in that thread, so that a client that sends nothing does not block others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from coordinator.server.security.users import Users
 
 MOST_CONNECTIONS = 64
 SILENT_S = 30.0
-"""How long a connection may say nothing."""
+"""Timeout of an idle connection."""
 METRICS, HEALTHY, READY = "/metrics", "/-/healthy", "/-/ready"
 _PLAIN = "text/plain; charset=utf-8"
 _LANDING = f"""<!doctype html>
@@ -43,9 +43,9 @@ _LANDING = f"""<!doctype html>
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """Who is let in: users with passwords, the token in a file, a certificate that is trusted.
+    """The accepted logins: users with passwords, the token in a file, trusted client certificates.
 
-    Without any of them, everybody is. The file is read for every request: a token may be replaced while this runs.
+    Without any of them, no login is required. The file is read for every request: a token may be replaced meanwhile.
     """
 
     users: Users = field(default_factory=lambda: Users({}))
@@ -54,11 +54,11 @@ class Login:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether there is a login at all."""
+        """Whether a login is required."""
         return bool(len(self.users) or self.token_file or self.certificates)
 
     def allows(self, authorization: str, certificate: object) -> bool:
-        """Whether a request with this header, from who showed this certificate, is answered."""
+        """Whether a request with this header and client certificate is accepted."""
         if not self.is_asked_for or (self.certificates and certificate):
             return True
         scheme, _, given = authorization.partition(" ")
@@ -71,7 +71,7 @@ class Login:
 
 
 def read_token(file: Path) -> str:
-    """What a file of a bearer token holds. :raises OSError: :raises ValueError: nothing, or no text"""
+    """The token in a file. :raises OSError: :raises ValueError: it is empty, or not text"""
     token = file.read_text(encoding="utf-8").strip()
     if not token:
         raise ValueError("it is empty")
@@ -79,7 +79,7 @@ def read_token(file: Path) -> str:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Why `read_token` failed, for people: the file is named elsewhere."""
+    """Why `read_token` failed, as a message without the file's name."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     return "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
@@ -94,29 +94,29 @@ def _decoded(given: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What is served."""
+    """The pages served."""
 
     cache: FigureCache
     login: Login
     said: Callable[[str], object]
-    """For a fault of ours, a line each."""
+    """Called with a line for each internal error."""
 
 
 class WebServer(ThreadingHTTPServer):
-    """Listens from the beginning; answers in `serve_forever`."""
+    """Listens from its creation; answers in `serve_forever`."""
 
     daemon_threads = True
     request_queue_size = MOST_CONNECTIONS
 
     def __init__(self, host: str, port: int, site: Site, tls: Callable[[], ssl.SSLContext | None]) -> None:
-        """`tls` is asked for each connection. :raises OSError: the address cannot be listened on"""
+        """`tls` is called for each connection. :raises OSError: the address cannot be used"""
         self.site, self._tls = site, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        """Without asking the name service what this host is called, as http.server does."""
+        """Without the name lookup of http.server."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
@@ -140,7 +140,7 @@ class WebServer(ThreadingHTTPServer):
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Who hangs up, or speaks another protocol, is no news."""
+        """Closed connections and other protocols are not reported."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             self.site.said(f"a scrape failed: {type(error).__name__}: {error}")
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self) -> None:
-        """All that is served."""
+        """Serve all pages."""
         path = self.path.partition("?")[0]
         answers: Mapping[str, Callable[[], None]] = {HEALTHY: self._healthy, READY: self._ready}
         if path in answers:
@@ -224,4 +224,4 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(piece)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: scrapes are many."""
+        """Nothing: there are many scrapes."""

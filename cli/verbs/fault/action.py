@@ -1,4 +1,4 @@
-"""A running `kohort serve` is asked for faults: over its own request, by the words of a faults file (docs/serve.md)."""
+"""Faults of a running `kohort serve`: sent with its own request, in the format of a faults file (docs/serve.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = (
 
 
 def do(source: SourceOptions, event: dict[str, Any]) -> None:
-    """Ask for an event, without what is None in it, and print what was done."""
+    """Request an event, without its None fields, and print the outcome."""
     answer = _request(
         source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None})
     )
@@ -31,7 +31,7 @@ def do(source: SourceOptions, event: dict[str, Any]) -> None:
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) -> None:
-    """Ask for a rule, and print its id."""
+    """Add a rule, and print its id."""
     do(
         source,
         {
@@ -50,7 +50,7 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
-    """End rules by their ids, or all, and print how many there were."""
+    """Clear rules by their ids, or all, and print how many."""
     write_line(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
 
 
@@ -80,7 +80,7 @@ def _rule(listed: Any) -> dict[str, Any]:
 
 
 def seconds(text: str) -> float:
-    """Of a duration on the command line. :raises UsageError:"""
+    """The seconds of a duration on the command line. :raises UsageError:"""
     return _usable(parse_duration, text)
 
 

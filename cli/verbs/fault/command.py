@@ -12,7 +12,7 @@ from cli.verbs.fault.options import RuleOptions
 
 
 class TopicChange(Enum):
-    """What happens to a topic."""
+    """A change of a topic."""
 
     CREATE = "create"
     GROW = "grow"

@@ -1,1 +1,1 @@
-"""Commands about a whole fleet: what the pipeline is asked, and what is made of its answers."""
+"""Commands about a whole fleet: requests to the pipeline, and the documents of its results."""

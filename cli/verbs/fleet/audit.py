@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet audit`: snapshots and logs to verdicts, and what was asked for of them, as a document."""
+"""Carry out `kohort fleet audit`: snapshots and logs to verdicts, as the requested document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What is asked."""
+    """A request for an audit."""
 
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
@@ -34,10 +34,10 @@ class AuditRequest:
     out: str | None = None
     reports: tuple[Path, ...] = ()
     for_programs: bool = False
-    """All groups are told, not only those that are named."""
+    """Whether all groups are shown, not only the named ones."""
 
     def sources(self) -> list[Snapshots | Logs]:
-        """For the pipeline."""
+        """The sources, for the pipeline."""
         from pipeline.audit import Snapshots
 
         found: list[Snapshots | Logs] = []
@@ -49,14 +49,14 @@ class AuditRequest:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """For people."""
+        """The sources, for messages."""
         return (*self.snapshots, *(self.logs.places if self.logs else ()))
 
 
 def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]:
-    """Snapshots and logs that the options name; where they name none, what other commands would read.
+    """Snapshots and logs that the options name; by default, the source of other commands.
 
-    :raises UsageError: a live cluster :raises CommandError: nothing is there
+    :raises UsageError: a live cluster :raises CommandError: a path does not exist
     """
     snapshots = tuple(dict.fromkeys(options.snapshots or ()))
     check_snapshots(snapshots)
@@ -74,9 +74,9 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
 
 
 def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
-    """Judge every group.
+    """Check every group.
 
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     """
     for report in request.reports:
         check_writable("--report", report)
@@ -91,7 +91,7 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
 
 
 def _input_bytes(request: AuditRequest) -> int | None:
-    """Of snapshots and logs; None where they are elsewhere, and it is not known."""
+    """The size of snapshots and logs; None if they are not local."""
     size = request.logs.size if request.logs else 0
     if size is None or any("://" in path for path in request.snapshots):
         return None
@@ -135,20 +135,20 @@ QUARANTINE_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What an audit found, as far as it was asked for."""
+    """The requested results of an audit."""
 
     run: AuditRun
     rows: Sequence[Row]
-    """In the schema AUDIT; none where only sums were asked for."""
+    """In the schema AUDIT; empty if only sums were requested."""
     regexes: Sequence[Row]
     """In the schema AUDIT_REGEXES."""
     shows_groups: bool = False
-    """To people; programs get all there are."""
+    """For tables; data contain all."""
     problems: tuple[Problem, ...] = ()
 
 
 def fleet_audit_document(audit: Audit) -> Document:
-    """Sums by destination; of groups that were named, what was found."""
+    """Sums by destination; findings of named groups."""
     return Document(
         command="fleet audit",
         data=_data(audit),

@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet follow`: a stream of the live topic into tables, told run by run in a line or a document."""
+"""Carry out `kohort fleet follow`: a stream of the live topic into tables, with a line or a document per update."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOOK_S = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowRequest:
-    """What is asked. `every_s` None: read what there is, then end; `seconds` None: until Ctrl-C."""
+    """A request. `every_s` None: read what is there, then stop; `seconds` None: until Ctrl-C."""
 
     source: LiveTopic
     out: str
@@ -37,7 +37,7 @@ class FollowRequest:
 
     @property
     def kept(self) -> str:
-        """The directory of the stream's checkpoint. UsageError for one among the tables."""
+        """The directory of the stream's checkpoint. UsageError if it is inside the table directory."""
         tables = self.out.rstrip("/")
         checkpoint = (self.checkpoint or f"{tables}-checkpoint").rstrip("/")
         if f"{checkpoint}/".startswith(f"{tables}/"):
@@ -48,20 +48,20 @@ class FollowRequest:
 
 
 def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Followed], None]) -> None:
-    """Follow the topic until there is no more, the time is up, or Ctrl-C; `tell` is called here, run by run.
+    """Follow the topic until its end, the time is up, or Ctrl-C; `tell` is called here for each run.
 
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
     :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
     """
     checkpoint = request.kept
     with FleetProgress(quiet=options.verbose) as progress:
-        told = _RunReporter(tell, progress)
+        reporter = _RunReporter(tell, progress)
         try:
-            _follow(request, options, checkpoint, told, progress)
+            _follow(request, options, checkpoint, reporter, progress)
         except KeyboardInterrupt:
-            if not told.is_anything:  # whoever has seen something has seen enough
+            if not reporter.is_anything:  # after output, Ctrl-C is the normal end
                 raise
-        if not told.is_anything:
+        if not reporter.is_anything:
             notice(f"no new records for the tables in {request.out}")
 
 
@@ -69,7 +69,7 @@ def _follow(
     request: FollowRequest,
     options: SparkOptions,
     checkpoint: str,
-    told: _RunReporter,
+    reporter: _RunReporter,
     progress: FleetProgress,
 ) -> None:
     runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
@@ -89,11 +89,11 @@ def _follow(
         )
         for _ in _wakeups(following, request.seconds):
             while not runs.empty():
-                told.add(runs.get())
+                reporter.add(runs.get())
 
 
 def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
-    """Now and then, and once more at the end."""
+    """Yield at intervals, and once more at the end."""
     deadline = None if seconds is None else time.monotonic() + seconds
     while not following.wait(_LOOK_S):
         yield
@@ -104,7 +104,7 @@ def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
 
 
 class _RunReporter:
-    """Tells runs, each with what it added to the one before."""
+    """Reports runs, each with its additions to the previous one."""
 
     def __init__(self, tell: Callable[[Followed], None], progress: FleetProgress) -> None:
         self._tell, self._progress = tell, progress
@@ -132,9 +132,9 @@ class _RunReporter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """A run that a stream made: what the tables have, and what is new.
+    """A run of a stream: the contents of the tables, and the additions.
 
-    `rebalances_added` None: of the first run of this process it is not known.
+    `rebalances_added` is None for the first run of this process.
     """
 
     at_ms: int
@@ -147,17 +147,17 @@ class Followed:
 
 
 def followed_line(seen: Followed) -> str:
-    """For people."""
-    told = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
+    """A line of text."""
+    parts = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
     new = "" if not seen.rebalances_added else f" ({seen.rebalances_added:,} new)"
-    told.append(counted(seen.rebalances, "rebalance") + new)
+    parts.append(counted(seen.rebalances, "rebalance") + new)
     if seen.quarantined:
-        told.append(f"{seen.quarantined:,} in quarantine")
-    return f"{format_moment(seen.at_ms)}  {'; '.join(told)}"
+        parts.append(f"{seen.quarantined:,} in quarantine")
+    return f"{format_moment(seen.at_ms)}  {'; '.join(parts)}"
 
 
 def followed_document(seen: Followed) -> str:
-    """For programs: JSON in one line."""
+    """JSON in one line."""
     data = asdict(seen)
     head = {"kohort": FORMAT_VERSION, "command": "fleet follow", "time": format_moment(data.pop("at_ms"))}
     return json.dumps(head | data, ensure_ascii=False)

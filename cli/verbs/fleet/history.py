@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet history`: logs to tables, and of the tables what was asked for, as a document."""
+"""Carry out `kohort fleet history`: logs to tables, and the requested facts as a document."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pipeline.session import DataFrame, SparkSession
 
 _LOG_TO_TABLE = 10
-"""So many bytes of a log make one of the table of its events, about."""
+"""Ratio of a log's size to its table of events, approximately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRequest:
-    """What is asked. Times are in ms since 1970."""
+    """A request for a history. Times are in ms since 1970."""
 
     source: LogPaths | LiveTopic
     out: str | None = None
@@ -49,10 +49,10 @@ class HistoryRequest:
     reports: tuple[Path, ...] = ()
     svg: Path | None = None
     for_programs: bool = False
-    """All rebalances are told, not only those of the groups that are named."""
+    """Whether all rebalances are shown, not only those of the named groups."""
 
     def check(self, spark: SparkOptions) -> None:
-        """Refuse what makes no sense, before hours of work. :raises UsageError:"""
+        """Refuse an invalid request before hours of work. :raises UsageError:"""
         if self.as_of_ms is not None and not self.groups:
             raise UsageError("--as-of shows groups as they were; name them with --group")
         if self.svg is not None and len(self.groups) != 1:
@@ -70,7 +70,7 @@ class HistoryRequest:
 
 
 def moment_of(option: str, text: str | None) -> int | None:
-    """Milliseconds since 1970. UsageError for a text that is no time."""
+    """Milliseconds since 1970. UsageError for a text that is not a time."""
     if text is None:
         return None
     try:
@@ -80,9 +80,9 @@ def moment_of(option: str, text: str | None) -> int | None:
 
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
-    """Bring the tables up to date and read off them what was asked for.
+    """Update the tables and read the requested facts from them.
 
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     """
     request.check(options)
     settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
@@ -101,7 +101,7 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
 
 
 def _input_bytes(request: HistoryRequest) -> int | None:
-    """Of the logs, and of those that earlier runs read: tables are made of all of them. None: not known."""
+    """The size of the logs, including those of earlier runs: tables are built from all of them. None: not known."""
     size, out = request.source.size, request.out
     if size is None or out is None:
         return size
@@ -112,7 +112,7 @@ def _input_bytes(request: HistoryRequest) -> int | None:
 
 @contextmanager
 def _tables(request: HistoryRequest) -> Iterator[str]:
-    """Where the tables go: for the while only, where nobody wants to keep them."""
+    """The directory of the tables: a temporary one if they are not kept."""
     if request.out is not None:
         yield request.out
         return
@@ -235,23 +235,23 @@ QUARANTINE_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What a run found, as far as it was asked for."""
+    """The requested results of a run."""
 
     request: HistoryRequest
     run: HistoryRun
     groups: Sequence[Row]
     """In the schema OVERVIEW, those that rebalanced longest first."""
     rebalances: Sequence[Row]
-    """In the schema REBALANCES, by group and epoch; none where only groups were asked for."""
+    """In the schema REBALANCES, by group and epoch; empty if only groups were requested."""
     described: Sequence[Group] = ()
-    """The groups as they were at the moment that was asked for."""
+    """The groups at the requested time."""
     held_back: int = 0
-    """Offsets of the live topic that stand behind transactions that are open."""
+    """Offsets of the live topic after the start of open transactions."""
     problems: tuple[Problem, ...] = ()
 
 
 def fleet_history_document(history: History) -> Document:
-    """Groups, or the rebalances of those that were asked for, or what they were at a moment."""
+    """Groups, or the rebalances of the requested ones, or their state at a time."""
     return Document(
         command="fleet history",
         data=_data(history),
@@ -286,7 +286,7 @@ def _data(history: History) -> dict[str, Any]:
 
 
 def _described(history: History, mode: DescribeMode) -> Document:
-    """What `kohort describe --as-of` would show."""
+    """Groups as `kohort describe --as-of` shows them."""
     return describe_document(history.described, {}, mode, verbose=mode is DescribeMode.MEMBERS, problems=())
 
 

@@ -58,7 +58,7 @@ ContextName = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """Which live cluster is read."""
+    """The live cluster to read."""
 
     bootstrap_server: BootstrapServer = None
     command_config: CommandConfig = None
@@ -67,7 +67,7 @@ class LiveOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """Which logs are read."""
+    """The logs to read."""
 
     log_dirs: Annotated[
         list[str] | None,
@@ -86,7 +86,7 @@ class LogOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """Which snapshots and logs are audited."""
+    """The snapshots and logs to audit."""
 
     snapshots: Annotated[
         list[str] | None,
@@ -110,7 +110,7 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkOptions:
-    """Where Spark works, and how."""
+    """Settings of Spark."""
 
     master: Annotated[
         str | None,
@@ -139,9 +139,9 @@ MOST_COMBINATIONS = 10_000
 
 
 def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the values of `--vary`; one empty one where nothing varies.
+    """Every combination of the values of `--vary`; a single empty one if nothing varies.
 
-    :raises UsageError: not a name and its values, one name twice, or, with `of` things to be played, too many
+    :raises UsageError: not a name with values, a name twice, or, times `of`, too many
     """
     values: dict[str, list[str]] = {}
     for text in vary:

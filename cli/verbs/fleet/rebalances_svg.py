@@ -1,8 +1,8 @@
-"""The rebalances of one group as a drawing: a column for each, or for several where there are many.
+"""The rebalances of one group as a drawing: a column for each, or for several if there are many.
 
 From the top: days and times; the protocol and its assignor; a row for each cause; members; partitions moved and
-revoked; how long it took, and how long it had been quiet. Columns are as far apart as they are many, not as the time
-between them: a storm of a minute in a month is seen.
+revoked; its duration, and the quiet time before. Columns are evenly spaced, not according to the time
+between them: a storm of a minute in a month is visible.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
 LEFT = 130
 WIDEST = 90
-"""Of a column: few rebalances need not fill the page."""
+"""Maximum width of a column: few rebalances need not fill the page."""
 BOLD = 7.3
-"""About how wide a bold letter is."""
+"""Approximate width of a bold letter."""
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
 CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
 LONGEST_NAME = 120
@@ -30,7 +30,7 @@ Words: TypeAlias = Callable[[float], str]
 
 
 def timeline_svg(timeline: GroupTimeline) -> str:
-    """A file of its own: an SVG document with the styles of a page, light and dark."""
+    """A separate SVG document with the styles of a page, light and dark."""
     return "".join(draw_file(rebalances_drawing(timeline)))
 
 
@@ -90,7 +90,7 @@ def _protocols(marks: Sequence[Mark], axis: Axis) -> Lane:
 
 
 def _causes(marks: Sequence[Mark], titles: Sequence[str], axis: Axis) -> Iterator[Lane]:
-    """A row for each cause that there was."""
+    """A row for each cause that occurred."""
     for cause, style in enumerate(CAUSE_STYLES):
         counts = {place: mark.causes[cause] for place, mark in enumerate(marks) if mark.causes[cause]}
         if not counts:
@@ -119,8 +119,8 @@ def _bars(
     titles: Sequence[str],
     axis: Axis,
 ) -> Lane:
-    """A row of bars, with their numbers in the first of the scales in which all of them fit; where nothing is known
-    there is no bar."""
+    """A row of bars, with their numbers in the first of the scales in which all of them fit; unknown values
+    have no bar."""
     shown = {place: value for place, value in enumerate(values) if value}
     known = [value for value in values if value is not None]
     most, bottom = max(known, default=0), 36.0
@@ -152,7 +152,7 @@ def _at(text: str, at: float, shift: float, y: float, style: str) -> Label:
 
 
 def _title(mark: Mark) -> str:
-    """What a column says when it is pointed at."""
+    """The tooltip of a column."""
     causes = ", ".join(
         cause if count == 1 else f"{cause} {count:,}"
         for cause, count in zip(CAUSES, mark.causes, strict=True)
@@ -179,7 +179,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _brief(seconds: float) -> str:
-    """A time in its greatest unit, cut off."""
+    """A time in its greatest unit, rounded down."""
     unit, letter = next((unit for unit in UNITS if seconds >= unit[0]), UNITS[-1])
     return f"{seconds // unit:.0f}{letter}"
 

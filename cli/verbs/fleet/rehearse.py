@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet rehearse`: snapshots to rehearsals of every group, as a document."""
+"""Carry out `kohort fleet rehearse`: rehearsals of every group of snapshots, as a document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRehearsalRequest:
-    """What is asked."""
+    """A request for rehearsals."""
 
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
@@ -43,7 +43,7 @@ class FleetRehearsalRequest:
 
 
 def variations_of(vary: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
-    """What `--vary` asks for: fields of `Variation` for each combination. UsageError for what cannot be played."""
+    """The values of `--vary`: fields of `Variation` for each combination. UsageError for invalid ones."""
     return tuple(map(_variation, combinations_of(vary)))
 
 
@@ -70,7 +70,7 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
 def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> RehearsalRun:
     """Plan and rehearse every group.
 
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     """
     check_snapshots(request.snapshots)
     for report in request.reports:
@@ -94,7 +94,7 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
 
 
 def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) -> Document:
-    """Safe groups in the order in which to go, and why the others are not safe."""
+    """Safe groups in the order of migration, and why the others are not safe."""
     remarks = []
     if run.quarantined:
         remarks.append(
@@ -162,6 +162,6 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
 
 
 def status_of(run: RehearsalRun) -> ExitStatus:
-    """FALSE where a plan is not safe, or Kohort's own code threw."""
+    """FALSE if a plan is not safe, or Kohort's own code failed."""
     unsafe = any(row["verdict"] in ("unsafe", "threw") for row in run.rehearsals)
     return ExitStatus.FALSE if unsafe else ExitStatus.DONE

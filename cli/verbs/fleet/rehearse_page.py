@@ -1,4 +1,4 @@
-"""The report on a fleet's rehearsals: in which order to go, what it costs, by setting, and what is not safe."""
+"""The report on a fleet's rehearsals: the order of migration, its costs by setting, and unsafe plans."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 ROWS_SHOWN = 200
-"""Of a table, over all settings; the Parquet has all."""
+"""Maximum rows of a table, over all settings; the Parquet tables contain all."""
 BARS_SHOWN = 20
 LINES_SHOWN = 60
-"""Of a story: the last ones."""
+"""Maximum lines of a story: the last ones."""
 _LONGEST_LINE = 5 * LONGEST_NAME
 VERDICTS = {
     "safe": "safe",
@@ -34,7 +34,7 @@ VERDICTS = {
 }
 _DESTINATIONS = {"cooperative": "cooperative rebalancing", "consumer": "the consumer protocol"}
 _AS_FOUND = "as found"
-"""Settings, where none is varied."""
+"""The name of the settings if none is varied."""
 _HOW_READ = (
     "Each figure is the worst of all seeds. Partition-seconds without an owner: two partitions that have no owner for "
     "a second make two seconds. Duration is from the first stop of each round to its open gate, added up."
@@ -78,7 +78,7 @@ def _opening(title: str, rows: Sequence[Row], settings: int) -> Iterator[str]:
 
 
 def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[str]:
-    """What each setting costs the groups that are safe wherever any is."""
+    """The costs of each setting for the groups that are safe under every setting with any safe group."""
     safe = {
         settings: {(row["source"], row["group"]): row for row in rows if row["verdict"] == "safe"}
         for settings, rows in by_settings.items()
@@ -119,7 +119,7 @@ def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[str]:
 
 
 def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[str]:
-    """The safe groups, cheapest first, and what they cost together."""
+    """The safe groups, cheapest first, and their total costs."""
     safe = [row for row in rows if row["verdict"] == "safe"]
     if not safe and of_settings > 1:
         return
@@ -156,7 +156,7 @@ def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[str
 
 
 def merged(rows: Sequence[Row], settings: int) -> list[Row]:
-    """The rows, but one for what is the same under all these settings."""
+    """The rows, with a single one for a result that is the same under all settings."""
     alike: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         what = row["source"], row["group"], row["verdict"], tuple(row["why"]), row["seeds"], row["unsafe"]
@@ -221,7 +221,7 @@ def _not_read(quarantined: Sequence[Row]) -> Iterator[str]:
 
 
 def _clusters(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], str]]]:
-    """A column of them where there are several."""
+    """A column of clusters if there are several."""
 
     def cluster(row: Row) -> str:
         return _short(row["cluster"] or row["source"])
@@ -248,7 +248,7 @@ def _bars(
 
 
 def _counts(*headings: str) -> list[tuple[str, Callable[[Row], str]]]:
-    """Columns of whole numbers that are called as their fields are."""
+    """Columns of whole numbers, named after their fields."""
 
     def column(heading: str) -> tuple[str, Callable[[Row], str]]:
         name = heading.lower().replace(" ", "_")

@@ -1,6 +1,6 @@
-"""A report on a fleet as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+"""A report on a fleet as one self-contained page of HTML: no script, no external font or picture.
 
-Each part begins with what it says in words. Names that somebody else chose are escaped, and shortened where they are
+Each part starts with a summary in words. Names of groups, topics and clients are escaped, and shortened if they are
 long: the size of the page does not depend on the size of the fleet.
 """
 
@@ -51,7 +51,7 @@ HOW_READ = (
 
 
 def history_page(numbers: ReportNumbers) -> str:
-    """The whole page; parts that the run has no numbers for are left out."""
+    """The whole page, without parts for which the run has no numbers."""
     parts = chain(
         _opening(numbers),
         _rebalances(numbers),
@@ -174,7 +174,7 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
 
 
 def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
-    """By time, or by number where no duration is known."""
+    """By time, or by number if no duration is known."""
     timed = bool(worst[0].rebalancing_s)
     lengths = [(group.rebalancing_s or 0.0) if timed else group.rebalances for group in worst]
     bars = []
@@ -348,7 +348,7 @@ def _migration(numbers: ReportNumbers) -> Iterator[str]:
 
 
 def _name(text: str) -> str:
-    """What somebody else chose, however long it is."""
+    """A name chosen by others, shortened."""
     return shortened_to(text, LONGEST_NAME)
 
 
@@ -377,7 +377,7 @@ def _day(day: date) -> str:
 
 
 def _span(day: date, step_days: int) -> str:
-    """The days of a column; the last of them are not always days of the log."""
+    """The days of a column; the last may be after the end of the log."""
     if step_days == 1:
         return _day(day)
     last = min(step_days - 1, (date.max - day).days)
@@ -393,7 +393,7 @@ def _time(moment: datetime) -> str:
 
 
 def check_writable(option: str, file: Path) -> None:
-    """UsageError, before hours of work, where a file cannot be written."""
+    """UsageError, before hours of work, if a file cannot be written."""
     if file.is_dir():
         raise UsageError(f"{option} {file}: is a directory; name a file in it")
     if not file.absolute().parent.is_dir():
@@ -401,7 +401,7 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def write_report(file: Path, page: Callable[[], str], data: Callable[[], Mapping[str, Any]]) -> None:
-    """A page, or where the name ends in .json the same as data. :raises CommandError: it cannot be written"""
+    """Write a page, or the same as data if the name ends in .json. :raises CommandError: it cannot be written"""
     if file.suffix.lower() == ".json":
         import json
 

@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet simulate`: scenarios by seeds by settings to verdicts and costs, as a document."""
+"""Carry out `kohort fleet simulate`: verdicts and costs of scenarios by seed and settings, as a document."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pipeline.simulation import Case, SimulationRun
 
 BYTES_PER_RUN = 256
-"""Of a row of the largest table: how much Spark has to do beside the playing."""
+"""Bytes of a row of the largest table: the work of Spark in addition to the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRequest:
-    """What is to be played: every source under every protocol with every settings, from every seed."""
+    """The runs: every source under every protocol with every settings, from every seed."""
 
     sources: tuple[Source, ...]
     variants: tuple[Variant, ...]
@@ -40,7 +40,7 @@ class SimulationRequest:
     reports: tuple[Path, ...]
 
     def cases(self) -> list[Case]:
-        """For the pipeline, which is only there where Spark is."""
+        """The cases, for the pipeline, which needs Spark."""
         from pipeline.simulation import Case
 
         return [
@@ -67,7 +67,7 @@ def request_of(
     out: str | None,
     reports: tuple[Path, ...],
 ) -> SimulationRequest:
-    """What the options ask for.
+    """The request of the options.
 
     :raises UsageError: there is no such scenario or rule, or settings that cannot be played
     """
@@ -94,7 +94,7 @@ def request_of(
 def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRun:
     """Play every seed.
 
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     """
     for report in request.reports:
         check_writable("--report", report)
@@ -127,7 +127,7 @@ def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str,
 
 
 def simulation_document(request: SimulationRequest, run: SimulationRun) -> Document:
-    """What each scenario costs under each protocol and settings, and which seeds failed."""
+    """The costs of each scenario under each protocol and settings, and the seeds that failed."""
     return Document(
         command="fleet simulate",
         data=simulation_data(request, run),
@@ -172,11 +172,11 @@ def _remarks(run: SimulationRun) -> Iterator[str]:
         "threw": "failed with an error of Kohort's own code",
     }
     total = sum(run.verdicts.values())
-    for verdict, told in words.items():
+    for verdict, text in words.items():
         if count := run.verdicts[verdict]:
-            yield f"{count:,} of {total:,} runs {told}"
+            yield f"{count:,} of {total:,} runs {text}"
 
 
 def status_of(run: SimulationRun) -> ExitStatus:
-    """FALSE where a run did not hold: as `kohort simulate`."""
+    """FALSE if a run violated an invariant, as in `kohort simulate`."""
     return ExitStatus.DONE if run.verdicts["held"] == sum(run.verdicts.values()) else ExitStatus.FALSE

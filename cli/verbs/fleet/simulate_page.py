@@ -1,4 +1,4 @@
-"""The report on a simulation: distributions by protocol and library, what each setting costs, what failed."""
+"""The report on a simulation: distributions by protocol and library, the costs of each setting, and failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 ROWS_SHOWN = 200
-"""Of a table; the Parquet has all."""
+"""Maximum rows of a table; the Parquet tables contain all."""
 STYLES = {"as-written": "k0", "eager": "k3", "cooperative": "k4", "consumer": "k2"}
 FIGURES = {
     "rebalances": "Rebalances",
@@ -51,7 +51,7 @@ def _opening(title: str, run: SimulationRun) -> Iterator[str]:
 
 
 def _costs(costs: Sequence[Row]) -> Iterator[str]:
-    """What each scenario, protocol and settings cost, longest without an owner first drawn widest."""
+    """The costs of each scenario, protocol and settings; bars are relative to the longest time without an owner."""
     yield "<h2>What it costs</h2>\n"
     known = [row for row in costs if row["without_owner_s_median"] is not None]
     most = max((row["without_owner_s_median"] for row in known), default=0) or 1
@@ -93,7 +93,7 @@ def _costs(costs: Sequence[Row]) -> Iterator[str]:
 
 
 def _distributions(spans: Sequence[Row]) -> Iterator[str]:
-    """Of each figure, by protocol and library: how many seeds had so much."""
+    """The distribution of each figure over the seeds, by protocol and library."""
     for figure, words in FIGURES.items():
         of_figure = [row for row in spans if row["figure"] == figure]
         if not of_figure:

@@ -27,7 +27,7 @@ BOOTSTRAP = "kafka.bootstrap.servers"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPaths:
-    """Logs in files. `names`: topics by id, on top of what the logs tell. `snapshots` stand in their place."""
+    """Logs in files. `names`: topics by id, in addition to those in the logs. `snapshots` replace logs."""
 
     paths: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -40,13 +40,13 @@ class LogPaths:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the segments; None: they are elsewhere, and it is not known."""
+        """Bytes of the segments; None: they are not local, and the size is not known."""
         if any("://" in path for path in self.paths):
             return None
         return sum(map(_log_bytes, map(Path, self.paths)))
 
     def jars(self, _options: SparkOptions) -> tuple[str, ...]:
-        """None beside those that the options name."""
+        """No jars in addition to those of the options."""
         return ()
 
     def logs(self) -> Logs:
@@ -71,7 +71,7 @@ class LiveTopic:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The cluster knows them all, and tells them with its records."""
+        """The cluster provides all names with its records."""
         return {}
 
     @property
@@ -80,7 +80,7 @@ class LiveTopic:
         return (self.bootstrap,)
 
     def jars(self, options: SparkOptions) -> tuple[str, ...]:
-        """Those of Spark's Kafka source, fetched where they must be. :raises MissingKafkaSource:"""
+        """Those of Spark's Kafka source, fetched if necessary. :raises MissingKafkaSource:"""
         from pipeline.sources.jars import kafka_jars
 
         given = split_list(options.jars)
@@ -94,7 +94,7 @@ class LiveTopic:
 
 
 def bytes_below(path: Path, pattern: str) -> int:
-    """Of a file, or of those below a directory that are called so; what vanishes meanwhile is none."""
+    """The size of a file, or of the files below a directory that match; deleted files count as 0."""
     total = 0
     for file in (path,) if path.is_file() else path.rglob(pattern):
         with suppress(OSError):
@@ -103,17 +103,17 @@ def bytes_below(path: Path, pattern: str) -> int:
 
 
 def _log_bytes(path: Path) -> int:
-    """Of the segments at a path that is one, or below it."""
+    """The size of the segments at or below a path."""
     of_partition = path.is_dir() and any(path.glob("*.log"))
     return bytes_below(path, "*.log" if of_partition else f"{OFFSETS_TOPIC}-*/*.log")
 
 
 def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths | LiveTopic:
-    """What is to be read; the default data directory where nothing is said, here, in the environment or in a context.
+    """The source to read; by default the data directory, if the options, the environment and contexts name none.
 
-    A snapshot that these name is taken only where `snapshots_too` says so.
+    A snapshot is accepted only with `snapshots_too`.
 
-    :raises UsageError: several are named, or one that has no log
+    :raises UsageError: several are named, or one without a log
     """
     if options.log_dirs:
         return _log_dirs(options)
@@ -130,7 +130,7 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 
 
 def live_of(options: LiveOptions) -> LiveTopic:
-    """The cluster that is to be followed: named here, in the environment or in a context.
+    """The cluster to follow: named by the options, the environment or a context.
 
     :raises UsageError: none is named
     """
@@ -141,7 +141,7 @@ def live_of(options: LiveOptions) -> LiveTopic:
 
 
 def _resolve(given: Mapping[str, Any]) -> SourceOptions:
-    """The options of a source with what the environment or a context names where they name none."""
+    """The options of a source, completed by the environment or a context."""
     from cli.options import SourceOptions
     from cli.sources.contexts.resolve import resolve_source
 
@@ -152,7 +152,7 @@ def _resolve(given: Mapping[str, Any]) -> SourceOptions:
 
 
 def check_snapshots(paths: tuple[str, ...]) -> None:
-    """CommandError for a local path that is not there, before Spark is started."""
+    """CommandError for a local path that does not exist, before Spark is started."""
     for path in paths:
         if "://" not in path and not Path(path).exists():
             raise CommandError(f"{path} does not exist")
@@ -198,7 +198,7 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
 
 
 def _check_local(paths: list[Path]) -> None:
-    """CommandError for a directory that is no log, with the one that may be meant, before Spark is started."""
+    """CommandError for a directory without a log, with the one that may be meant, before Spark is started."""
     from cli.sources.log_directories import check_log_directories, list_directory, partition_of
 
     directories = []
@@ -216,7 +216,7 @@ def _check_local(paths: list[Path]) -> None:
 
 
 def _live(source: SourceOptions) -> LiveTopic:
-    """The topic of the cluster that the options or a context name. :raises CommandError: the context means another"""
+    """The topic of the cluster that the options or a context name. :raises CommandError: the context is for another"""
     properties = _client_properties(source)
     client: dict[str, str] = {}
     if properties is not None:
@@ -238,7 +238,7 @@ def _live(source: SourceOptions) -> LiveTopic:
 
 
 def _client_properties(source: SourceOptions) -> Properties | None:
-    """Those of the file that is named, else those of the context."""
+    """The properties of the named file, else those of the context."""
     from wire.client.config.properties import known_properties, read_properties
 
     if source.command_config is not None:

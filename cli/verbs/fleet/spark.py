@@ -1,4 +1,4 @@
-"""The session that a command works in, and what is told of its progress, on a terminal only, and of its errors."""
+"""The Spark session of a command, its progress (on a terminal only) and its errors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pipeline.history import HistoryProgress
     from pipeline.session import SessionSettings, SparkSession
 
-_FOREIGN = ("py4j", "pyspark", "pyarrow")
-_CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Failure): (?P<told>\S.*)$")
+_SPARK_PACKAGES = ("py4j", "pyspark", "pyarrow")
+_CAUSE = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Failure): (?P<cause>\S.*)$")
 _LONGEST = 500
 
 
 def settings_of(
     options: SparkOptions, jars: Sequence[str] = (), *, input_bytes: int | None = None
 ) -> SessionSettings:
-    """What the options say; `input_bytes` is what there is to read. UsageError for a --conf without a value."""
+    """The settings of the options; `input_bytes` is the size of the input. UsageError for a --conf without a value."""
     from pipeline.session import SessionSettings
 
     return SessionSettings(
@@ -49,13 +49,13 @@ def conf_of(options: SparkOptions) -> dict[str, str]:
 
 
 def is_local(master: str | None) -> bool:
-    """Whether workers see the files of this machine."""
+    """Whether workers have access to the files of this machine."""
     return master is None or master.startswith("local")
 
 
 @contextmanager
 def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
-    """A session; what Spark and the file systems raise in it becomes a CommandError.
+    """A session; errors of Spark and the file systems in it become CommandErrors.
 
     :raises MissingSpark: the extra or Java is missing
     """
@@ -67,22 +67,22 @@ def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
 
 @contextmanager
 def _translated(*, verbose: bool) -> Iterator[None]:
-    """While the JVM still lives, which knows what its errors say."""
+    """Translated while the JVM still runs, which contains the messages of its errors."""
     try:
         yield
     except OSError as error:
         raise CommandError(_of_file(error)) from error
     except Exception as error:
-        if type(error).__module__.partition(".")[0] not in _FOREIGN:
+        if type(error).__module__.partition(".")[0] not in _SPARK_PACKAGES:
             raise
         hint = "" if verbose else " (--spark-log shows Spark's own log)"
         raise CommandError(f"Spark failed: {cause_of(str(error))}{hint}") from error
 
 
 def cause_of(text: str) -> str:
-    """What an error of Spark says in the end: its innermost cause, without the stacks of Java and Python."""
+    """The innermost cause of an error of Spark, without the stacks of Java and Python."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [found["told"] for line in lines if (found := _CAUSE.match(line))]
+    causes = [found["cause"] for line in lines if (found := _CAUSE.match(line))]
     said = causes[-1] if causes else next(iter(lines), "it gives no reason")
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
 
@@ -106,13 +106,13 @@ _STEPS = {
 
 
 class FleetProgress:
-    """A line on stderr with what is done, a bar and the time; nothing where stderr is no terminal.
+    """A line on stderr with the current task, a bar and the time; nothing if stderr is not a terminal.
 
-    Steps may be told from other threads.
+    Steps may be reported from other threads.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        """`quiet`: something else writes to stderr, as Spark's own log does."""
+        """`quiet`: something else writes to stderr, such as Spark's own log."""
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._stack = ExitStack()
         self._bar: Any = None
@@ -141,7 +141,7 @@ class FleetProgress:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """While something is printed."""
+        """Hide the line while something is printed."""
         if self._bar is not None:
             self._bar.stop()
         try:
@@ -151,7 +151,7 @@ class FleetProgress:
                 self._bar.start()
 
     def say(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
-        """What is done, and how many of the tasks there are; a total of 0 is not known."""
+        """Show the current task, and its progress; a total of 0 is not known."""
         if self._bar is not None:
             self._bar.update(
                 self._task, description=doing, completed=done, total=total or None, counted=counted
