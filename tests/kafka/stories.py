@@ -74,8 +74,8 @@ class Play:
 class Recorder:
     """Plays stories on one broker, and keeps what was seen."""
 
-    def __init__(self, broker: Broker, shared: JavaHost, jars: Path, *, anew: bool) -> None:
-        self._broker, self._shared, self._jars, self._anew = broker, shared, jars, anew
+    def __init__(self, broker: Broker, shared: JavaHost, jars: Path, *, discards: bool) -> None:
+        self._broker, self._shared, self._jars, self._discards = broker, shared, jars, discards
         self._recordings: dict[Play, Recording] = {}
         self._lock = threading.Lock()
 
@@ -97,12 +97,12 @@ class Recorder:
 
     def _keep(self, play: Play, course: Course) -> str:
         recording = self._recordings.get(play, play.empty)
-        if not self._anew and play not in self._recordings and recording.path.exists():
+        if not self._discards and play not in self._recordings and recording.path.exists():
             recording = read_recording(recording.path)
         is_known = course in recording.courses
         seen = recording.seen(course)
         self._recordings[play] = seen
-        if self._anew or not is_known:
+        if self._discards or not is_known:
             seen.write()
         if is_known:
             return f"{play}: as before"
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
         help="one library (default: java and librdkafka; an older librdkafka is the one on PYTHONPATH)",
     )
     parser.add_argument("--variant", type=Variant, help="one variant (default: all)")
-    parser.add_argument("--anew", action="store_true", help="forget what was recorded before")
+    parser.add_argument("--discard", action="store_true", help="discard the earlier recordings")
     asked = parser.parse_args(arguments)
     plays = [
         play
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str]) -> int:
             running_broker(jars, Path(directory)) as broker,
             ThreadPoolExecutor(asked.jobs) as pool,
         ):
-            recorder = Recorder(broker, shared, jars, anew=asked.anew)
+            recorder = Recorder(broker, shared, jars, discards=asked.discard)
             warm_up(recorder.play)
             began = time.monotonic()
             futures = {}
