@@ -15,7 +15,7 @@ _OTHER_GROUPS = ("group.share.", "group.streams.")
 def with_settings(
     cluster: Cluster, told: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
 ) -> Cluster:
-    """The cluster with the settings that each broker told, and why the brokers that `failed` did not.
+    """The cluster with the settings that each broker returned, and the errors of the brokers that `failed`.
 
     A group's coordinator may be any broker, so a setting only holds where all of them agree.
     """

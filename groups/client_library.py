@@ -42,7 +42,7 @@ _ALIASES = {
 }
 
 _ASSIGNORS_OF = {"connect": "java"}
-"""Whose assignors run where a library has none of its own: the consumers of Connect's sink tasks are Java's."""
+"""Whose assignors run for a library without its own: the consumers of Connect's sink tasks are Java's."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
@@ -62,7 +62,7 @@ _DEFAULT_CLIENT_IDS = (
     # kafka.DefaultClientID of conn.go: program@host
     (r".*@.* \(github\.com/segmentio/kafka-go\)", "kafka-go"),
 )
-"""Client ids of consumers for which nobody chose one, as the libraries' own source makes them."""
+"""Default client ids of consumers, as the libraries' source generates them."""
 _FROM_IDS = tuple(
     (re.compile(client), re.compile(f"(?:{client})-{_UUID}"), name) for client, name in _DEFAULT_CLIENT_IDS
 )
@@ -70,7 +70,7 @@ _FROM_IDS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLibrary:
-    """A library's name, None when it cannot be told, and how it is known."""
+    """A library's name, None when unknown, and the source of that knowledge."""
 
     name: str | None
     known_by: str

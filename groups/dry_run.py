@@ -61,7 +61,7 @@ class DryRun:
     """Ids of those that may list an eager assignor too, which would make them eager: taken to list only this one."""
     rebalances: tuple[Rebalance, ...]
     rests: bool
-    """False when the group did not come to rest: within the bound, or because of the failure."""
+    """False when the group did not settle: within the bound, or because of the failure."""
     failure: str | None
     """What the real assignor would throw in the rebalance after the last one here."""
     minimum_moved: int | None
@@ -168,15 +168,15 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
 def takes_default(group: Group, request: DryRunRequest) -> bool:
     """Whether the brokers' own choice is taken: of a consumer group whose source does not know the assignor.
 
-    It is what brokers use while no member wishes for another, and a setting of theirs, which no log has.
+    Brokers use it while no member requests another; it is a setting of the brokers, which no log contains.
     """
     return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
 def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
-    """What was asked for, else the library that the members run, else Java.
+    """The requested library, else the one that the members run, else Java.
 
-    A library that only an id suggests is not believed where it cannot do what the group does, or what is asked.
+    An inferred library is not used if it cannot do what the group does, or what is requested.
     """
     if request.leader is not None:
         return AssumedLeader(library=request.leader, known_by="asked for")

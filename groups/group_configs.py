@@ -47,13 +47,13 @@ class GroupConfig:
     value: str | None
     origin: ConfigOrigin
     default: str | None = None
-    """What it is where the group has no setting of its own; None when not known."""
+    """The value for a group without its own setting; None when not known."""
     minimum: int | None = None
     maximum: int | None = None
 
     @property
     def kind(self) -> str:
-        """The type of groups that heed it: consumer, share or streams."""
+        """The type of the groups that it applies to: consumer, share or streams."""
         first = self.name.partition(".")[0]
         return _KINDS.get(first, first)
 
@@ -88,7 +88,7 @@ def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int 
 
 
 def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> str | None:
-    """What the brokers give groups without a setting of their own; None where they do not agree, or have no such."""
+    """The brokers' value for groups without their own setting; None if they differ or have no such setting."""
     told = {each.get(f"group.{name}") for each in brokers}
     return told.pop() if len(told) == 1 else None
 

@@ -43,7 +43,7 @@ def ask(
     generation, without what `eager` members (by id, see `eager_members`) give up first; range and round robin
     ask nothing of it. A cooperative member that changes its subscription (`resubscribed`, member ids) gives up what it
     no longer wants before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): that is
-    not claimed, hence not withheld. On the broker, the target assignment is what counts.
+    not claimed, so it is not withheld. On the broker, the target assignment is what counts.
     """
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
@@ -197,7 +197,7 @@ def _subscribed(
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
         return tuple(sorted({*wanted.topics, *current})), ()
-    # Beside a name, or beside another regex, it makes the subscriptions unequal whatever they come to.
+    # With a name or another regex next to it, it makes the subscriptions unequal, whatever they match.
     by_regex = matched or (wanted.regex,)
     return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
 

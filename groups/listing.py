@@ -1,6 +1,6 @@
 """What a list of groups shows, and why something may be missing from it.
 
-A part of its own of `groups.model`, because `kohort list` is run again and again and needs nothing else of it.
+Separate from `groups.model`, because `kohort list` is run often and needs nothing else of it.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class Cause(Enum):
     """Why something could not be read."""
 
     UNREAD = "unread"
-    """Whoever knows it did not answer, or not so that it can be understood: it may be there."""
+    """The broker that knows it did not answer, or not intelligibly: it may exist."""
     ABSENT = "absent"
-    """Whoever knows it says that it does not exist."""
+    """The broker that knows it reports that it does not exist."""
     FORBIDDEN = "forbidden"
     """The cluster refuses to tell this user."""
 

@@ -159,8 +159,8 @@ class Group:
     generation: Generation | None = None
     leader: str | None = None
     """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
-    another one is going on it may have left; `groups.succession` tells who leads then. None when not known, when
-    nobody leads, and in a source that was not asked for it."""
+    another one is in progress it may have left; `groups.succession` shows who leads then. None when not known, when
+    no member leads, and in a source that was not asked for it."""
     leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
     """Why the leader is not known, where a cluster was asked for it."""
     group_epoch: Epoch | None = None
@@ -223,7 +223,7 @@ class Cluster:
 
     id: str | None = None
     kafka: str | None = None
-    """Version of the brokers, as far as it can be told."""
+    """Version of the brokers, as far as it is known."""
     features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
     """Finalized features, such as group.version."""
     consumer_protocol: bool | None = None

@@ -9,11 +9,11 @@ offsets move instead of comparing lag with a number. Where they were wrong for i
    stays with it; here lag does not matter, and an offset that has reached its old place again is no rewind.
 3. **OK**: nothing is left to read at the last reading. Burrow says OK when lag was zero anywhere in its window, so that
    a consumer which stops after catching up stays OK while lag grows. Here only the last reading counts as caught up.
-4. **STALLED**, **STOPPED**: there were records to read and the committed offset stood still for three commit intervals;
-   a member owns the partition (STALLED), or no member does (STOPPED). The time counts from the first reading with
-   something to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the first
-   record after the silence as a stop before its consumer could commit it. Burrow tells the two apart by whether commits
-   arrive, which no broker API shows.
+4. **STALLED**, **STOPPED**: there were records to read and the committed offset did not move for three commit
+   intervals; a member owns the partition (STALLED), or no member does (STOPPED). The time counts from the first reading
+   with something to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
+   first record after the silence as a stop before its consumer could commit it. Burrow tells the two apart by whether
+   commits arrive, which no broker API shows.
 5. **WARN**: the offset moves, and lag grows by more than ten records and than what is produced in a commit interval, or
    in three where it was zero before: a burst is no trend. The lowest lag of the later half of the readings is compared
    with that of the earlier half: lag goes up and down with each commit, and to Burrow a single drop in its window is

@@ -1,7 +1,7 @@
 """Who reads a topic: by what the members of a group own and subscribe to, and by what the group has committed.
 
 A classic group shows neither while it rebalances (DescribeGroups leaves metadata and assignments out unless it is
-Stable), so what is not known is told apart from what is not so.
+Stable), so unknown and false are different values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class TopicUse(Enum):
     SUBSCRIBED = "subscribed"
     """A member subscribes to it, by name or by regex, and none owns any of it."""
     COMMITTED = "committed"
-    """Offsets are committed, and no member is known to want it: it was read, and is again if members come back."""
+    """Offsets are committed, and no member is known to subscribe to it: it was read, and is again if members rejoin."""
     UNKNOWN = "unknown"
     """A member does not show what it wants; or no member is there, and the offsets could not be read."""
 

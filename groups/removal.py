@@ -77,7 +77,7 @@ def _nobody(group: Group, what: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersRemoval(PlannedChange):
-    """The members of one group that are to be removed."""
+    """The members of one group to remove."""
 
     members: tuple[Member, ...]
 
@@ -148,7 +148,7 @@ def _turns_classic(plan: MembersRemoval) -> bool:
 def joined_again(before: Sequence[Member], after: Group) -> dict[str, Member]:
     """The members of now that are some of those that were removed, by their old ids: by id or instance id.
 
-    A member of the consumer protocol keeps its id; a classic one gets a new one, by which nobody knows it again unless
+    A member of the consumer protocol keeps its id; a classic one gets a new one, by which it is not recognized unless
     it is static.
     """
     by_id = {member.id: member for member in after.members}

@@ -54,7 +54,7 @@ class Snapshot:
 def read_snapshot(file: Path) -> Snapshot:
     """Read a snapshot, without the groups and topics that cannot be read (`faults`).
 
-    TreeError when it is unreadable, foreign or newer, and when no group and no topic of it can be read.
+    TreeError when it is unreadable, not a snapshot or newer, and when no group and no topic of it can be read.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")

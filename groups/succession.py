@@ -7,7 +7,7 @@ takes the first member that the map gives back. The ways in which a leader is ma
 - the leader is removed (it leaves, its session ends, or it misses a rebalance and is dynamic): the first of those
   that stay leads, whether it has joined the rebalance already or not;
 - the leader is static and misses a rebalance: it stays a member, and the first that has joined leads;
-- a static leader comes back under a new member id: the new id leads, so restarting it makes nobody else lead;
+- a static leader rejoins under a new member id: the new id leads, so restarting it does not change the leader;
 - the last member of the consumer protocol goes: the first classic member, as the consumer group's map has them, leads;
 - the coordinator moves or restarts: the recorded leader still leads.
 
@@ -15,11 +15,11 @@ Who joins before the leader is removed counts: a leader that dies without LeaveG
 successor, the process started in its place. One that leaves is removed at once.
 
 So a dynamic member that once led does so as long as it is a member. Where the record's leader is no member any more, a
-rebalance is going on (or the record was read before or after the rest): who leads is known when it has come to rest.
+rebalance is in progress (or the record was read before or after the rest): the leader is known when it has settled.
 
-The map's order depends on the length of its array, which grows with the group, never shrinks, and is made anew (for as
-many members as there are) when the group is loaded by another broker, or by the same one after a restart. Members of
-one bin stand in the order in which they joined. Nobody has to know all that: DescribeGroups and the group's record
+The map's order depends on the length of its array, which grows with the group, never shrinks, and is created again (for
+as many members as there are) when the group is loaded by another broker, or by the same one after a restart. Members of
+one bin are in the order in which they joined. Usually none of that is needed: DescribeGroups and the group's record
 list the members in the order of the map. Where a source did not keep it, every length that the array may have is tried.
 
 Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
@@ -38,7 +38,7 @@ from assignors.model import Ints
 from groups.model import Group, GroupType
 
 LONGEST_ARRAY = 1 << 14
-"""For a group that had at most 12,288 members at once; larger ones are not thought of where the order is not told."""
+"""For a group that had at most 12,288 members at once; larger ones are ignored where the order is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ class Succession:
     leader: str | None
     """The member that leads now; None when that is not known."""
     order: tuple[str, ...]
-    """The other members (all of them, where the leader is not known) in the order in which they would come to lead,
-    each when those before it have gone and nobody has joined."""
+    """The other members (all of them, where the leader is not known) in the order of succession: each leads when those
+    before it have left and no member has joined."""
     is_broker_order: bool
     """Whether `order` is that of the broker's map, or only one that it may have."""
     certain: bool
@@ -84,7 +84,7 @@ def succession(group: Group) -> Succession | None:
 
 
 def leader_of(group: Group) -> str | None:
-    """The member that leads a classic group now; None where nobody does or it is not known."""
+    """The member that leads a classic group now; None if there is none or it is not known."""
     if group.type is not GroupType.CLASSIC:
         return None
     ids = [member.id for member in group.members]
@@ -94,9 +94,9 @@ def leader_of(group: Group) -> str | None:
 
 
 def after_load(group: Group) -> str | None:
-    """Who would come to lead if the group were first loaded anew: by another broker, or after a restart.
+    """The next leader if the group were loaded again first: by another broker, or after a restart.
 
-    None where nobody would, or the leader is not known.
+    None if there is none, or the leader is not known.
     """
     leader = leader_of(group)
     if leader is None or len(group.members) < 2:
@@ -106,7 +106,7 @@ def after_load(group: Group) -> str | None:
 
 
 def leads(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads; None when that cannot be told."""
+    """Whether a member with this client id leads; None when unknown."""
     holders = {member.id for member in group.members if member.client.id == client_id}
     if group.type is not GroupType.CLASSIC or not holders:
         return False
@@ -117,9 +117,9 @@ def leads(group: Group, client_id: str) -> bool | None:
 
 
 def precedes(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads already, or comes to lead when the leader goes.
+    """Whether a member with this client id leads already, or leads when the leader has left.
 
-    None when that cannot be told. Where the leader is not known, the first of all members either leads or follows it.
+    None when unknown. Where the leader is not known, the first of all members either leads or follows it.
     """
     holders = {member.id for member in group.members if member.client.id == client_id}
     found = succession(group)
@@ -144,7 +144,7 @@ class Front:
     member: str
     """The first follower."""
     places: int
-    """Bins in front of it: a new id falls into one of them by chance; into the same bin, it stands behind."""
+    """Bins in front of it: a new id falls into one of them by chance; in the same bin, it is after the others."""
     bins: int
     """Bins that the map has."""
     others: tuple[str, ...] = ()
@@ -157,9 +157,9 @@ class Front:
 
 def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
     """Who comes first after the leader, and how many of the bins a newcomer's id may fall into come before it, in the
-    map as it is with so many more members.
+    map as it is with that many more members.
 
-    None where the order or the leader is not known, or nobody follows.
+    None where the order or the leader is not known, or there is no follower.
     """
     found = succession(group)
     if found is None or not found.certain or not found.is_broker_order or not found.order:

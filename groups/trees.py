@@ -61,7 +61,7 @@ PLAIN_NUMBER = Between(0, 2**53)
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """The field by which a union of dataclasses is told apart; a tag is the class's name: `StateIn`, state-in."""
+    """The field that distinguishes the dataclasses of a union; a tag is the class's name: `StateIn`, state-in."""
 
     field: str
 
@@ -351,7 +351,7 @@ def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
 
 
 def count_values(tree: Any, limit: int) -> int:
-    """How many values a tree holds, what stands behind aliases counted each time; no further than `limit`."""
+    """How many values a tree contains, the targets of aliases counted each time; no further than `limit`."""
     sizes: dict[int, int] = {}
 
     def size(value: Any) -> int:

@@ -1,4 +1,4 @@
-"""What each member of a group in flight waits for: told from what a broker shows; and what to call the members.
+"""The waits of each member of a group in a rebalance, from what a broker shows; and the labels of members.
 
 Theory of operation, consumer groups (KIP-848). A member goes to the target assignment of an epoch in steps: it gives up
 what is no longer in its target, then its epoch becomes the target's, then it gets what others have given up. What a
@@ -55,7 +55,7 @@ class WaitKind(Enum):
     LEADER = "leader"
     """For the leader to send the assignment."""
     RETURN = "return"
-    """Static, and away: to come back before its session ends."""
+    """Static, and away: to rejoin before its session expires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def labels_of(group: Group) -> dict[str, str]:
 
 
 def waits_of(group: Group) -> dict[str, tuple[Wait, ...] | None]:
-    """What each member waits for, by id; None where that cannot be told."""
+    """What each member waits for, by id; None where unknown."""
     if group.type is GroupType.CLASSIC:
         return _classic_waits(group)
     if group.type is not GroupType.CONSUMER:
@@ -146,7 +146,7 @@ def _steps(
             held.setdefault(owners[place], set()).add(place)
         else:
             free.add(place)
-    # A classic member is told to rejoin for what is free when nothing of its target is held any more.
+    # A classic member must rejoin for free partitions when no part of its target is held any more.
     if not surplus and (behind or (free and not (classic and held))):
         kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT
         yield Wait(kind=kind, partitions={} if classic else _partitions(free))

@@ -105,7 +105,8 @@ def _kind_of(tree: Any) -> str | None:
 
 
 def check_format(tree: Any, newest: int, kind: str) -> None:
-    """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is what it is to be. :raises Malformed:"""
+    """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is the expected kind of file. :raises
+    Malformed:"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise Malformed(f"missing: this is not a {kind}; one starts with `kohort: {newest}`", "kohort")
@@ -131,7 +132,7 @@ def load_tree(file: Path, text: str) -> Any:
             _refuse_half_characters(text, tree)
             return tree
         except (ValueError, RecursionError):
-            pass  # flow-style YAML begins the same way; its parser also says where the error stands
+            pass  # flow-style YAML starts the same way; its parser also reports the place of the error
     try:
         return _Events(file, text).document()
     except yaml.YAMLError as error:
@@ -294,7 +295,7 @@ def _lines(value: Mapping[Any, Any], depth: int) -> Iterator[str]:
 
 
 def _key(key: Any, indent: str) -> str:
-    """A key of a block, up to where its colon stands."""
+    """A key of a block, up to its colon."""
     text = _flow(key)
     return f"{indent}{text}" if len(text) <= _LONGEST_PLAIN_KEY else f"{indent}? {text}\n{indent}"
 

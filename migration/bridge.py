@@ -2,7 +2,7 @@
 
 Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
 assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it
-leads, its assignments carry no user data. It comes to lead when the leader and all that precede it in the order of
+leads, its assignments carry no user data. It becomes the leader when the leader and all that precede it in the order of
 succession (`groups.succession`) have left.
 
 The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
@@ -10,7 +10,7 @@ comes before every follower is drawn first. What is left is to restart the leade
 first bin of the broker's map, which no id comes before, that one is restarted first. A member that restarts gets a new
 id, and with it a new place: after each restart the order is computed again.
 
-Decisions only: whoever holds the connection asks after each observation of the group, and acts.
+Decisions only: the caller holds the connection, asks after each observation of the group, and acts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Move(Enum):
     """What the bridge does next."""
 
     WAIT = "wait"
-    """A rebalance is going on: observe again."""
+    """A rebalance is in progress: observe again."""
     REJOIN = "rejoin"
     """Leave and join again, under an id that comes first."""
     RESTART = "restart"
@@ -62,7 +62,7 @@ class Manner(Enum):
 
     RESTART = "restart"
     STOP = "stop"
-    """Of a static leader: it leads again where it comes back within its session."""
+    """Of a static leader: it leads again if it rejoins within its session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def objection(group: Group) -> str | None:
 def unrest(group: Group) -> str | None:
     """Why the bridge does not join this group now, nor can it be judged: its assignor is chosen in a rebalance.
 
-    None when it is at rest, or of another type.
+    None when it is settled, or of another type.
     """
     if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
         return None
@@ -203,7 +203,7 @@ class Crossing:
         """What the bridge does as the member `member_id`.
 
         `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is not there.
-        `withheld`: so many partitions its assignments, as the leader, leave without an owner.
+        `withheld`: the number of partitions that its assignments, as the leader, leave without an owner.
         """
         if group != self._shown:
             self._shown, self._shown_since_ms = group, now_ms
@@ -238,7 +238,7 @@ class Crossing:
             return Step(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
-        # At once: whoever sees it lead may begin with the conversion.
+        # At once: the operator may start the conversion as soon as it leads.
         self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
             return Step(move=Move.WAIT, why="the group changed a moment ago")
@@ -273,5 +273,5 @@ class Crossing:
             self._rejoins_left -= 1
             return Step(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
         why = f"{ahead[0]} precedes the bridge, and no new id comes before it"
-        # One is enough to look again: its new id, or the bridge's, may leave nobody ahead.
+        # One is enough before the next observation: its new id, or the bridge's, may leave no member ahead.
         return Step(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))

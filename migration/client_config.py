@@ -85,7 +85,7 @@ class Setting:
     key: str
     """Kafka's name."""
     written: str
-    """The key as it stands in the file, where a prefix goes before Kafka's name."""
+    """The key as written in the file, which may have a prefix before Kafka's name."""
     value: str
     line: int | None
 
@@ -108,7 +108,7 @@ class ClientConfig:
     """The file, for messages."""
     settings: tuple[Setting, ...]
     library: str | None = None
-    """The library that it is for: as told, else as its keys show; None when neither says."""
+    """The library that it is for: as declared, else as its keys show; None when unknown."""
     known_by: str = "no key that is specific to one library"
     member: str | None = None
     """The member (id, instance id or client id) whose file it is; None for all, or all of the library."""
@@ -208,7 +208,7 @@ def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entr
 
 
 def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
-    """The library that a file is for and what shows it; None and why it cannot be told."""
+    """The library that a file is for and what shows it; None and why it is unknown."""
     only: dict[str, str] = {}
     connects = next((written for written, _, _ in entries if _CONNECTS.fullmatch(written)), None)
     if connects is not None:

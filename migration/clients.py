@@ -147,7 +147,7 @@ class MemberClient:
     binding_version: str | None = None
     known_by: str = "unknown"
     shown: KnownLibrary | None = None
-    """What the member itself shows, where another library was told."""
+    """What the member itself shows, where another library was declared."""
     is_inferred: bool = False
     """Whether only the member's ids suggest the library."""
 
@@ -171,7 +171,7 @@ class DeclaredClients:
 
 
 def with_configs(told: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
-    """What was told, and what the keys of configuration files show where nothing was."""
+    """The declared clients, and where there are none, what the keys of configuration files show."""
     single, otherwise = dict(told.single), told.otherwise
     shared: set[str] = set()
     for config in configs:
@@ -226,7 +226,7 @@ def parse_version(text: str) -> Version:
 
 
 def client_of(member: Member, told: DeclaredClients) -> MemberClient:
-    """What is told beats what the source recorded, and that beats what the member id suggests."""
+    """A declared client wins over one that the source recorded, and that over one inferred from the member id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
     said = next((told.single[key] for key in named if key is not None and key in told.single), told.everybody)
@@ -243,7 +243,7 @@ def client_of(member: Member, told: DeclaredClients) -> MemberClient:
 
 
 def clients_of(group: Group, told: DeclaredClients) -> dict[str | None, MemberClient]:
-    """The client of every member by member id; of a group without members, under None, what was told."""
+    """The client of every member by member id; of a group without members, under None, the declared one."""
     if not group.members:
         said = told.everybody or told.otherwise
         return {None: MemberClient(library=None) if said is None else _client_of(*said)}

@@ -12,7 +12,7 @@ PLAN_FILE = "PLAN.yaml"
 VARIABLE = '"$BOOTSTRAP"'
 """What a runbook says where it does not know the cluster's address."""
 CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
-"""A file of client properties that whoever follows the plan has to write."""
+"""A file of client properties that the operator of the plan has to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 The paths say it (`Step.course`); `migration.expectation.foresee` walks the courses of a plan, one after the other, with
 the real assignors, and fills in what each step costs.
 
-`Moment` is the group at rest after a round: what that walk passes.
+`Moment` is the settled group after a round of that walk.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """The group at rest, after something was done to it."""
+    """The settled group, after an action."""
 
     step: int
     """From 1; 0 for the group as it was found."""
@@ -106,7 +106,7 @@ class Moment:
     started: tuple[str, ...] = ()
     type: GroupType
     protocol: str | None
-    """The assignor in use; None while nobody is there."""
+    """The assignor in use; None while there is no member."""
     rebalances: int = 0
     moved: int = 0
     """Partitions that went to another member than had them last."""

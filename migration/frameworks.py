@@ -1,7 +1,7 @@
 """Frameworks that bring their own rebalance listeners: what is known of each where the callbacks change.
 
-A group does not show which framework its members use: it is told (`--framework`). A framework is here for what a thread
-of its own repository reports; of any other nothing is known, which is no sign that it is ready.
+A group does not show which framework its members use: the operator gives it (`--framework`). A framework is listed for
+the reports in its own repository; nothing is known of any other, which does not mean that it is ready.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a group stands on its way, from what a broker shows; `groups.waits` has what its members wait for."""
+"""The progress of a group's migration, from what a broker shows; `groups.waits` has what its members wait for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Read off the logs of real groups on 4.3.1."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectedMember:
-    """A member, and where it stands."""
+    """A member and its progress."""
 
     member: Member
     label: str
@@ -31,11 +31,11 @@ class InspectedMember:
     epoch: int | None
     """Member epoch, or the generation that it has seen."""
     leads: bool | None
-    """None when it cannot be told."""
+    """None when unknown."""
     rank: int | None
     """Its place in the order of succession, from 1; None for the leader and where there is none or it is not known."""
     waits: tuple[Wait, ...] | None
-    """In the order in which they end; None when it cannot be told, empty when it waits for nothing."""
+    """In the order in which they end; None when unknown, empty when it waits for nothing."""
     user_data_bytes: int | None
     """Size of the user data in its assignment; None when not known."""
     writes_user_data: bool | None
@@ -44,7 +44,7 @@ class InspectedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A group, and where it stands."""
+    """A group and its progress."""
 
     group: Group
     standing: str
@@ -56,7 +56,7 @@ class Inspection:
 
 
 def inspect(group: Group) -> Inspection:
-    """All that can be told of a group in flight."""
+    """All that is known of a group in a migration."""
     order = succession(group)
     labels = labels_of(group)
     waits = waits_of(group)
@@ -78,7 +78,7 @@ def inspect(group: Group) -> Inspection:
 
 
 def standing(group: Group) -> str:
-    """Where the group stands, in words."""
+    """The progress of the group, in words."""
     total = len(group.members)
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"A {group.type.value} group: it uses neither the classic nor the consumer protocol."

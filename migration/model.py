@@ -42,7 +42,7 @@ class ProtocolIs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCount:
-    """The group has at least, and at most, so many members; None is no bound."""
+    """Bounds of the number of members; None is no bound."""
 
     at_least: int | None = None
     at_most: int | None = None
@@ -50,7 +50,7 @@ class MemberCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaking:
-    """So many members, or all where None, speak this protocol."""
+    """At least this many members, or all where None, speak this protocol."""
 
     protocol: MemberProtocol
     at_least: int | None = None
@@ -58,7 +58,7 @@ class Speaking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """Members that were there when the step began have gone or come back under new ids.
+    """Members that were in the group when the step started have left or rejoined under new ids.
 
     At least the members of the rounds that are done (of all rounds, for the whole step).
     """
@@ -122,9 +122,9 @@ class Destination(Enum):
     CONSUMER = "consumer"
     """The consumer protocol (KIP-848)."""
     EAGER = "eager"
-    """The classic protocol with eager rebalancing: the way back from cooperative."""
+    """The classic protocol with eager rebalancing: the rollback from cooperative."""
     CLASSIC = "classic"
-    """The classic protocol, with the assignor that the members had: the way back from consumer."""
+    """The classic protocol, with the assignor that the members had: the rollback from consumer."""
 
 
 class Verdict(Enum):
@@ -161,7 +161,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFigures:
-    """What a step came to, over the seeds of a rehearsal."""
+    """The figures of a step, over the seeds of a rehearsal."""
 
     rebalances: float
     moved: float
@@ -199,7 +199,7 @@ class PlanRehearsal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
-    """A way in which a group leaves the plan, told from its state."""
+    """A way in which a group leaves the plan, recognized by its state."""
 
     conditions: tuple[Condition, ...]
     """It strayed when all of them hold."""
@@ -217,7 +217,7 @@ class Step:
     title: str
     actions: tuple[str, ...]
     manner: Manner | None = None
-    """What happens to the members of each round; None where the step is about nobody of the group."""
+    """What happens to the members of each round; None where the step concerns no member of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
     """Members that are restarted (or started, or stopped) together, in order, as `names_of` calls them."""
     config: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ def make_plan(
 
     `concurrency` members are restarted together, each for `bounce_s` seconds. `connection` is what the commands of the
     plan reach the cluster with. Without `with_costs` no step says what it costs, which is most of the work; with
-    `most_rounds` it is told from that many rounds of each step.
+    `most_rounds` it is computed from that many rounds of each step.
     """
     findings = tuple(lists_are_known(case)) if has_arrived(case) else judge(case)
     plan = Plan(
@@ -109,7 +109,7 @@ def make_plan(
 
 
 def _movers(group: Group, clients: Mapping[str | None, MemberClient]) -> dict[str | None, MemberClient]:
-    """The clients of those that are to be moved: a bridge from an earlier plan is known, and leaves again."""
+    """The clients of the members to migrate: a bridge from an earlier plan is known, and leaves again."""
     bridges = {member.id for member in group.members if member.client.id == BRIDGE}
     return {member: client for member, client in clients.items() if member not in bridges}
 
@@ -138,7 +138,7 @@ def baseline_of(case: Case) -> Baseline:
 
 
 def epoch_of(group: Group) -> int | None:
-    """Its generation or group epoch, which go on counting where a group is converted; None where it is not known."""
+    """Its generation or group epoch, which continue when a group is converted; None where it is not known."""
     return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
 
 
@@ -147,5 +147,5 @@ def _subscribed(member: Member) -> tuple[str, ...]:
 
 
 def describe_protocol(group: Group) -> str:
-    """Where a group stands, in words: `classic (range)`."""
+    """A group's type and assignor: `classic (range)`."""
     return f"{group.type.value} ({group.protocol})" if group.protocol else group.type.value

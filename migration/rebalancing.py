@@ -4,7 +4,7 @@ Pure functions over `groups.model.Group`. The assignors are the real ones. How l
 members learn of a rebalance. A classic member learns of a rebalance from the answer to its next heartbeat, and a
 member of the consumer protocol of a new assignment likewise: after half an interval on average. Classic members that
 have rebalanced together send their heartbeats in step from then on, as all were answered at once (seen with Java and
-librdkafka on 4.3.1); in a group that has been at rest for long they are taken to be spread evenly, so that the last
+librdkafka on 4.3.1); in a group that has been settled for long they are assumed to be spread evenly, so that the last
 of `n` learns after `n / (n + 1)` of an interval. What a broker and a client take themselves, and an application that
 is busy with its records, is not counted.
 """
@@ -27,7 +27,7 @@ from migration.course import OwnerGap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Where the group came to rest."""
+    """The settled group."""
 
     group: Group
     rebalances: int
@@ -55,10 +55,10 @@ def rebalance_classic(
 ) -> Outcome:
     """All members of a classic group rejoin, as often as cooperative ones must.
 
-    `joined` are ids of members that are new: they wait for nobody to tell them. `latest` says who had each partition
+    `joined` are ids of new members: they do not wait for a notification. `latest` says who had each partition
     last, and is brought up to date.
 
-    :raises UnknownAssignorError, NoCommonProtocolError: there is nobody to ask
+    :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it
     :raises AssignorFailedError: the real assignor would throw
     """
     name = voted(group)
@@ -94,7 +94,7 @@ def rebalance_classic(
 def rebalance_consumer(
     group: Group, topics: Mapping[str, Topic], assignor: str, latest: Owners, joined: Collection[str]
 ) -> Outcome:
-    """The broker sets a new target, and the members come to it.
+    """The broker sets a new target, and the members reconcile with it.
 
     A group that is still classic is converted: its members are walked as the new group's.
 
@@ -115,7 +115,7 @@ def rebalance_consumer(
 
 
 def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
-    """The group with what the assignor gave, a generation on by rebalance; nobody is new any more."""
+    """The group with what the assignor gave, a generation later by rebalance; no member is new any more."""
     members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
     before = group.generation or group.group_epoch or 0
     return replace(group, members=members, generation=before + rebalances)
@@ -131,7 +131,7 @@ def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
 def _classic_waits(
     before: Owners, latest: Owners, eager: Collection[str], told: int, rhythm: Rhythm
 ) -> list[OwnerGap]:
-    """What waits while a classic group rejoins; `told` members learn of it from their heartbeats."""
+    """The gaps while a classic group rejoins; `notified` members learn of it from their heartbeats."""
     waits = []
     free = sum(1 for place in latest if place not in before)
     if free and told:
@@ -165,7 +165,7 @@ _GIVEN_UP_IN_STEP = "revoked by eager members and assigned again at once: all no
 def _handovers(
     members: Mapping[str, Member], before: Owners, after: Owners, latest: Owners, joined: Collection[str]
 ) -> tuple[OwnerGap, ...]:
-    """What waits while members come to a target, by how the receiver learns of it."""
+    """The gaps while members reconcile with a target, by how the receiver learns of it."""
     counts: dict[tuple[str, float, float], int] = {}
     for place, (receiver,) in after.items():
         givers = before.get(place, ())
@@ -209,7 +209,7 @@ def newcomer(member: Member) -> Member:
 
 
 CLASSIC_HEARTBEAT_S = 3.0
-"""`heartbeat.interval.ms`, which all seven libraries set to 3 s unless told otherwise."""
+"""`heartbeat.interval.ms`, 3 s by default in all seven libraries."""
 CONSUMER_HEARTBEAT_S = 5.0
 """`group.consumer.heartbeat.interval.ms`, a broker's default."""
 INITIAL_DELAY_S = 3.0
@@ -222,7 +222,7 @@ class Rhythm(Enum):
     """When classic members send their heartbeats."""
 
     SPREAD = "spread"
-    """Evenly over the interval: the group has been at rest for long."""
+    """Evenly over the interval: the group has been settled for long."""
     IN_STEP = "in step"
     """All at once, sometime in the interval: the group has rebalanced since the plan began."""
     JUST_ANSWERED = "just answered"
@@ -230,7 +230,7 @@ class Rhythm(Enum):
 
 
 def until_all_know_s(members: int, rhythm: Rhythm) -> float:
-    """When the last of so many classic members learns of a rebalance, on average."""
+    """When the last of that many classic members learns of a rebalance, on average."""
     if not members:
         return 0.0
     if rhythm is Rhythm.SPREAD:
@@ -239,7 +239,7 @@ def until_all_know_s(members: int, rhythm: Rhythm) -> float:
 
 
 def until_others_know_s(members: int, rhythm: Rhythm) -> float:
-    """How long one of so many classic members, having given up its partitions, waits for the last, on average."""
+    """How long one of that many classic members, after revoking its partitions, waits for the last, on average."""
     if rhythm is not Rhythm.SPREAD or not members:
         return 0.0
     return until_all_know_s(members, rhythm) - CLASSIC_HEARTBEAT_S / 2

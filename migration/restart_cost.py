@@ -5,8 +5,8 @@ it lists today, by the same walk that a plan's steps are computed by. At the des
 the dry run of the destination's assignor leaves it.
 
 Two things cost: that a partition has no owner for a while, and that it stops at all. An eager group gives up everything
-whoever restarts, and gets it back soon, in less time than a member of the consumer protocol needs to learn of one
-partition; but every partition was stopped, twice. So each stop counts as so many seconds more (`RESUME_S`).
+the restarted member, and gets it back soon, in less time than a member of the consumer protocol needs to learn of one
+partition; but every partition was stopped, twice. So each stop counts as `RESUME_S` seconds more.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -
 def restart_then_s(
     case: Case, run: DryRun | None, *, topics: Mapping[str, Topic], bounce_s: float
 ) -> float | None:
-    """The same at the destination; None too where its assignor, in the dry run `run`, does not come to rest."""
+    """The same at the destination; None too where its assignor, in the dry run `run`, does not settle."""
     if not case.group.members or run is None or not run.rests or run.failure is not None:
         return None
     return _cost(replace(case, group=_arrived(case, run)), topics, bounce_s)

@@ -14,9 +14,9 @@ from groups.model import MemberProtocol
 from migration.course import Moment, Seat
 
 MOST_FRAMES = 40
-"""Columns that can still be told apart on a page."""
+"""Columns that are still distinguishable on a page."""
 MOST_LANES = 30
-"""Members that can still be told apart on a page."""
+"""Members that are still distinguishable on a page."""
 AWAY = "away"
 UNKNOWN_LIST = "list not known"
 
@@ -30,7 +30,7 @@ class TimelineFrame:
     round: int
     title: str
     group: str
-    """Type and assignor: `classic, range`; `empty` while nobody is there."""
+    """Type and assignor: `classic, range`; `empty` without members."""
     rebalances: int
     moved: int
     without_owner_s: float

@@ -1,11 +1,11 @@
 """Walking a group through the courses of a plan, with the assignors that would be asked.
 
 Theory of operation. The position of a walk is a `Group` as a source would show it. A member is called by the id that it
-had when the plan was made, its origin; who restarts comes back under a new id, made up here, because a broker draws it.
-What a group does when somebody stops or starts follows from its type:
+had when the plan was made, its origin; a restarted member rejoins under a new id, invented here, because a broker draws
+it. What a group does when somebody stops or starts follows from its type:
 
 - **classic**: a member that stops leaves, and all others rejoin. A static one does not leave, and causes no rebalance
-  when it comes back unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).
+  when it rejoins unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).
 - **consumer**: the broker sets a new target. The first member of the consumer protocol makes a classic group a consumer
   group, and when the last one has left it is classic again (KIP-848).
 
@@ -45,7 +45,7 @@ FEWEST_ROUNDS = 5
 
 
 def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
-    """Which of so many rounds are walked, from 0: all, or the first, the last, and some evenly in between.
+    """The rounds to walk out of `count`, from 0: all, or the first, the last, and some evenly in between.
 
     `size` is what a round costs to compute: members and partitions together. `most` asks for fewer rounds than that
     would allow; of a single one it is that in the middle.
@@ -97,7 +97,7 @@ class Walk:
         """The moments of the rounds that are walked; those of one round share its number.
 
         :raises LookupError: the course names a member that is not there, or an assignor is not known
-        :raises NoCommonProtocolError, AssignorFailedError: the group would come to harm
+        :raises NoCommonProtocolError, AssignorFailedError: the rebalance would fail
         """
         self._step += 1
         if course.start is not None and course.start.protocol is MemberProtocol.CONSUMER:
@@ -215,7 +215,7 @@ class Walk:
         return next(member for member in self._group.members if member.id == member_id)
 
     def _take_over(self) -> Outcome:
-        """After static members came back in their places: only a change of the vote brings a rebalance about.
+        """After static members rejoined in their places: only a change of the vote causes a rebalance.
 
         A conversion, either way, does not (GroupMetadataManager.convertToClassicGroup: unless the assignment is stale).
         """

@@ -15,7 +15,7 @@ from groups.waits import labels_of
 
 
 class Verdict(Enum):
-    """The worst of a group's findings; notes are none."""
+    """The worst of a group's findings; notes do not count."""
 
     OK = "ok"
     WARNING = "warning"

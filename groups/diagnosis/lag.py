@@ -251,7 +251,7 @@ def overtaken(case: Case) -> Iterator[Symptom]:
     applies=lambda group: bool(group.members),
 )
 def falling_behind(case: Case) -> Iterator[Symptom]:
-    """Offsets move, or have stood still for a short time only, and lag grows."""
+    """Offsets move, or have not moved for a short time only, and lag grows."""
     found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.WARN}
     if not found:
         return

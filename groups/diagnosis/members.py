@@ -52,7 +52,7 @@ def storm(case: Case) -> Iterator[Symptom]:
 
 
 def short_lived(found: list[Change]) -> list[Change]:
-    """The departures of members that had come, or come back, since the first observation."""
+    """The departures of members that had joined or rejoined since the first observation."""
     came: set[str] = set()
     gone: list[Change] = []
     for each in found:
@@ -96,7 +96,7 @@ _POLL_REMEDY = (
 
 
 def returned(found: list[Change]) -> list[str]:
-    """Ids of members that went and came back under the same id: a process that restarts has a new one."""
+    """Ids of members that left and rejoined under the same id: a restarted process has a new one."""
     gone: set[str] = set()
     again: dict[str, None] = {}
     for each in found:

@@ -33,7 +33,7 @@ class Observation:
     commit and of the moment when the first unread record was written. None: there is none, only markers of
     transactions. Of the partitions of which that was asked for."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
-    """Those that are open, by partition, the first leading, of partitions whose last stable offset stands before the
+    """Those that are open, by partition, the first leading, of partitions whose last stable offset is before the
     end; None: not asked for."""
 
 
@@ -45,16 +45,17 @@ class Thresholds:
     """A rebalance that has lasted so long does not end: a member of the consumer protocol takes part with a heartbeat
     every 5 seconds, a classic one with a heartbeat every 3 seconds and its next poll."""
     storm: int = 3
-    """So many rebalances, or comings and goings of one host, within the time of the observations are a storm."""
+    """This many rebalances, or joins and departures of one host, during the observations are a storm."""
     commit_interval_ms: int = COMMIT_INTERVAL_MS
-    """How often consumers commit. An offset that stands still for three times as long, with records to read, stalls."""
+    """How often consumers commit. An offset that does not move for three times as long, with records to read,
+    stalls."""
     catch_up_ms: int = 3_600_000
     """A group that takes longer to catch up, at the present rates, is slow."""
     hot: float = 10.0
-    """A partition with so many times the lag of the topic's other partitions is hot."""
+    """A partition with this many times the lag of the topic's other partitions is hot."""
     transaction_ms: int = 60_000
     """A transaction that is open for so long blocks consumers (the default of `transaction.timeout.ms`)."""
     expiry_ms: int = 24 * 3_600_000
     """Offsets that may expire within so long are about to."""
     skew: float = 2.0
-    """A member that owns so many times as many partitions as another one of the same subscription has too many."""
+    """A member that owns this many times the partitions of another one with the same subscription has too many."""

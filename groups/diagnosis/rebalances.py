@@ -21,7 +21,7 @@ UNSETTLED = frozenset(
 
 
 def is_unsettled(group: Group) -> bool:
-    """Whether a rebalance is going on."""
+    """Whether a rebalance is in progress."""
     return group.state in UNSETTLED
 
 
@@ -65,7 +65,7 @@ def _since(
 
 
 def _unsettled_since(case: Case, waiting: Sequence[Awaited]) -> int | None:
-    """Since when one rebalance has been going on; None: none is.
+    """Since when one rebalance has been in progress; None: no rebalance.
 
     Rebalances may follow each other so fast that no observation shows an end, as when members are restarted one by
     one. Then the epoch grows, and what has lasted is the wait for the member that is waited for longest.

@@ -39,7 +39,7 @@ def has_regexes(group: Group) -> bool:
     applies=lambda group: any(map(_topics, group.members)),
 )
 def topic_missing(case: Case) -> Iterator[Symptom]:
-    """Nothing is assigned of them; the members are not told."""
+    """No partition of them is assigned, and the members get no error."""
     wanted = subscribed(case.group, _topics)
     gone = sorted(wanted.keys() & (case.missing_topics or frozenset()))
     if not gone:

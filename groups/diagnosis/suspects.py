@@ -70,7 +70,7 @@ def _committed(observation: Observation, topic: str, partition: int) -> int | No
 
 
 def some_commits(group: Group) -> Group:
-    """The group with a few of its commits, from every topic: so many as are looked at of a member."""
+    """The group with a few of its commits, from every topic: as many as are examined per member."""
     left, found = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
     topics = group.offsets or {}
     for position, (topic, offsets) in enumerate(topics.items()):

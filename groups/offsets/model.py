@@ -45,10 +45,10 @@ class OffsetChange:
     counted_lag: int | None = None
     """The lag before, where the coordinator counts it: that of a share group is not end less start offset."""
     leader_epoch: int | None = None
-    """Committed beside `after`; None where that is not known to be of any epoch."""
+    """Committed together with `after`; None where that is not known to be of any epoch."""
     metadata: str = ""
     remark: str | None = None
-    """Why `after` is not what was asked for, or what of it could not be checked."""
+    """Why `after` is not the requested offset, or what of it could not be checked."""
 
     @property
     def place(self) -> Place:

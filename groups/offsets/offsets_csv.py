@@ -36,9 +36,9 @@ class OffsetFile:
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
-    """Read either shape. Blank lines are passed by.
+    """Read either shape. Blank lines are skipped.
 
-    :raises MalformedOffsets: another number of fields, a number that is none, a partition twice with two offsets unless
+    :raises MalformedOffsets: another number of fields, an invalid number, a partition twice with two offsets unless
         the last of them is to win
     """
     by_group: dict[str, dict[Place, int]] = {}

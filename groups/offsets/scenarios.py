@@ -89,7 +89,7 @@ class _Target:
 def reset(
     scenario: Scenario, group: str, place: Place, committed: CommittedOffset | None, positions: Positions
 ) -> OffsetChange | Problem | None:
-    """The change of one partition; a Problem where its new offset cannot be told, None where it stays as it is."""
+    """The change of one partition; a Problem where its new offset is unknown, None where it is unchanged."""
     if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, place):
         return None
     before = None if committed is None else committed.position

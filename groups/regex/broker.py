@@ -1,6 +1,6 @@
 """Subscription regexes as the broker judges them: RE2/J, matching a topic's whole name.
 
-Our own parser (groups.regex.re2j) says what RE2/J takes; google-re2 does the matching. RE2/J has no bound of its own
+Our own parser (groups.regex.re2j) decides what RE2/J accepts; google-re2 does the matching. RE2/J has no bound
 on what a pattern may cost, so a pattern can be taken and still harm the broker: such a one is not compiled here.
 """
 

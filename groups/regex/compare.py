@@ -22,7 +22,7 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_s
 """What a Java consumer leaves out unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
 ASKED_WHOLLY = 2000
-"""The C library is asked about so many names one by one; of more, about some (see posix)."""
+"""The C library matches up to this many names one by one; of more, a sample (see posix)."""
 
 TOO_LARGE = "too many states to compare"
 

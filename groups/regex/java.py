@@ -310,7 +310,7 @@ class _Parser:
         return self.unless_canonical(Chars(self.single(self.character()) if mask is None else mask))
 
     def class_escape(self) -> int | None:
-        """The set of `\\d` and its like, if one stands here."""
+        """The set of `\\d` and the like, if one is at this place."""
         mask = _CLASSES.get(self.text[self.at + 1])
         if mask is not None:
             self.at += 2
@@ -589,7 +589,7 @@ def _without_quotes(pattern: str) -> str:
             at += len(written[-1])
             continue
         if character in "0123456789" and first:
-            written.append(f"\\x3{character}")  # else it could go on with an escape before the quotation
+            written.append(f"\\x3{character}")  # else it could continue an escape before the quotation
         elif character.isascii() and not character.isalnum():
             written.append("\\" + character)
         else:

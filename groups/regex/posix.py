@@ -36,7 +36,7 @@ PATIENCE_S = 5.0
 """For one pattern: back references take the library exponential time."""
 
 MAX_WEIGHT = 2_000_000
-"""The library writes counts out; a pattern whose length times its counts comes to more is not shown to it."""
+"""The library writes counts out; a pattern whose length times its counts is more is not given to it."""
 
 T = TypeVar("T")
 

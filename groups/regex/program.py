@@ -45,7 +45,7 @@ class UnsureError(Exception):
 
 
 class TooLargeError(Exception):
-    """The pattern comes to more instructions or states than are worth the time."""
+    """The pattern has more instructions or states than are worth the time."""
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ class _Builder:
         return condition.bit
 
     def build(self, tree: Tree, following: int) -> int:
-        """The instruction that matches `tree` and then goes on with `following`."""
+        """The instruction that matches `tree` and then continues with `following`."""
         match tree:
             case Chars(mask=mask):
                 if following != 1 << (self.count - 1):

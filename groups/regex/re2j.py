@@ -76,7 +76,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Level:
-    """What stands between two parentheses, as far as it is read."""
+    """The part between two parentheses that has been read so far."""
 
     position: int
     outer_fold: bool
@@ -304,7 +304,7 @@ class _Parser:
             self.literal(self.escape())
 
     def named_escape(self) -> int | None:
-        """The class behind `\\p…`, `\\d` and their like, if one stands here."""
+        """The class of `\\p…`, `\\d` and the like, if one is at this place."""
         following = self.text[self.at + 1 : self.at + 2]
         if self.text[self.at : self.at + 1] != "\\" or not following:
             return None

@@ -1,6 +1,6 @@
 """A pattern that the broker reads as the client reads the old one.
 
-Candidates are made in several ways, the one nearest to the old pattern first. Whichever is told is proven: its
+Candidates are made in several ways, the one closest to the old pattern first. The one that is returned is proven: its
 automaton, from RE2/J's own reading of its text, matches the same names as the client's, of all that a topic may have.
 """
 
@@ -27,7 +27,7 @@ from groups.regex.tree import (
 from groups.regex.write import NotRegularError, write_for_re2j
 
 MAX_LENGTH = 2000
-"""Characters of a rewritten pattern; a longer one helps nobody."""
+"""Characters of a rewritten pattern; a longer one is no help."""
 
 Candidates = Iterator[str]
 
@@ -149,7 +149,7 @@ def _members(bits: int) -> Iterator[int]:
 
 
 def _edges(rows: list[list[int]], accepting: list[bool], classes: list[int]) -> _Edges:
-    """A state of its own begins, for no topic has an empty name."""
+    """A separate start state, as no topic has an empty name."""
     masks: dict[tuple[int, int], int] = {}
     for state, row in enumerate(rows):
         for number, to in enumerate(row):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW = 200
-"""So many names are read one by one: that is quicker than working all states of an automaton out."""
+"""Up to this many names are matched one by one: that is quicker than computing all states of an automaton."""
 
 MANY = 20_000
 """More are not read one by one by an automaton of too many states."""
@@ -43,7 +43,7 @@ class Names:
         return len(self.names)
 
     def index(self, name: str) -> int | None:
-        """Where a name stands; None when it is not there."""
+        """The index of a name; None when it is not in the list."""
         at = bisect_left(self.names, name)
         return at if at < len(self.names) and self.names[at] == name else None
 
@@ -109,7 +109,7 @@ class Names:
             index[ord(character)] = number
         node = np.zeros(len(self.names), dtype=np.int64)
         for level in range(table.shape[1]):
-            # A name that ends sooner comes before those that go on with it, and is no node here.
+            # A name that is a prefix of others comes before them, and is not a node here.
             new = (lengths > level) & (shared <= level)
             parents = node[new]
             node = np.cumsum(new) - 1

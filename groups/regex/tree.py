@@ -1,4 +1,4 @@
-"""A regular expression as a tree, whichever engine's syntax it was written in.
+"""A regular expression as a tree, for the syntax of every engine.
 
 Topic names have 65 characters, so a set of characters is a bit mask over them: what an engine does with any other
 character cannot matter to a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line readings all mean the

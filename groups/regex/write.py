@@ -85,7 +85,7 @@ def _chars(mask: int) -> str:
 
 
 def _ranges(mask: int) -> str:
-    """The inside of a class; a hyphen stands last."""
+    """The inside of a class; a hyphen is last."""
     text = ""
     characters = characters_of(mask)
     at = 0

@@ -27,7 +27,7 @@ class Check:
     check: str
     """Its name: the tag of a condition in plan files, or that of what no plan needs to say (`rest`)."""
     holds: bool | None
-    """None where nobody can tell."""
+    """None where unknown."""
     text: str
     awaited: tuple[Awaited, ...] = ()
     by_waiting: bool = True
@@ -45,7 +45,7 @@ def no(check: str, text: str, *, awaited: Sequence[Awaited] = (), by_waiting: bo
 
 
 def cannot_tell(check: str, text: str, *, by_waiting: bool = True) -> Check:
-    """Nobody can tell."""
+    """The answer is unknown."""
     return Check(check=check, holds=None, text=text, by_waiting=by_waiting)
 
 
@@ -82,7 +82,7 @@ class Judgment:
 
     @property
     def open(self) -> bool | None:
-        """True: go on. False: not yet, or strayed. None: nobody can tell, or the plan was refused."""
+        """True: continue. False: not complete, or off plan. None: unknown, or the plan was refused."""
         if self.differences:
             return None
         answers = {check.holds for check in self.checks}

@@ -1,4 +1,4 @@
-"""Conditions of a plan, asked of a group: true, false, or nobody can tell."""
+"""Conditions of a plan, checked against a group: true, false or unknown."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     text = f"the group is {state.value}"
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
-    # Who is still there is who is waited for, where the group is to be empty.
+    # Where the group must be empty, the gate waits for the remaining members.
     left = (
         [PlannedMember.of(member) for member in observed.members]
         if GroupState.EMPTY in condition.states
@@ -96,7 +96,7 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
     text = f"the group has {count(found, 'member')}"
     guests = [member.client.id for member in observed.members if member.client.id in observed.guests]
     if twice := len(guests) - len(set(guests)):
-        found -= twice  # it stands in for nobody of the group
+        found -= twice  # it replaces no member of the group
         text += f", of which {count(twice, 'temporary member')} too many"
     since = observed.roster
     if least is not None and found < least:
@@ -185,7 +185,7 @@ def _spoken(observed: GateObservation) -> frozenset[str]:
 
 
 def _are_everybody(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
-    """Whether the rounds name the whole group of the plan: then nobody is left as it was, whoever joined since."""
+    """Whether the rounds name all members of the plan: then every member changes, also those that joined since."""
     baseline = observed.plan.baseline
     return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
 
@@ -195,8 +195,8 @@ def _of_rounds(
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name, old ones still there and old ones gone.
 
-    All members where the rounds are about everybody, and where the names mean nobody any more: a member without a name
-    of its own is called by the id that it had when the plan was made.
+    All members where the rounds name every member, and where the names match no member any more: a member without a
+    unique name is named by the id that it had when the plan was made.
     """
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]

@@ -1,8 +1,8 @@
 """The whole judgment of a gate, with what holds at every gate without being written in the plan.
 
-Restarted members have come back, as they should, and the group has settled: no step goes on before that. A state of
-Stable is not enough by itself: a cooperative group is Stable for a moment between two rebalances, with partitions
-that nobody owns; members that are asked to go on meanwhile (aiokafka) stand still until a session ends.
+Restarted members have rejoined as planned, and the group has settled: no step continues before that. A state of Stable
+is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an owner; some
+members (aiokafka) stall until a session expires if the next round starts then.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
 def implied_checks(
     observed: GateObservation, step: Step, conditions: Sequence[Condition]
 ) -> tuple[Check, ...]:
-    """Restarted members have come back, and as they should."""
+    """Restarted members have rejoined as planned."""
     found = (_all_are_back(observed, conditions), _come_back_as_they_should(observed, step))
     return tuple(check for check in found if check is not None)
 
@@ -89,9 +89,9 @@ def _all_are_back(observed: GateObservation, conditions: Sequence[Condition]) ->
 
 
 def _come_back_as_they_should(observed: GateObservation, step: Step) -> Check | None:
-    """None where the step does not end in a protocol, or nobody noted who was there.
+    """None where the step does not end in a protocol, or the earlier members were not recorded.
 
-    Where it is not to be spoken by all, those who the rounds so far name; others may come back as they were.
+    Where only some must speak it, those that the rounds so far name; others may rejoin unchanged.
     """
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = observed.turnover

@@ -20,7 +20,7 @@ MAX_VALUES = 1_000_000
 
 
 class NotesError(MigrationError):
-    """Notes that are none, or those of another plan."""
+    """A file that is not a file of notes, or the notes of another plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Opened:
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     went_on: bool = False
-    """Whether a gate of the next step has been asked since: then this must not be noted anew."""
+    """Whether a gate of the next step has been asked since: then this must not be recorded again."""
     epoch: int | None = None
     """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
@@ -41,7 +41,7 @@ class Measured:
     """A step as it was done, as far as gates see it."""
 
     rebalances: int | None
-    """Generations or group epochs; None where an epoch is not known, or began anew."""
+    """Generations or group epochs; None where an epoch is not known, or was reset."""
     lasted_s: int
     """From the gate before it on."""
 
@@ -55,7 +55,7 @@ class Notes:
     opened: Mapping[int, Opened] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
-        """The members when the step at this place (from 0) began; None where nobody noted them."""
+        """The members when the step at this place (from 0) began; None where they were not recorded."""
         if position in self.opened:
             return self.opened[position].members
         if position <= 0 and plan.baseline is not None:
@@ -92,7 +92,7 @@ class Notes:
     def without_from(self, number: int) -> Notes:
         """Of a group that strayed: what was noted when this gate and later ones opened is true no more.
 
-        Else the members that are restarted on the way back would count as restarted for the steps after it.
+        Otherwise the members that are restarted in the rollback would count as restarted for the steps after it.
         """
         return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
 

@@ -1,6 +1,6 @@
-"""What a gate observes: the group now, what it was, and who has been replaced by whom since a step began.
+"""A gate's observation: the group now, the group before, and the members replaced since a step started.
 
-A restarted member comes back under a new id. Its instance id stays, its client id mostly (a pod's may change), its host
+A restarted member rejoins under a new id. Its instance id stays, its client id mostly (a pod's may change), its host
 often: new members are matched with those that have gone by as much of that as agrees, and at last by their number.
 """
 
@@ -19,7 +19,7 @@ AT_REST = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 
 @dataclass(frozen=True, kw_only=True)
 class GateObservation:
-    """The group at a moment, beside a plan's step.
+    """The group at a moment, with a step of a plan.
 
     Without a group: there is none of that id.
     """
@@ -30,11 +30,11 @@ class GateObservation:
     group: Group | None
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """How many partitions topics have, 0 for one that is gone; what cannot be told is left out."""
+    """How many partitions topics have, 0 for one that is gone; unknown ones are left out."""
     is_whole: bool = True
     """Whether a group that is not shown is not there; a snapshot may hold some of a cluster's groups only."""
     began_with: tuple[PlannedMember, ...] | None = None
-    """The members when the step began; None where nobody noted them."""
+    """The members when the step began; None where they were not recorded."""
     was_open: bool = False
     """Whether this gate has been open before."""
     round: int | None = None
@@ -73,7 +73,7 @@ class GateObservation:
 
     @property
     def roster(self) -> Turnover | None:
-        """Since the step began, or where nobody was there then, since the plan was made; None where neither tells."""
+        """Since the step started, or if the group had no members then, since the plan was made; None if unknown."""
         for since in (self.turnover, self.since_plan):
             if since is not None and (since.stayed or since.gone):
                 return since
@@ -101,9 +101,9 @@ class Turnover:
     new: tuple[PlannedMember, ...]
     """Now there under an id that was not there then."""
     missing: tuple[PlannedMember, ...]
-    """Of those that have gone, those in whose place nobody came."""
+    """Of those that have left, those that no member replaced."""
     surplus: tuple[PlannedMember, ...]
-    """Of the new ones, those that came in nobody's place."""
+    """Of the new ones, those that replace no member."""
 
 
 def turnover(

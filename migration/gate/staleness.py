@@ -1,9 +1,9 @@
 """Whether a plan is that of the group: another cluster's, another group's or an old one must not be followed.
 
 What a step of the plan changes is no difference: the group may stand anywhere on its way. But it may have left the
-plan (`find_stray`), and then there is a step to go back to. A plan names strays of its own. Others need no data: a
-step that was done has come undone (the group's type or assignor fell back, an old member is back), or members are
-there that nobody planned.
+plan (`find_stray`), and then there is a step to go back to. A plan lists its own deviations. Others need no data: a
+completed step was undone (the group's type or assignor reverted, an old member rejoined), or the group has members that
+are not in the plan.
 """
 
 from __future__ import annotations

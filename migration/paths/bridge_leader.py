@@ -1,4 +1,4 @@
-"""A librdkafka cooperative-sticky group to the consumer protocol while it goes on: by a bridge leader.
+"""A librdkafka cooperative-sticky group to the consumer protocol online: with a bridge leader.
 
 librdkafka's leader copies each member's subscription user data into its assignment, and a broker refuses to convert a
 group whose assignments carry user data. A leader of another library writes none. So a temporary member that writes none
@@ -56,7 +56,7 @@ def bridge_leader(trip: Trip) -> Path:
     """Bridge up, leader restarted, first member converted (the bridge leaves by itself), the rest rolled."""
     ordered = trip.ordered(trip.members)
     leader = leader_of(trip.case.group)
-    # Whoever leads is restarted for the bridge; another one is the first of the consumer protocol.
+    # The leader is restarted for the bridge; another member is the first of the consumer protocol.
     first = next((member for member in ordered if member.id != leader), ordered[0])
     rest = [member for member in ordered if member is not first]
     in_the_way = _in_the_way(trip)
@@ -87,7 +87,7 @@ def bridge_leader(trip: Trip) -> Path:
 
 
 def _in_the_way(trip: Trip) -> list[Member]:
-    """Followers that no new id comes before, as far as that is known: they are restarted, for ids of their own."""
+    """Followers that no new id can precede, as far as that is known: they are restarted to get new ids."""
     if trip.has_bridge:
         return []
     found = outlook(trip.case.group)
@@ -317,7 +317,7 @@ def _convert(trip: Trip, first: Member) -> Step:
 
 
 def stop_left_bridge(trip: Trip) -> Step:
-    """Of a bridge that stands while the plan needs none: it speaks the classic protocol, and no gate would open."""
+    """For a bridge in the group while the plan needs none: it speaks the classic protocol, and no gate would open."""
     return Step(
         id=STOP,
         title="Stop the bridge that an earlier plan left",

@@ -1,4 +1,4 @@
-"""What every path is made from: the case and how its steps are to be carried out (`Trip`), the rounds, the dangers.
+"""The parts of every path: the case and how its steps are carried out (`Trip`), the rounds, the dangers.
 
 `Path` is a way from one protocol to another. A danger is what can go wrong, and what it looks like: the texts of
 clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
@@ -66,7 +66,7 @@ class Trip:
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """Those that are to be migrated: all but a bridge that stands already."""
+        """The members to migrate: all but a bridge that is already in the group."""
         return tuple(member for member in self.case.group.members if member.client.id != BRIDGE)
 
     @cached_property
@@ -131,7 +131,7 @@ class Trip:
 
     @property
     def old_assignor(self) -> str | None:
-        """The assignor in use; None where nobody uses one, or it is not known."""
+        """The assignor in use; None if there is none, or it is not known."""
         return self.case.group.protocol or None
 
     @property

@@ -1,7 +1,7 @@
-"""Consumer → classic while the group goes on: all members but one, then the last, whose leaving reverts the group.
+"""Consumer → classic online: all members but one, then the last, whose leaving reverts the group.
 
 KIP-848, "Downgrade"; the field study, section 4: the only trouble comes when the last member of the consumer protocol
-leaves before the classic ones have rejoined. So it goes alone, in a step of its own, from a Stable group.
+leaves before the classic ones have rejoined. So it is restarted alone, in a separate step, from a Stable group.
 """
 
 from __future__ import annotations

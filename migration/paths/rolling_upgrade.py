@@ -1,4 +1,4 @@
-"""Classic → consumer while the group goes on: one member converts the group, then the others follow.
+"""Classic → consumer online: one member converts the group, then the others follow.
 
 KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study, sections 1 to 5, has what real clients did.
 
@@ -40,7 +40,7 @@ CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
 def rolling_upgrade(trip: Trip) -> Path:
-    """One restart of each member; a group that is on its way already goes on with those that are left."""
+    """One restart of each member; a group in the middle of a migration continues with the remaining members."""
     left = trip.speaking(MemberProtocol.CLASSIC)
     begun = trip.case.group.type is GroupType.CONSUMER
     steps = (other_members(trip, left, fallen_back_to=OTHERS),) if begun else convert(trip, left)

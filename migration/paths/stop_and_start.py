@@ -41,7 +41,7 @@ def start(trip: Trip) -> Path:
 
 
 def classic_assignor(trip: Trip) -> str:
-    """The assignor of a classic group that is to be: as asked for, as its members list, or Kafka's first default.
+    """The assignor of the future classic group: the requested one, one that its members list, or Kafka's first default.
 
     One that all the libraries have: no member could list another.
     """

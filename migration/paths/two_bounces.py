@@ -1,4 +1,4 @@
-"""Eager → cooperative, and back, while the group goes on: every member is restarted twice, or once.
+"""Eager → cooperative, and back, online: every member is restarted twice, or once.
 
 A group uses an assignor that all its members list; among several, the one that most members prefer
 (ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group's protocol
@@ -195,7 +195,7 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
 
 
 def _of_statics(trip: Trip, new: str) -> str:
-    """A static member that comes back to a Stable group causes no rebalance unless the vote changes (KIP-345)."""
+    """A static member that rejoins a Stable group causes no rebalance unless the vote changes (KIP-345)."""
     if not trip.has_static:
         return ""
     return (

@@ -2,6 +2,6 @@
 
 Theory of operation. `cast.py` makes members of the simulation from those of the group; `stage.py` is the group in its
 simulated world, as a broker would describe it; `play.py` carries the plan out on it, round after round, and asks each
-gate what `kohort gate` asks. A gate that opens while the members themselves are not at rest has opened too early, and
+gate what `kohort gate` asks. A gate that opens while the members themselves have not settled has opened too early, and
 so has a plan that breaks an invariant of the simulation: neither is safe to follow.
 """

@@ -1,4 +1,4 @@
-"""Members of the simulation, made from those of a group: what is known of each, and what is taken for it."""
+"""Members of the simulation, made from those of a group: the known facts of each, and the assumptions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Cast:
 
     actors: Mapping[str, Actor]
     remarks: tuple[str, ...]
-    """What was taken for what is not known."""
+    """Assumptions in place of unknown facts."""
 
 
 def cast_of(group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()) -> Cast:

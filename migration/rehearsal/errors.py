@@ -2,4 +2,4 @@
 
 
 class CannotRehearseError(Exception):
-    """The message says what stands in the way, in words for whoever asked."""
+    """The message contains the reason, for the operator."""

@@ -33,7 +33,7 @@ Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
 VERBS: Mapping[str, Any] = {
     verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
 }
-"""Of a scenario's events those that nobody does to a group on purpose."""
+"""Of a scenario's events those that are faults, not an operator's actions."""
 KEYS = ("kohort", "faults", "events")
 _MOMENT = re.compile(r"(?:([0-9]{1,6})\.([0-9]{1,6})\+)?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
 
@@ -46,7 +46,7 @@ class PlanFaults:
     """From the first round on, without partitions."""
     events: Mapping[Place | None, tuple[Fault, ...]] = field(default_factory=dict)
     """By the round from whose beginning they count; None: the first one that is played. A restart's script is empty:
-    the member comes back as it ran."""
+    the member restarts unchanged."""
     partitions: Mapping[Place | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
 
 

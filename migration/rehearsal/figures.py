@@ -57,7 +57,7 @@ def as_number(value: float) -> float | int:
 def with_rehearsal(
     plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], told: Rehearsed | None
 ) -> Plan:
-    """The plan with what its rehearsals came to; one that is not safe is blocked, and has no steps.
+    """The plan with the figures of its rehearsals; one that is not safe is blocked, and has no steps.
 
     :param at: when it was rehearsed, in UTC
     :param back: ways back, from rounds on the way

@@ -41,7 +41,7 @@ class Bridge:
 
     @property
     def asks(self) -> Restart | None:
-        """Whom it asks to be restarted first; None where it asks for nothing."""
+        """The member that it asks to be restarted first; None where it asks for nothing."""
         return self._step.restart[0] if self._step.restart else None
 
     def enter(self) -> None:
@@ -75,7 +75,7 @@ class Bridge:
         return self._crossing.next_step(self._stage.group(), self._id, self._stage.world.schedule.now_ms)
 
     def _join(self) -> Step | None:
-        """Start its process once the group is at rest, under an id that comes first."""
+        """Start its process once the group has settled, under an id that comes first."""
         group = self._stage.group()
         if group is None or unrest(group) is not None:
             return None

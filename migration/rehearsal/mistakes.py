@@ -49,7 +49,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inapplicable:
-    """A mistake that nobody can make here."""
+    """A mistake that is impossible in this plan."""
 
     mistake: Mistake
     why: str

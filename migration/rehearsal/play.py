@@ -38,7 +38,7 @@ OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 RESOLUTION_S = 0.001
 """Of simulated time."""
 SETTLING_S = 30.0
-"""How long wrong hands wait after the start of somebody who should not be there, before they go on."""
+"""How long a mistaken operator waits after the start of an unplanned member before the next action."""
 PAUSE_S = 5.0
 """How long an operator takes from one round to the next, at most: the seed says it."""
 SPREAD_S = 1.0
@@ -104,12 +104,12 @@ def rehearse(
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
-    """Play the plan; `stop_at` a step and a round of it, from 1: after that the way back begins.
+    """Play the plan; `stop_at` a step and a round of it, from 1: after that the rollback starts.
 
     With `tells` there is a story, and the run is slower. `hands` may do something else than the plan says; `last_step`
     is the last one that is played; `faults` befall the group meanwhile.
 
-    :raises CannotRehearseError: the group as found does not come to rest
+    :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
     stage = Stage(found, cast, seed, tells=tells)
@@ -219,7 +219,7 @@ class Play:
         self._planned |= {act.member: act.script for act in done if act.is_ahead}
         self._perform(place, done)
         if done != acts:
-            stage.wait(STEADY_S)  # nobody asks before the last act has begun to show
+            stage.wait(STEADY_S)  # the gate is not asked before the last act has an effect
         opened = not self._has_rounds(number) or self._opens(place, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
             if self._judge(place, None, stage.group()).open and (differs := self._not_yet(number)):
@@ -236,7 +236,7 @@ class Play:
                 gate_open_after_s=round(stage.now_s - began_s, 1) if opened else None,
             )
         )
-        # Wrong hands go on where a gate lets them: it is what they do next that shows.
+        # A mistaken operator continues when a gate opens: the next action shows the effect.
         return opened and (self._hands is not as_planned or not self._unsafe)
 
     def _spread(self, acts: Sequence[Act]) -> tuple[Act, ...]:
@@ -251,7 +251,7 @@ class Play:
             self._bridge.enter()
 
     def _obey(self, asked: Restart | None) -> bool:
-        """Restart whom the bridge asks for, once; whether that was done."""
+        """Restart the member that the bridge asks for, once; whether that was done."""
         stage = self._stage
         if asked is None or asked.member in self._obeyed:
             return False
@@ -279,7 +279,7 @@ class Play:
         return len(self._plan.steps[number - 1].rounds) > 1
 
     def _perform(self, place: Place, acts: Sequence[Act]) -> None:
-        """Each in its time; the gate is asked meanwhile, and nobody heeds what it says."""
+        """Each at its time; the gate is asked meanwhile, and its answer is ignored."""
         stage, began_s = self._stage, self._stage.now_s
         round_ = place[1] if self._has_rounds(place[0]) else None
         for act in sorted(acts, key=lambda each: each.at_s):
@@ -303,7 +303,7 @@ class Play:
                 judged = again
             closed_by = {*self._looks[-1].closed_by}
             if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
-                # Its place changes as members restart: whoever follows the plan asks again.
+                # Its place changes as members restart: an operator of the plan asks again.
                 if closed_by <= OF_BRIDGE and self._obey(self._bridge.asks):
                     end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
@@ -338,7 +338,7 @@ class Play:
         return self._differs({act.member: act.script for act in acts})
 
     def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
-        """Who runs otherwise than planned; empty where nobody does."""
+        """A member that does not run as planned; empty if all do."""
         for member, script in planned.items():
             if not self._stage.runs_as(member, script):
                 return f"{self._stage.name_of(member)} does not run as planned"

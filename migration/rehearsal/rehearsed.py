@@ -88,7 +88,7 @@ class WayBack:
     costs: Costs
     lasted_s: float
     arrived: bool
-    """Whether the group is at rest, of the type and with the assignor that it was found with."""
+    """Whether the group has settled, with the type and the assignor that it was found with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class Rehearsed:
     looks: tuple[Look, ...]
     """In the order of time."""
     opened_wrongly: tuple[str, ...]
-    """Gates that opened although members were away, not at rest or not as planned; among `unsafe`."""
+    """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
     refusals: tuple[Refusal, ...]
     """Errors that members were answered; empty unless the story was asked for."""
     misplaced: int

@@ -1,6 +1,6 @@
 """A rehearsal under other settings than the group was found with: the plan and its gates stay as they are.
 
-A setting of the coordinator is the brokers', also where the group has one of its own; one of a consumer is every
+A setting of the coordinator is the brokers', also where the group has its own; one of a consumer is every
 member's, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the
 classic protocol, and the brokers' (`group.consumer.…`, with the bound that is in the way) under the consumer protocol.
 """
@@ -38,7 +38,7 @@ class Altered:
 def altered(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Altered:
     """What these mean where the brokers have `given`.
 
-    :raises InvalidSetting: a name that is none of NAMES, or a value that no consumer has
+    :raises InvalidSetting: a name that is not in NAMES, or a value that no consumer has
     """
     brokers: dict[str, str] = {}
     members: dict[str, str] = {}

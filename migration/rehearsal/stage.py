@@ -57,7 +57,7 @@ class Costs:
 
     rebalances: int = 0
     moved: int = 0
-    """Partitions that came to another member than had them last."""
+    """Partitions that moved to another member than their last owner."""
     without_owner_s: float = 0.0
     """Partition-seconds."""
     read_twice: int = 0
@@ -131,7 +131,7 @@ class Stage:
 
         `leader` is to lead, where that matters: it joins first.
 
-        :raises CannotRehearseError: the group as it was found does not come to rest
+        :raises CannotRehearseError: the group as it was found does not settle
         """
         by_protocol = {
             protocol: [one.name for one in self._cast.actors.values() if one.script.protocol == protocol]
@@ -147,7 +147,7 @@ class Stage:
                 raise CannotRehearseError(f"the group does not settle as it was found: {self.unrest()}")
 
     def rest(self) -> bool:
-        """Let time pass until nothing has changed for a while; False where it goes on for too long."""
+        """Let time pass until nothing has changed for a while; False where that takes too long."""
         world = self.world
         end_ms = world.schedule.now_ms + int(PATIENCE_S * 1000)
         while world.schedule.now_ms < end_ms:
@@ -169,8 +169,8 @@ class Stage:
             self.world.forget()
 
     def wait_for_change(self, step_s: float, longest_s: float) -> None:
-        """Wait `step_s`; where the group is at rest, the multiple of it after which it may not be: it is shown as
-        now all the time."""
+        """Wait `step_s`; where the group has settled, the multiple of it after which that may change: its description
+        stays the same."""
         schedule, step_ms = self.world.schedule, int(step_s * 1000)
         began_ms = schedule.now_ms
         self._leap(began_ms + int(longest_s * 1000))
@@ -225,10 +225,10 @@ class Stage:
             self.world.play(replace(event, member=name))
 
     def calm(self) -> bool:
-        """The end: whether all comes to rest, and stays there."""
+        """The end: whether all settles, and stays settled."""
         return run_until_settled(self.world, LIMIT)
 
-    # What is seen of it.
+    # Its observable state.
 
     @property
     def now_s(self) -> float:
@@ -262,15 +262,15 @@ class Stage:
         return self.world.coordinator.status is NodeStatus.COORDINATING
 
     def unrest(self) -> str:
-        """What is not at rest by the members' own view; empty where all is."""
+        """What has not settled in the members' own view; empty if all has."""
         return self._doubled() or self.world.invariants.settling.unsettled()
 
     def unrest_of_group(self) -> str:
-        """The same, but for what only keeps a member busy: that it stands still, or waits for an answer."""
+        """The same, without reasons of single members: that one is paused, or waits for an answer."""
         return self._doubled() or self.world.invariants.settling.unsettled_group()
 
     def _doubled(self) -> str:
-        """Of whom two processes run; empty where nobody has more than one."""
+        """A member with two running processes; empty if there is none."""
         for member, name in self._names.items():
             first = self._cast.actors[member].name
             if name != first and self.world.processes[first].is_running:
@@ -293,7 +293,7 @@ class Stage:
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """What acts call the member that has this id now. :raises StopIteration: it is none of the group as found"""
+        """What acts call the member that has this id now. :raises StopIteration: the group as found does not have it"""
         name = self.world.name_of(member_id)
         return next(member for member, each in self._names.items() if each == name)
 

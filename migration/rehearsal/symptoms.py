@@ -4,8 +4,8 @@ Theory of operation. A mistake is played from the same seed as the plan itself. 
 symptom: errors that only then are answered, how the group is shown, what it costs.
 
 A mistake that lasts must keep the gate of its step closed. One that passes (a round that was begun too early, a deploy)
-may let it open as soon as everybody runs as planned and the group is at rest. A gate that opens otherwise has not seen
-the mistake.
+may open it as soon as every member runs as planned and the group has settled. A gate that opens otherwise has not
+detected the mistake.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GateOutcome(Enum):
 
     CLOSED = "closed"
     AT_REST = "opens-at-rest"
-    """When everybody runs as planned after all, and the group is at rest."""
+    """Once every member runs as planned, and the group has settled."""
     OPENED = "opens-in-spite"
     """It cannot see the mistake."""
 

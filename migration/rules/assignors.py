@@ -23,7 +23,7 @@ ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
 
 
 def assignor_is_known(case: Case) -> Iterator[Finding]:
-    """Which lines to change, and whether user data is to be expected, depends on the assignor in use."""
+    """The lines to change, and whether to expect user data, depend on the assignor in use."""
     group = case.group
     leaves = case.destination is not Destination.CLASSIC and not case.offline
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:

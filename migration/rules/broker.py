@@ -23,7 +23,7 @@ def setting(case: Case, name: str) -> str | None:
 
 
 def setting_number(case: Case, name: str) -> int | None:
-    """A setting that is a number; None when it is not known, or is none."""
+    """A setting that is a number; None when it is not known, or not a number."""
     text = setting(case, name) or ""
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -101,7 +101,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
 
 
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
-    """A broker may be told to answer some protocols only."""
+    """A broker may be configured to answer some protocols only."""
     wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
     enabled = setting_list(case, "group.coordinator.rebalance.protocols")
     if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
@@ -115,7 +115,7 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
 
 
 def _enable(case: Case, wanted: str) -> str:
-    """How brokers of this release are told to answer a protocol."""
+    """How brokers of this release are configured to answer a protocol."""
     add = f"Add {wanted} to it on every broker."
     if is_before(case, (4, 3)):
         return add
@@ -217,7 +217,7 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
 
 
 def group_is_small_enough(case: Case) -> Iterator[Finding]:
-    """Each protocol has a size of its own, and the broker converts no group that is too large for the new one."""
+    """Each protocol has its own maximum size, and the broker converts no group that is too large for the new one."""
     names = {Destination.CONSUMER: "group.consumer.max.size", Destination.CLASSIC: "group.max.size"}
     name = names.get(case.destination)
     most = None if name is None else setting_number(case, name)
@@ -300,7 +300,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
-    """Brokers before 4.3 refused a fenced member that came back as KIP-848 says, at epoch 0."""
+    """Brokers before 4.3 refused a fenced member that rejoined as in KIP-848, at epoch 0."""
     if case.destination is Destination.CONSUMER and is_before(case, (4, 3)):
         yield case.info(
             "fenced-members",

@@ -93,7 +93,7 @@ STREAMS_RULES: tuple[Rule, ...] = (
     streams.streams_can_rebalance_so,
     streams.queries_notice,
 )
-"""Those that have a meaning for Kafka Streams, which has an assignor and lines of its own."""
+"""Those that apply to Kafka Streams, which has its own assignor and configuration."""
 
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1, Level.INFO: 2}
 
@@ -108,6 +108,6 @@ def judge(case: Case) -> tuple[Finding, ...]:
 
 
 def nothing_to_migrate(case: Case) -> Finding | None:
-    """What says that a group is none that can go to its destination at all, whatever else holds of it."""
+    """The finding that a group cannot migrate to its destination at all, whatever else is true of it."""
     found = (finding for rule in KIND for finding in rule(case))
     return next((finding for finding in found if finding.level is Level.BLOCKER), None)

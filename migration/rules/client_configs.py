@@ -29,7 +29,7 @@ _TIMEOUTS = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
 
 
 def _brokers_default(name: str) -> int:
-    """What brokers give members of the consumer protocol, or allow them, unless they are told otherwise."""
+    """The brokers' default of a setting or a bound for members of the consumer protocol."""
     return int(getattr(Config(), name.replace(".", "_")))
 
 
@@ -302,7 +302,7 @@ def _is_number(value: str) -> bool:
 
 
 def _unless(case: Case, bound: str) -> str:
-    """What is to be said of a bound that is Kafka's default, for want of the brokers' own."""
+    """A note on a bound that is Kafka's default, as the brokers' own is not known."""
     known = setting(case, f"group.consumer.{bound}") is not None
     return "" if known else ", unless the brokers are set otherwise"
 

@@ -235,7 +235,7 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
 
 
 def _refuses_a_mix(client: MemberClient) -> str | None:
-    """The library's name, where it has a cooperative assignor and takes no eager one beside it."""
+    """The library's name, where it has a cooperative assignor and refuses an eager one in the same list."""
     library = client.library
     if library is None or library.cooperative is None or library.two_bounces:
         return None
@@ -261,7 +261,7 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
 
 
 def members_share_a_library(case: Case) -> Iterator[Finding]:
-    """A group of several libraries: the leader's computes for all of them, and nobody can move alone."""
+    """A group of several libraries: the leader's computes for all of them, and no member can move alone."""
     by_library = members_by(case, lambda client: client.library.name if client.library else None)
     if len(by_library) < 2:
         return
@@ -305,7 +305,7 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
 
 
 def frameworks_bear_it(case: Case) -> Iterator[Finding]:
-    """A framework has listeners of its own, and commits by rules of its own."""
+    """A framework has its own listeners, and its own rules for commits."""
     for name in case.frameworks:
         reports = [each for each in framework_named(name).reports if case.destination in each.to]
         for report in reports:

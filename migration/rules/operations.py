@@ -1,4 +1,4 @@
-"""What changes for whoever runs and watches the members: commits, shutdowns, errors, tools and dashboards."""
+"""Changes for the operators of the members: commits, shutdowns, errors, tools and dashboards."""
 
 from __future__ import annotations
 

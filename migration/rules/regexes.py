@@ -1,7 +1,7 @@
 """What becomes of subscriptions by regex when the broker matches topics in place of the client.
 
-librdkafka sends the broker what begins with `^`. Java goes on matching a Pattern in the client, and its members lose
-and gain nothing by the step.
+librdkafka sends the broker subscriptions that start with `^`. Java still matches a Pattern in the client: its members
+lose and gain nothing by the step.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ComparedRegex:
 
     pattern: str
     members: tuple[str, ...]
-    """Who subscribes to it; none where it was only told."""
+    """Its subscribers; empty if it was only declared."""
     engine: ClientEngine | None
     """What matches it now; None where that is not emulated."""
     comparison: Comparison
@@ -77,11 +77,11 @@ def _names(topics: tuple[str, ...]) -> Names:
 
 
 _compare = lru_cache(maxsize=256)(compare)
-"""Many groups are told the same regexes; `Names` are one to another only where they are the same object."""
+"""Many groups have the same declared regexes; `Names` are equal only if they are the same object."""
 
 
 def _regexes(case: Case) -> dict[str, list[str]]:
-    """Members by regex; one that was told is of no member in particular."""
+    """Members by regex; a declared one belongs to no particular member."""
     found: dict[str, list[str]] = {pattern: [] for pattern in case.regexes}
     for member in case.group.members:
         if member.subscription is not None and member.subscription.regex:
@@ -115,7 +115,7 @@ def _stays_in_the_client(pattern: str, judgments: Iterable[_Judgment]) -> _Judgm
 
 
 def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
-    """librdkafka sends the regexes of one subscription as one, which may come to more than each of them."""
+    """librdkafka sends the regexes of one subscription as one, which may be larger than each of them."""
     verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
     if verdict is not None and (not verdict.valid or verdict.danger is not None):
         yield case.blocker(

@@ -1,4 +1,4 @@
-"""Kafka Streams on the classic protocol: its assignor, StreamsPartitionAssignor, moves tasks by rules of its own.
+"""Kafka Streams on the classic protocol: its assignor, StreamsPartitionAssignor, moves tasks by its own rules.
 
 Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
 (KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
@@ -72,7 +72,7 @@ def _faulty(case: Case) -> str:
 
 
 def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
-    """Which releases can do what is asked for; what a broker cannot show."""
+    """The releases that support the requested change; what a broker cannot show."""
     versions = _versions(case)
     newest = sorted(version for version in versions if version and surely_since(version, EAGER_UNTIL))
     if case.destination is Destination.EAGER and newest:

@@ -129,7 +129,7 @@ class Bridge:
                 self._leave(member)
 
     def _joined(self, settings: ConnectionSettings) -> Membership:
-        """A member that is on its way into the group, which is as it should be and at rest."""
+        """A member that is joining the group, once the group is settled and as expected."""
         group = self._at_rest()
         why_not = objection(group)
         if why_not is not None:

@@ -1,4 +1,4 @@
-"""The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a connection of its own.
+"""The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a separate connection.
 
 Theory of operation. The member decides what is sent and when; this file sends it, one request after the other, and
 observes nothing else, so that nothing holds up a heartbeat. What it adds to a consumer's member:
@@ -69,7 +69,7 @@ _STOPPED, _ASKED = "stopped", "asked"
 
 
 class Lost(Exception):
-    """The bridge cannot go on as a member; the message says why."""
+    """The bridge cannot stay a member; the message contains the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ class Membership:
         except (Lost, WireError) as error:
             self._standing = replace(self._standing, lost=str(error))
         except Exception as error:
-            # A mistake of Kohort's: whoever reads `standing` meets it, and it is reported as any other.
+            # A bug of Kohort: it is raised to the next reader of `standing`, and reported as any other.
             self._mistake = error
 
     def _pause(self) -> None:

@@ -1,7 +1,7 @@
 """What is requested of a cluster after all observations, of the few groups and partitions that look wrong.
 
 When offsets were committed that stand still, and when the first record after them was written; which transactions are
-open where consumers have come to the last stable offset; when the offsets of groups without members were committed.
+open where consumers have reached the last stable offset; when the offsets of groups without members were committed.
 What cannot be read stays unknown: rules that need it say so.
 """
 
@@ -86,7 +86,7 @@ def _merged(group: Group, timed: Group) -> Group:
 def open_transactions(
     source: Source, first: Mapping[str, Topic], last: Mapping[str, Topic], groups: Mapping[str, Group]
 ) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
-    """Of the partitions in which a group with members has come to the last stable offset; None: not to be had."""
+    """Of the partitions in which a group with members has reached the last stable offset; None: unavailable."""
     wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups)}
     if not wanted:
         return {}

@@ -23,7 +23,7 @@ USUAL_MS = 6_000
 EVERY_MS = 1_000
 """From one observation to the next."""
 LOG_OBSERVATIONS = 6
-"""At a broker's log, before its end: each reads it anew."""
+"""At a broker's log, before its end: each reads all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

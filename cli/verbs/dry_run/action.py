@@ -27,7 +27,7 @@ from groups.what_if import WhatIf, strangers
 
 
 def what_if_of(options: WhatIfOptions) -> WhatIf:
-    """What the options imagine; UsageError for one that is not `NAME=VALUE` or whose value is none."""
+    """The change that the options describe; UsageError for one that is not `NAME=VALUE` or has an invalid value."""
     wanted = _pairs("--subscribe", options.subscribe, "MEMBER=TOPIC,…")
     sizes = _pairs("--topic-partitions", options.topic_partitions, "TOPIC=N")
     return WhatIf(
@@ -71,7 +71,7 @@ def carry_out(
 
 
 def _never(group: Group, request: DryRunRequest) -> str | None:
-    """Like inapplicable, for a group that is tried under assignors of its own choice and of others."""
+    """Like inapplicable, for a group that is tried under its own assignor and under others."""
     return inapplicable(group, replace(request, assignor=request.assignor or "range"))
 
 
@@ -91,7 +91,7 @@ def _compare(
 
 
 def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
-    """UsageError for an assignor that nobody has, or a member that no group has."""
+    """UsageError for an unknown assignor, or a member that no group has."""
     if request.assignor is not None:
         places = [
             (side, leader)

@@ -22,7 +22,7 @@ BAR = 200
 LEFT, RIGHT = 220, WIDTH - 220 - BAR
 ROW, GAP, TOP = 18, 6, 86
 MOST_MEMBERS = 200
-"""More bars than this nobody can read; the picture says how many it leaves out."""
+"""More bars than this are unreadable; the picture reports how many it omits."""
 
 Place = tuple[str, int]
 
@@ -79,7 +79,7 @@ def _heading(run: DryRun) -> Iterator[str]:
 
 
 def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, Sequence[str]]) -> list[_Bar]:
-    """What a member keeps stands next to the middle, so that what moves is seen at the ends."""
+    """Partitions that a member keeps are next to the middle, those that move at the ends."""
     order = {member: position for position, (member, _) in enumerate(sides)}
     return [
         _Bar(

@@ -32,7 +32,7 @@ STEADY_S = 1.0
 """Between the two looks before a gate opens: a cooperative group is Stable for a moment between two rebalances."""
 NAMES_SHOWN = 3
 SUFFIX = ".gates"
-"""Of the notes of gates: a file beside the plan, `PLAN.yaml.gates`."""
+"""Of the notes of gates: a file next to the plan, `PLAN.yaml.gates`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ class GatePoller:
     options: SourceOptions
     notes: NotesFile
     said: set[str] = field(default_factory=set)
-    """What stderr has been told: each problem once."""
+    """Problems that stderr has shown already."""
 
     def ask(self, wait_s: float | None) -> GateAnswer:
         """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""

@@ -48,7 +48,7 @@ def _owner_and_file(value: str) -> tuple[str | None, Path]:
         return None, Path(value)
     if not owner or not rest:
         raise UsageError(f"--client-config {value!r}: expected FILE, LIBRARY=FILE or MEMBER=FILE")
-    # A member's id may hold an `=` too: the last one parts, unless what stands behind the first is a file.
+    # A member's id may hold an `=` too: the last one separates, unless the text after the first one is a file.
     if not Path(rest).exists():
         owner, _, rest = value.rpartition("=")
     return owner, Path(rest)

@@ -83,7 +83,7 @@ def picture_of(plan: Plan) -> Picture | None:
 
 
 def in_words(timeline: Timeline) -> str:
-    """What the picture shows, for whoever does not see it."""
+    """The picture in words, for readers who cannot see it."""
     text = f"The group is {'; then '.join(_stretches(timeline))}. {_members(timeline)}."
     if timeline.left_out:
         text += f" {timeline.left_out:,} rounds are not drawn; they resemble their neighbors."
@@ -276,7 +276,7 @@ class _Picture:
         """Classes of the ground and of bars."""
         if self.timeline.kinds[kind] == course.AWAY:
             return AWAY, AWAY
-        # Stopped members have no color of their own.
+        # Stopped members have no separate color.
         number = sum(1 for label in self.timeline.kinds[:kind] if label != course.AWAY) % 8
         return f"t{number}", f"k{number}"
 

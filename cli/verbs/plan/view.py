@@ -133,7 +133,7 @@ def before_blocks(plan: Plan, write: str | None) -> Iterator[Block]:
 
 
 def _inferred(plan: Plan) -> str:
-    """What is to be added to the libraries where a finding says that members' ids alone suggest one."""
+    """A suffix of the libraries where they are inferred from the members' ids alone."""
     found = any(each.rule == "client-library" and each.level is Level.INFO for each in plan.findings)
     return " (inferred)" if found else ""
 

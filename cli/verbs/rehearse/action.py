@@ -35,12 +35,12 @@ from migration.walk import sampled
 
 FIRST_SEED = 1
 MOST_WAYS_BACK = 12
-"""Rounds from which the way back is rehearsed: all of a short plan, evenly spread ones of a long one."""
+"""Rounds from which the rollback is rehearsed: all of a short plan, evenly spread ones of a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRequest:
-    """What is to be played."""
+    """A request to play."""
 
     plan: Plan
     found: Found
@@ -70,7 +70,7 @@ class Rehearsal:
     mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
     told: Rehearsed | None = None
-    """The first one that is not safe, or the first one where one is to be shown, with story and picture."""
+    """The first unsafe one, else the first one if a story is requested; with story and picture."""
 
     @property
     def is_safe(self) -> bool:
@@ -265,7 +265,7 @@ def _make(request: RehearsalRequest, made: Made, right: Sequence[Rehearsed]) -> 
 def rehearsed(
     plan: Plan, found: Found, configs: Sequence[ClientConfig], seeds: int
 ) -> tuple[Plan, Rehearsal | None]:
-    """The plan with what its rehearsals came to: it is blocked where one is not safe. None: it cannot be rehearsed."""
+    """The plan with the figures of its rehearsals; it is blocked if one is not safe. None: it cannot be rehearsed."""
     if not plan.steps:
         return plan, None
     try:

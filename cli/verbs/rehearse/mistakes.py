@@ -99,7 +99,7 @@ def _row(each: MistakePlayed | Inapplicable) -> list[Cell]:
 
 
 def _words(symptom: Symptom) -> str:
-    """What is to be seen of a mistake, in one line."""
+    """The symptoms of a mistake, in one line."""
     return "; ".join((*_refused(symptom.refused), *_group(symptom), *_costs(symptom))) or "no symptom"
 
 

@@ -18,7 +18,7 @@ from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.stage import Costs
 
 BEFORE_S = 5.0
-"""Of the group at rest, before the first round."""
+"""Of the settled group, before the first round."""
 HEIGHT = 18
 CLOSED = "bar"
 
@@ -70,7 +70,7 @@ def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
 
 
 def _rounds(run: Rehearsed, axis: Axis) -> Lane:
-    """A box for each round, with a mark for as long as its gate is closed, and one for the way back."""
+    """A box for each round, with a mark for as long as its gate is closed, and one for the rollback."""
     boxes = [*_boxes(run, axis)]
     return Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=boxes)
 

@@ -1,4 +1,4 @@
-"""The document of `kohort rehearse`: is it safe, what each round costs, and what the way back does."""
+"""The document of `kohort rehearse`: whether it is safe, the costs of each round, and of the rollback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REHEARSED = (*_COMPUTED, "lasted_s")
 def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
     """Rounds over all seeds: the median, and the worst where there are several.
 
-    With `story` it is told where all went well, too.
+    With `story` the events are shown for a safe rehearsal too.
     """
     request, told = rehearsal.request, rehearsal.told
     lines = told.story if told is not None and (story or not told.is_safe) else None
@@ -59,7 +59,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
 
 
 def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
-    """Each round that some seed came to, over the seeds."""
+    """Each round that some seed reached, over the seeds."""
     by_place: dict[tuple[int, int], list[RoundPlayed]] = {}
     for run in rehearsal.played:
         for each in run.rounds:
@@ -88,7 +88,7 @@ def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 
 
 def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
-    """Of each step: what the plan computes, the median of what the rehearsals came to, and what gates have seen."""
+    """Of each step: the plan's figures, the median of the rehearsals, and the figures that gates measured."""
     for number, step in enumerate(rehearsal.request.plan.steps, 1):
         rehearsed = figures_of(rehearsal.played, number)
         if rehearsed is None:
@@ -213,7 +213,7 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
 
 
 def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
-    """What was taken for what is not known."""
+    """Assumptions in place of unknown facts."""
     yield from rehearsal.request.cast.remarks
     if rehearsal.request.faults_file is not None:
         yield f"played with the faults of {rehearsal.request.faults_file}"

@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be played."""
+    """A request to play."""
 
     source: Source
     variants: tuple[Variant, ...]
@@ -254,7 +254,7 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 
 
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
-    """Play the seed that is to be shown once more, with its story; nothing where none is known."""
+    """Play the seed to show once more, with its story; nothing if there is none."""
     if runs.shown_seed is not None and runs.shown is None:
         runs.shown = _run(request, runs.variant, runs.shown_seed)
 

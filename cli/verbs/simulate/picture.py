@@ -52,7 +52,7 @@ KINDS_COUNT = 8
 
 
 class Costs(Protocol):
-    """What is told of a run in words."""
+    """The costs of a run, for its description in words."""
 
     @property
     def rebalances(self) -> int: ...
@@ -244,7 +244,7 @@ def _member(member: str, result: Result, axis: Axis) -> Lane:
 def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
     """Intervals of which those in a row do not overlap: as few rows as the member owned partitions at a time.
 
-    A partition that comes back is in the row that it had, where that is free.
+    A partition that returns is in its former row, if that is free.
     """
     rows: list[list[Ownership]] = []
     for each in sorted(owned, key=lambda each: (each.start_s, each.topic, each.partition)):

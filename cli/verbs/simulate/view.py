@@ -21,7 +21,7 @@ from coordinator.simulation.seeds import Costs, median_and_worst
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 
 MOST_LINES = 200
-"""Of a story that nobody asked for: what comes before is left out."""
+"""Of a story that was not requested: earlier lines are omitted."""
 MOST_SEEDS = 20
 """That are named."""
 _COLUMNS = (

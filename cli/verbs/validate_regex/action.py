@@ -77,7 +77,7 @@ def untold(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
-    """FALSE when a pattern does not stand; UNREADABLE when it cannot be told whether one does."""
+    """FALSE when a pattern fails; UNREADABLE when the result for one is unknown."""
     together = _together(comparisons, client)
     if not all(comparison.stands for comparison in comparisons) or together is False:
         return ExitStatus.FALSE
