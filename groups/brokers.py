@@ -13,17 +13,17 @@ _OTHER_GROUPS = ("group.share.", "group.streams.")
 
 
 def with_settings(
-    cluster: Cluster, told: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
+    cluster: Cluster, by_broker: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
 ) -> Cluster:
     """The cluster with the settings that each broker returned, and the errors of the brokers that `failed`.
 
     A group's coordinator may be any broker, so a setting only holds where all of them agree.
     """
     problem = "; ".join(f"broker {broker}: {message}" for broker, message in sorted(failed.items())) or None
-    if not told:
+    if not by_broker:
         return replace(cluster, settings_problem=problem)
     values: dict[str, set[str]] = {}
-    for settings in told.values():
+    for settings in by_broker.values():
         for name, value in settings.items():
             if value is not None and _matters(name):
                 values.setdefault(name, set()).add(value)

@@ -123,8 +123,8 @@ def _is_static_java(member: Member) -> bool:
 
 def library_of_all(members: Iterable[Member]) -> KnownLibrary:
     """The library that all members run whose library is known; None when there is none or they differ."""
-    told = sorted(map(library_of, members), key=lambda library: not library.is_inferred)
-    known = {library.name: library for library in told if library.name}
+    libraries = sorted(map(library_of, members), key=lambda library: not library.is_inferred)
+    known = {library.name: library for library in libraries if library.name}
     if len(known) == 1:
         return next(iter(known.values()))
     if known:

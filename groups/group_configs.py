@@ -81,16 +81,16 @@ def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int 
     """The least and the most that every broker allows; None where there is no such bound, or it is not known."""
     kind, _, rest = name.partition(".")
     least, most = _NOT_BY_RULE.get(name, (f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"))
-    told = list(brokers)
-    lows = [number for each in told if least and (number := _number(each.get(least))) is not None]
-    highs = [number for each in told if (number := _number(each.get(most))) is not None]
+    settings = list(brokers)
+    lows = [number for each in settings if least and (number := _number(each.get(least))) is not None]
+    highs = [number for each in settings if (number := _number(each.get(most))) is not None]
     return max(lows, default=_LEAST.get(name)), min(highs, default=None)
 
 
 def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> str | None:
     """The brokers' value for groups without their own setting; None if they differ or have no such setting."""
-    told = {each.get(f"group.{name}") for each in brokers}
-    return told.pop() if len(told) == 1 else None
+    settings = {each.get(f"group.{name}") for each in brokers}
+    return settings.pop() if len(settings) == 1 else None
 
 
 def faults(

@@ -57,7 +57,7 @@ class MemberChoice:
                 ]
                 found += meant
                 if not meant:
-                    problems.append(Problem(subject=group.id, message=_nobody(group, f"{kind} {name}")))
+                    problems.append(Problem(subject=group.id, message=_no_member(group, f"{kind} {name}")))
         if self.everyone and not group.members:
             problems.append(Problem(subject=group.id, message=f"has no members ({group.state.value})"))
         ids = {member.id for member in found}
@@ -69,7 +69,7 @@ def _host(text: str | None) -> str | None:
     return None if text is None else text.removeprefix("/")
 
 
-def _nobody(group: Group, what: str) -> str:
+def _no_member(group: Group, what: str) -> str:
     if not group.members:
         return f"no member with {what}: it has no members ({group.state.value})"
     return f"no member with {what}; kohort describe {shlex.quote(group.id)} --members shows them"
@@ -145,7 +145,7 @@ def _turns_classic(plan: MembersRemoval) -> bool:
     )
 
 
-def joined_again(before: Sequence[Member], after: Group) -> dict[str, Member]:
+def rejoined(before: Sequence[Member], after: Group) -> dict[str, Member]:
     """The members of now that are some of those that were removed, by their old ids: by id or instance id.
 
     A member of the consumer protocol keeps its id; a classic one gets a new one, by which it is not recognized unless

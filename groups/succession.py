@@ -67,19 +67,19 @@ def succession(group: Group) -> Succession | None:
     followers = [each for each in ids if each != leader]
     is_broker_order = any(_as_listed(ids, capacity) for capacity in _capacities(len(ids)))
     if is_broker_order:
-        order, told, why = followers, True, "the members are listed in the order of the broker's map"
+        order, certain, why = followers, True, "the members are listed in the order of the broker's map"
     else:
         order = _in_map(ids, leader, grown_capacity(len(ids)))
-        told = _all_agree(ids, leader)
+        certain = _all_agree(ids, leader)
         why = (
             "whatever the length of the broker's map, the same member comes first"
-            if told
+            if certain
             else "the members are not listed in a broker's order, and the first one depends on the length of its map"
         )
     if leader is None:
-        told, why = False, _unknown_leader(group)
+        certain, why = False, _unknown_leader(group)
     return Succession(
-        leader=leader, order=tuple(order), is_broker_order=is_broker_order, certain=told, why=why
+        leader=leader, order=tuple(order), is_broker_order=is_broker_order, certain=certain, why=why
     )
 
 

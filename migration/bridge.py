@@ -57,7 +57,7 @@ class Move(Enum):
     """Something is not as expected."""
 
 
-class Manner(Enum):
+class RestartMode(Enum):
     """How a member gives up its id."""
 
     RESTART = "restart"
@@ -70,7 +70,7 @@ class Restart:
     """A member that the operator restarts, with its configuration as it is."""
 
     member: str
-    manner: Manner
+    mode: RestartMode
     why: str
 
 
@@ -85,7 +85,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class BridgePlan:
     """What it takes for a bridge that joins now to lead."""
 
     leader: str | None
@@ -118,7 +118,7 @@ def objection(group: Group) -> str | None:
     return None
 
 
-def unrest(group: Group) -> str | None:
+def unsettled(group: Group) -> str | None:
     """Why the bridge does not join this group now, nor can it be judged: its assignor is chosen in a rebalance.
 
     None when it is settled, or of another type.
@@ -139,17 +139,17 @@ def subscribed_to(assignor: str) -> tuple[str, ...]:
     return () if assignor == "sticky" else (NO_TOPIC,)
 
 
-def outlook(group: Group) -> Outlook:
+def bridge_plan(group: Group) -> BridgePlan:
     """What it takes to lead a classic group that has members."""
     with_user_data = _with_user_data(group)
     found = succession(group)
     if found is None or found.leader is None or not found.certain:
         why = "" if found is None else found.why
         leader = leader_of(group)
-        return Outlook(leader=leader, restart=None, with_user_data=with_user_data, why=why)
+        return BridgePlan(leader=leader, restart=None, with_user_data=with_user_data, why=why)
     front = front_of(group, newcomers=1)
     first = [] if front is None or front.places else [front.member, *front.others]
-    return Outlook(
+    return BridgePlan(
         leader=found.leader,
         restart=_restarts(group, first, found.leader),
         places=None if front is None else front.places,
@@ -178,14 +178,14 @@ def _with_user_data(group: Group) -> int | None:
 
 def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart, ...]:
     static = {member.id for member in group.members if member.instance is not None}
-    ways = [Restart(member=each, manner=Manner.RESTART, why="it precedes the bridge") for each in ahead]
+    ways = [Restart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead]
     if leader in static:
         why = "it leads, and as a static member it leads again if it rejoins within its session"
-        return (*ways, Restart(member=leader, manner=Manner.STOP, why=why))
-    return (*ways, Restart(member=leader, manner=Manner.RESTART, why="it leads"))
+        return (*ways, Restart(member=leader, mode=RestartMode.STOP, why=why))
+    return (*ways, Restart(member=leader, mode=RestartMode.RESTART, why="it leads"))
 
 
-class Crossing:
+class BridgeProgress:
     """A bridge from when it has joined until it leaves: what it does next, now that the group was observed so."""
 
     def __init__(self, steady_ms: int = STEADY_MS) -> None:
@@ -242,7 +242,7 @@ class Crossing:
         self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
             return Step(move=Move.WAIT, why="the group changed a moment ago")
-        return self._at_rest(group, member_id, withheld)
+        return self._next_when_settled(group, member_id, withheld)
 
     def _in_consumer_group(self, group: Group) -> Step:
         """A member that fails before the others have rejoined turns the group back: until then the bridge stays."""
@@ -253,7 +253,7 @@ class Crossing:
             return Step(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
         return Step(move=Move.CONVERTED, why="the group has been converted and is Stable")
 
-    def _at_rest(self, group: Group, member_id: str, withheld: int) -> Step:
+    def _next_when_settled(self, group: Group, member_id: str, withheld: int) -> Step:
         found = succession(group)
         if found is None or found.leader is None or not found.certain:
             return Step(move=Move.WAIT, why=found.why if found else "the group has no leader")

@@ -116,7 +116,7 @@ class ClientConfig:
     """Whether it was given as the file of all members of `library`."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The file and whose it is, as `--client-config` takes it."""
         owner = self.library if self.is_for_library else self.member
         return f"{owner}={self.name}" if owner else self.name

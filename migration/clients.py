@@ -170,9 +170,9 @@ class DeclaredClients:
     """Of members whose library nothing else tells: what a configuration file is for."""
 
 
-def with_configs(told: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
+def with_configs(declared: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
     """The declared clients, and where there are none, what the keys of configuration files show."""
-    single, otherwise = dict(told.single), told.otherwise
+    single, otherwise = dict(declared.single), declared.otherwise
     shared: set[str] = set()
     for config in configs:
         if config.library is None or config.is_for_library:
@@ -183,7 +183,7 @@ def with_configs(told: DeclaredClients, configs: Iterable[ClientConfig]) -> Decl
             shared.add(config.library)
     if len(shared) == 1:
         otherwise = (shared.pop(), None)
-    return DeclaredClients(everybody=told.everybody, single=single, otherwise=otherwise)
+    return DeclaredClients(everybody=declared.everybody, single=single, otherwise=otherwise)
 
 
 def parse_clients(values: Iterable[str]) -> DeclaredClients:
@@ -196,15 +196,15 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
         library_named(name)
         if version:
             parse_version(version)
-        told = (name.strip().lower(), version or None)
+        declared = (name.strip().lower(), version or None)
         if equals:
-            single[member] = told
-        elif everybody not in (None, told):
+            single[member] = declared
+        elif everybody not in (None, declared):
             raise ValueError(
                 f"{value!r} contradicts an earlier --client; use MEMBER=LIBRARY for members that differ"
             )
         else:
-            everybody = told
+            everybody = declared
     return DeclaredClients(everybody=everybody, single=single)
 
 
@@ -225,35 +225,38 @@ def parse_version(text: str) -> Version:
     return tuple(map(int, match.group(1).split(".")))
 
 
-def client_of(member: Member, told: DeclaredClients) -> MemberClient:
+def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
     """A declared client wins over one that the source recorded, and that over one inferred from the member id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
-    said = next((told.single[key] for key in named if key is not None and key in told.single), told.everybody)
+    said = next(
+        (declared.single[key] for key in named if key is not None and key in declared.single),
+        declared.everybody,
+    )
     if said is not None:
         client = _client_of(*said)
         misled = known.name is not None and client.library is not LIBRARIES[known.name]
         return replace(client, shown=known if misled else None)
-    if known.name is None and told.otherwise is not None:
-        return _client_of(*told.otherwise)
+    if known.name is None and declared.otherwise is not None:
+        return _client_of(*declared.otherwise)
     if known.name is None:
         return MemberClient(library=None, known_by=known.known_by)
     client = _client_of(member.client.library or known.name, member.client.version)
     return replace(client, known_by=known.known_by, is_inferred=known.is_inferred)
 
 
-def clients_of(group: Group, told: DeclaredClients) -> dict[str | None, MemberClient]:
+def clients_of(group: Group, declared: DeclaredClients) -> dict[str | None, MemberClient]:
     """The client of every member by member id; of a group without members, under None, the declared one."""
     if not group.members:
-        said = told.everybody or told.otherwise
+        said = declared.everybody or declared.otherwise
         return {None: MemberClient(library=None) if said is None else _client_of(*said)}
-    return {member.id: client_of(member, told) for member in group.members}
+    return {member.id: client_of(member, declared) for member in group.members}
 
 
-def unknown_members(group: Group, told: DeclaredClients) -> list[str]:
+def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
     """What `--client MEMBER=…` names that the group does not have."""
     have = {key for m in group.members for key in (m.id, m.instance, m.client.id)}
-    return [name for name in told.single if name not in have]
+    return [name for name in declared.single if name not in have]
 
 
 def _client_of(name: str, version: str | None) -> MemberClient:
@@ -265,7 +268,7 @@ def _client_of(name: str, version: str | None) -> MemberClient:
         version=_version_or_none(own),
         binding=binding,
         binding_version=version if binding is not None else None,
-        known_by="told",
+        known_by="declared",
     )
 
 

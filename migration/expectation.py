@@ -15,15 +15,15 @@ from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBro
 from groups.client_library import assignors_of
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
-from migration.course import Course, Manner, Moment, OwnerGap
 from migration.model import Expectation, Step
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
+from migration.rollout import Moment, OwnerGap, Rollout, RoundAction
 from migration.rules.case import Case
 from migration.walk import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
+class Forecast:
     """The steps with their expectations, and what the group goes through."""
 
     steps: tuple[Step, ...]
@@ -31,39 +31,39 @@ class Foreseen:
     """Of the rounds that were walked, after the group as it was found; empty when there was nothing to walk."""
 
 
-def foresee(
+def forecast(
     case: Case,
     steps: Sequence[Step],
     *,
     topics: Mapping[str, Topic],
     bounce_s: float,
     most_rounds: int | None = None,
-) -> Foreseen:
-    """The steps, each with a course given its expectation; a step starts where the one before has left the group.
+) -> Forecast:
+    """The steps, each with a rollout given its expectation; a step starts where the one before has left the group.
 
     `most_rounds` of a step are walked; None walks as many as are quickly done.
     Where a step cannot be computed (an assignor that is not known here, an owner that the source does not show), it
     and those after it have none.
     """
     if not _is_known(case, topics):
-        return Foreseen(steps=tuple(steps), moments=())
+        return Forecast(steps=tuple(steps), moments=())
     leader, assumed = _leader(case)
     walk = Walk(case.group, topics, leader, bounce_s, most_rounds)
     moments = [walk.now()]
     seen: list[Step] = []
     for position, step in enumerate(steps):
-        if step.course is None:
+        if step.rollout is None:
             seen.append(step)
             continue
         try:
-            walked = list(walk.walk(step.course))
+            walked = list(walk.walk(step.rollout))
         except (LookupError, NoCommonProtocolError, AssignorFailedError, RuleBrokenError):
             seen += steps[position:]
             break
         moments += walked
-        expectation = _summed(step.course, walked, bounce_s, assumed)
+        expectation = _summed(step.rollout, walked, bounce_s, assumed)
         seen.append(replace(step, expectation=expectation))
-    return Foreseen(steps=tuple(seen), moments=tuple(moments))
+    return Forecast(steps=tuple(seen), moments=tuple(moments))
 
 
 def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
@@ -94,15 +94,15 @@ def library_of_all(case: Case) -> Leader | None:
     return next((leader for leader in Leader if names == {leader.value}), None)
 
 
-def _summed(course: Course, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:
+def _summed(rollout: Rollout, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:
     """Of the moments of one step. Rounds that were not walked are taken to cost what the walked ones between do."""
     walked = sorted({moment.round for moment in moments})
     inner = set(walked[1:-1] or walked)
-    skipped = len(course.rounds) - len(walked)
+    skipped = len(rollout.rounds) - len(walked)
     more = skipped / len(inner) if inner else 0.0
     weighted = [(moment, 1.0 + more * (moment.round in inner)) for moment in moments]
     waits = _merged(weighted)
-    lines = [*_rounds(course, len(walked)), *_counts(weighted), *_waits(waits)]
+    lines = [*_rounds(rollout, len(walked)), *_counts(weighted), *_waits(waits)]
     lines += _assumptions(moments, bounce_s)
     lines += [f"Assumed: {assumed}."] if assumed else []
     return Expectation(
@@ -123,21 +123,21 @@ def _merged(weighted: Iterable[tuple[Moment, float]]) -> list[tuple[OwnerGap, fl
     return list(found.values())
 
 
-def _rounds(course: Course, walked: int) -> Iterator[str]:
-    sizes = sorted({len(members) for members in course.rounds})
+def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
+    sizes = sorted({len(members) for members in rollout.rounds})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     members = "member" if sizes == [1] else "members"
-    yield f"{_many(len(course.rounds), 'round')} of {each} {members}, {_MANNERS[course.manner]}."
-    if walked < len(course.rounds):
+    yield f"{_many(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
+    if walked < len(rollout.rounds):
         which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
         those = "those between" if walked > 2 else "walked ones"
         yield f"Walked: {walked} of them, {which}; the others are assumed to cost what {those} cost on average."
 
 
-_MANNERS = {
-    Manner.RESTART: "each stopped and started again",
-    Manner.STOP: "each stopped",
-    Manner.START: "each started",
+_ROUND_ACTIONS = {
+    RoundAction.RESTART: "each stopped and started again",
+    RoundAction.STOP: "each stopped",
+    RoundAction.START: "each started",
 }
 
 
@@ -151,7 +151,7 @@ def _counts(weighted: Sequence[tuple[Moment, float]]) -> Iterator[str]:
         total = sum(count for count, _ in parts)
         named = " + ".join(f"{count} when members are {done}" for count, done in parts if count)
         noun = f"{_many(total, few, many)}" + (" moved" if what == "moved" else "")
-        yield f"{noun}: {named}." if named else f"No {few} {'moves' if what == 'moved' else 'comes about'}."
+        yield f"{noun}: {named}." if named else f"No {few} {'moves' if what == 'moved' else 'occurs'}."
 
 
 def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:

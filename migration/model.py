@@ -16,7 +16,7 @@ from typing import Annotated, TypeAlias
 from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
-from migration.course import Course, Manner, Moment
+from migration.rollout import Moment, Rollout, RoundAction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Danger:
+class Risk:
     """What can go wrong in a step."""
 
     what: str
@@ -198,7 +198,7 @@ class PlanRehearsal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stray:
+class Deviation:
     """A way in which a group leaves the plan, recognized by its state."""
 
     conditions: tuple[Condition, ...]
@@ -216,7 +216,7 @@ class Step:
     """A name that does not depend on the step's number: `first-bounce`."""
     title: str
     actions: tuple[str, ...]
-    manner: Manner | None = None
+    round_action: RoundAction | None = field(default=None, metadata=named("manner"))
     """What happens to the members of each round; None where the step concerns no member of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
     """Members that are restarted (or started, or stopped) together, in order, as `names_of` calls them."""
@@ -228,7 +228,7 @@ class Step:
     """None where there is nothing to compute from, such as an empty group."""
     rehearsed: RehearsedStep | None = None
     """None where the plan was not rehearsed."""
-    course: Course | None = field(default=None, compare=False)
+    rollout: Rollout | None = field(default=None, compare=False, metadata=named("course"))
     """How it goes, for the expectation, the picture and the rehearsal; None where the group notices nothing."""
     shell: tuple[str, ...] = ()
     """Commands that carry the step out, as far as commands can."""
@@ -241,9 +241,9 @@ class Step:
     """What holds before the next round may begin."""
     gate: tuple[Condition, ...] = ()
     """What holds when the step is complete."""
-    strays: tuple[Stray, ...] = ()
-    dangers: tuple[Danger, ...] = ()
-    way_back: str = ""
+    strays: tuple[Deviation, ...] = ()
+    dangers: tuple[Risk, ...] = ()
+    rollback: str = field(default="", metadata=named("way_back"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,7 +337,7 @@ class Plan:
     """How long the restart of a member is taken to last."""
     rehearsal: PlanRehearsal | None = None
     moments: tuple[Moment, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
-    """What the group goes through, as `foresee` walked it, for the picture."""
+    """What the group goes through, as `forecast` walked it, for the picture."""
 
     @property
     def verdict(self) -> Verdict:

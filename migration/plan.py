@@ -17,10 +17,10 @@ from migration.clients import (
     with_configured_assignors,
 )
 from migration.commands import ClusterOptions
-from migration.expectation import foresee
+from migration.expectation import forecast
 from migration.model import Baseline, Destination, Plan, Verdict
 from migration.paths.choose import choose_path, has_arrived
-from migration.paths.path import Trip, planned_members
+from migration.paths.path import PathContext, planned_members
 from migration.rules.assignors import lists_are_known
 from migration.rules.case import Case
 from migration.rules.catalog import judge
@@ -33,7 +33,7 @@ def case_of(
     group: Group,
     cluster: Cluster,
     destination: Destination,
-    told: DeclaredClients,
+    declared: DeclaredClients,
     *,
     topics: Sequence[Topic] = (),
     assignor: str | None = None,
@@ -52,7 +52,7 @@ def case_of(
     `frameworks` what the members are said to be built with. `offline` asks for a plan that stops all members, where an
     online one is possible too.
     """
-    clients = _movers(group, clients_of(group, with_configs(told, configs)))
+    clients = _movers(group, clients_of(group, with_configs(declared, configs)))
     return Case(
         group=with_configured_assignors(group, clients, configs),
         cluster=cluster,
@@ -98,11 +98,13 @@ def make_plan(
     )
     if plan.verdict is Verdict.BLOCKED:
         return plan
-    trip = Trip(case=case, concurrency=concurrency, connection=connection or ClusterOptions())
-    path = choose_path(trip)
+    context = PathContext(case=case, concurrency=concurrency, connection=connection or ClusterOptions())
+    path = choose_path(context)
     if not with_costs:
         return replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)
-    foreseen = foresee(case, path.steps, topics=case.topics or {}, bounce_s=bounce_s, most_rounds=most_rounds)
+    foreseen = forecast(
+        case, path.steps, topics=case.topics or {}, bounce_s=bounce_s, most_rounds=most_rounds
+    )
     return replace(
         plan, steps=foreseen.steps, moments=foreseen.moments, path=path.name, alternatives=path.alternatives
     )

@@ -36,14 +36,14 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     first = {name: written.pop(name) for name in ("group", "from", "to")}
     findings, steps = written.pop("findings"), written.pop("steps")
     numbered = [
-        {"step": number, **data, "danger": danger_of(step)}
+        {"step": number, **data, "danger": risk_text(step)}
         for number, (step, data) in enumerate(zip(plan.steps, steps, strict=True), 1)
     ]
     derived = {"client": ", ".join(plan.clients) or None, "verdict": plan.verdict.value}
     return {**first, **derived, **written, "findings": findings, "steps": numbered}
 
 
-def danger_of(step: Step) -> str:
+def risk_text(step: Step) -> str:
     """The dangers of a step in one text."""
     return " ".join(f"{danger.what} {danger.symptom} {danger.then}" for danger in step.dangers)
 

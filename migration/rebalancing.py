@@ -22,7 +22,7 @@ from assignors.rebalance import Owners, elect, moved_between, owners_in, run_reb
 from assignors.registry import find
 from groups.group_spec import ask, current_of, eager_members
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
-from migration.course import OwnerGap
+from migration.rollout import OwnerGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ def rebalance_classic(
     knowing = set(joined)
     before = owners_in(held)
     for rebalance in series.rebalances:
-        told = sum(1 for member in group.members if member.id not in knowing)
-        waits += _classic_waits(before, latest, eager, told, rhythm)
+        notified = sum(1 for member in group.members if member.id not in knowing)
+        waits += _classic_waits(before, latest, eager, notified, rhythm)
         after = owners_in(rebalance.assignment)
         moved += moved_between(latest, after)
         latest.update(after)
@@ -129,27 +129,27 @@ def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
 
 
 def _classic_waits(
-    before: Owners, latest: Owners, eager: Collection[str], told: int, rhythm: Rhythm
+    before: Owners, latest: Owners, eager: Collection[str], notified: int, rhythm: Rhythm
 ) -> list[OwnerGap]:
     """The gaps while a classic group rejoins; `notified` members learn of it from their heartbeats."""
     waits = []
     free = sum(1 for place in latest if place not in before)
-    if free and told:
+    if free and notified:
         waits.append(
             OwnerGap(
                 why=_WITHHELD if rhythm is Rhythm.JUST_ANSWERED else _LEFT,
                 partitions=free,
-                mean_s=until_all_know_s(told, rhythm),
+                mean_s=until_all_know_s(notified, rhythm),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
     given_up = sum(1 for owners in before.values() if all(owner in eager for owner in owners))
-    if given_up and told:
+    if given_up and notified:
         waits.append(
             OwnerGap(
                 why=_GIVEN_UP_IN_STEP if rhythm is not Rhythm.SPREAD else _GIVEN_UP,
                 partitions=given_up,
-                mean_s=until_others_know_s(told, rhythm),
+                mean_s=until_others_know_s(notified, rhythm),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
@@ -159,7 +159,7 @@ def _classic_waits(
 _LEFT = "of stopped members, until all others have noticed and rejoined"
 _WITHHELD = "handed over in a second rebalance, until the next heartbeat of members that revoked nothing"
 _GIVEN_UP = "revoked by eager members, until the last one has noticed and rejoined"
-_GIVEN_UP_IN_STEP = "revoked by eager members and assigned again at once: all notice together"
+_GIVEN_UP_IN_STEP = "revoked by eager members and assigned again at once (all notice together)"
 
 
 def _handovers(

@@ -17,10 +17,10 @@ from dataclasses import replace
 from assignors.assignor import Side
 from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.model import Group, GroupType, MemberProtocol, Topic
-from migration.course import Course, Manner, Start
-from migration.expectation import foresee
+from migration.expectation import forecast
 from migration.model import Destination, Step
-from migration.paths.path import Trip
+from migration.paths.path import PathContext
+from migration.rollout import Rollout, RoundAction, Start
 from migration.rules.case import Case
 from migration.walk import partitions_of
 
@@ -37,7 +37,7 @@ def destinations_assignor(case: Case) -> tuple[str, Side]:
         return COOPERATIVE, Side.CLIENT
     if case.group.type is GroupType.CONSUMER:
         return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
-    return Trip(case=case).remote_assignor or BROKERS_DEFAULT, Side.BROKER
+    return PathContext(case=case).remote_assignor or BROKERS_DEFAULT, Side.BROKER
 
 
 def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
@@ -67,9 +67,9 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
         if not listed:
             return None
         start = Start(protocol=MemberProtocol.CLASSIC, assignors=listed)
-    course = Course(manner=Manner.RESTART, rounds=((member.id,),), start=start)
-    step = Step(title="", actions=(), course=course)
-    foreseen = foresee(case, [step], topics=topics, bounce_s=bounce_s)
+    rollout = Rollout(action=RoundAction.RESTART, rounds=((member.id,),), start=start)
+    step = Step(title="", actions=(), rollout=rollout)
+    foreseen = forecast(case, [step], topics=topics, bounce_s=bounce_s)
     if foreseen.steps[0].expectation is None:
         return None
     waits = [wait for moment in foreseen.moments for wait in moment.waits]

@@ -1,4 +1,4 @@
-"""The course of a plan as a picture shows it: what each member speaks and holds, moment by moment.
+"""The rollout of a plan as a picture shows it: what each member speaks and holds, moment by moment.
 
 No drawing here: columns (`TimelineFrame`), what a member is at each (`Kind`), and lanes of members, or, of a large
 group, how many members are of each kind.
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groups.model import MemberProtocol
-from migration.course import Moment, Seat
+from migration.rollout import Moment, Seat
 
 MOST_FRAMES = 40
 """Columns that are still distinguishable on a page."""

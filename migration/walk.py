@@ -1,4 +1,4 @@
-"""Walking a group through the courses of a plan, with the assignors that would be asked.
+"""Walking a group through the rollouts of a plan, with the assignors that would be asked.
 
 Theory of operation. The position of a walk is a `Group` as a source would show it. A member is called by the id that it
 had when the plan was made, its origin; a restarted member rejoins under a new id, invented here, because a broker draws
@@ -9,7 +9,7 @@ it. What a group does when somebody stops or starts follows from its type:
 - **consumer**: the broker sets a new target. The first member of the consumer protocol makes a classic group a consumer
   group, and when the last one has left it is classic again (KIP-848).
 
-Of a long course only some rounds are walked (`sampled`): in the others what a restarted member owned goes to its
+Of a long rollout only some rounds are walked (`sampled`): in the others what a restarted member owned goes to its
 successor, which is where an even group ends up anyway.
 """
 
@@ -25,7 +25,6 @@ from assignors.rebalance import owners_in
 from groups.dry_run import BROKERS_DEFAULT
 from groups.group_spec import current_of
 from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
-from migration.course import Course, Manner, Moment, OwnerGap, Seat, Start
 from migration.rebalancing import (
     CONSUMER_HEARTBEAT_S,
     INITIAL_DELAY_S,
@@ -38,9 +37,10 @@ from migration.rebalancing import (
     rebalance_consumer,
     voted,
 )
+from migration.rollout import Moment, OwnerGap, Rollout, RoundAction, Seat, Start
 
 MOST_WORK = 60_000
-"""Members and partitions, summed over the rounds of a course that are walked."""
+"""Members and partitions, summed over the rounds of a rollout that are walked."""
 FEWEST_ROUNDS = 5
 
 
@@ -71,7 +71,7 @@ class Walk:
         bounce_s: float,
         most_rounds: int | None = None,
     ) -> None:
-        """`most_rounds` of each course are walked, see `sampled`."""
+        """`most_rounds` of each rollout are walked, see `sampled`."""
         self._topics, self._leader, self._bounce_s = topics, leader, bounce_s
         self._most_rounds = most_rounds
         self._group = replace(group, members=tuple(_known(group, member) for member in group.members))
@@ -93,34 +93,34 @@ class Walk:
         """The group as it is."""
         return self._moment(0, Outcome(group=self._group, rebalances=0, moved=0, waits=()))
 
-    def walk(self, course: Course) -> Iterator[Moment]:
+    def walk(self, rollout: Rollout) -> Iterator[Moment]:
         """The moments of the rounds that are walked; those of one round share its number.
 
-        :raises LookupError: the course names a member that is not there, or an assignor is not known
+        :raises LookupError: the rollout names a member that is not there, or an assignor is not known
         :raises NoCommonProtocolError, AssignorFailedError: the rebalance would fail
         """
         self._step += 1
-        if course.start is not None and course.start.protocol is MemberProtocol.CONSUMER:
-            self._remote_assignor = course.start.remote_assignor or self._remote_assignor
-        for guest in course.guests:
+        if rollout.start is not None and rollout.start.protocol is MemberProtocol.CONSUMER:
+            self._remote_assignor = rollout.start.remote_assignor or self._remote_assignor
+        for guest in rollout.guests:
             subscription = Subscription(topics=guest.topics)
             client = Client(id=guest.id)
             self._seats[guest.id] = Member(id=guest.id, client=client, subscription=subscription, owned={})
             self._away.add(guest.id)
-        wanted = sampled(len(course.rounds), self.size, self._most_rounds)
-        for index, members in enumerate(course.rounds):
+        wanted = sampled(len(rollout.rounds), self.size, self._most_rounds)
+        for index, members in enumerate(rollout.rounds):
             if index not in wanted:
-                self._skip(members, course.start)
+                self._skip(members, rollout.start)
                 continue
-            if course.manner is not Manner.START:
-                yield self._stop(index + 1, members, course.manner)
-            if course.manner is not Manner.STOP and course.start is not None:
-                yield self._start(index + 1, members, course.start)
-        if course.leaving:
-            yield self._stop(len(course.rounds), course.leaving, Manner.STOP)
+            if rollout.action is not RoundAction.START:
+                yield self._stop(index + 1, members, rollout.action)
+            if rollout.action is not RoundAction.STOP and rollout.start is not None:
+                yield self._start(index + 1, members, rollout.start)
+        if rollout.leaving:
+            yield self._stop(len(rollout.rounds), rollout.leaving, RoundAction.STOP)
 
-    def _stop(self, number: int, origins: Sequence[str], manner: Manner) -> Moment:
-        leaving = [origin for origin in origins if not self._stays(origin, manner)]
+    def _stop(self, number: int, origins: Sequence[str], action: RoundAction) -> Moment:
+        leaving = [origin for origin in origins if not self._stays(origin, action)]
         ids = {self._seats[origin].id for origin in leaving}
         extra = tuple(self._session_waits(leaving))
         self._away |= set(origins)
@@ -129,11 +129,11 @@ class Walk:
         outcome = self._rebalance(frozenset()) if ids else self._rest()
         return self._moment(number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins))
 
-    def _stays(self, origin: str, manner: Manner) -> bool:
+    def _stays(self, origin: str, action: RoundAction) -> bool:
         """Whether a member that is stopped keeps its place: a static one, for the time of its session."""
         return (
             self._seats[origin].instance is not None
-            and manner is Manner.RESTART
+            and action is RoundAction.RESTART
             and self._bounce_s <= SESSION_S
         )
 

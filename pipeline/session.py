@@ -70,7 +70,7 @@ _LOCAL_TASKS_PER_CORE = 4
 _STOP_TIMEOUT_S = 15.0
 _INTERRUPTS_KEPT: Mapping[int, None] = {signal.SIGINT: None}
 """A SparkContext handles SIGINT itself and asks the JVM to cancel, on a connection that is in use."""
-_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +289,7 @@ def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
         yield spark
     finally:
         # A second signal must not interrupt the cleanup, which takes a few seconds at most.
-        with _handled(dict.fromkeys((signal.SIGINT, *_ENDINGS), signal.SIG_IGN)):
+        with _handled(dict.fromkeys((signal.SIGINT, *_STOP_SIGNALS), signal.SIG_IGN)):
 
             def stop() -> None:
                 with suppress(Exception):  # the JVM may be gone already
@@ -367,7 +367,7 @@ def _stop_signals_raised() -> Iterator[None]:
         raise _StopSignal
 
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    taken = [number for number in (signal.SIGINT, *_ENDINGS) if signal.getsignal(number) in usual]
+    taken = [number for number in (signal.SIGINT, *_STOP_SIGNALS) if signal.getsignal(number) in usual]
     try:
         with _handled(dict.fromkeys(taken, tell)):
             yield

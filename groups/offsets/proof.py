@@ -107,7 +107,7 @@ def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) ->
     )
 
 
-def beside_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None, RecordDigest | None]:
+def near_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None, RecordDigest | None]:
     """The records of the copy right before the time and right after it."""
     records = (*target.before, *target.after)
     earlier = [record for record in records if log.at_time < 0 or record.offset < log.at_time]

@@ -15,7 +15,7 @@ from groups.regex.broker import BrokerRegex, RegexVerdict, judge
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import TooLargeError, UnsureError, without_atoms
 from groups.regex.topic_names import Names
-from groups.regex.tree import Assertion, Chars, Choice, Look, Place, Tree, mask_of
+from groups.regex.tree import Assertion, Chars, Choice, Lookaround, Place, Tree, mask_of
 from groups.regex.tree import Sequence as Chain
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
@@ -254,7 +254,7 @@ def _word(text: str) -> Tree:
     return Chain(tuple(Chars(mask_of(character)) for character in text))
 
 
-_NOT_INTERNAL = Look(
+_NOT_INTERNAL = Lookaround(
     Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Place.END))), behind=False, negative=True
 )
 

@@ -22,7 +22,7 @@ from groups.regex.tree import (
     Chars,
     Choice,
     Greed,
-    Look,
+    Lookaround,
     Place,
     Repeat,
     Sequence,
@@ -539,10 +539,10 @@ def _folds_to_ascii(character: str) -> bool:
 def _grouped(kind: str, body: Tree) -> Tree:
     match kind:
         case "=" | "!":
-            return Look(body, behind=False, negative=kind == "!")
+            return Lookaround(body, behind=False, negative=kind == "!")
         case "<=" | "<!":
             _check_length(body)
-            return Look(body, behind=True, negative=kind == "<!")
+            return Lookaround(body, behind=True, negative=kind == "<!")
         case ">":
             return Atomic(body)
     return body
@@ -560,7 +560,7 @@ def _check_length(tree: Tree) -> None:
             if most > 1 and not isinstance(body, Chars):
                 raise UnsureError("a counted group in a look-behind")
             _check_length(body)
-        case Atomic() | Look():
+        case Atomic() | Lookaround():
             raise UnsureError("a group of its own kind in a look-behind")
         case Unsure(construct):
             raise UnsureError(construct)

@@ -24,7 +24,7 @@ from groups.regex.tree import (
     Chars,
     Choice,
     Greed,
-    Look,
+    Lookaround,
     Place,
     Repeat,
     Sequence,
@@ -198,7 +198,7 @@ class _Builder:
                 return self.repeat(tree, following)
             case Assertion(place=place):
                 return self.condition(At(self.emit(), self.reach(following), place))
-            case Look():
+            case Lookaround():
                 return self.look(tree, following)
             case Unsure(construct):
                 raise UnsureError(construct)
@@ -227,7 +227,7 @@ class _Builder:
                 made.reach = made.reach & ~entry | reach
         return self.fork(entry, reach)
 
-    def look(self, tree: Look, following: int) -> int:
+    def look(self, tree: Lookaround, following: int) -> int:
         if tree.behind:
             self.program.behind.append(backwards(tree.body))
             number = len(self.program.behind) - 1
@@ -251,8 +251,8 @@ def backwards(tree: Tree) -> Tree:
             return Sequence(parts[::-1])
         case Assertion(place):
             return Assertion(_MIRRORED.get(place, place))
-        case Look(body, behind, negative):
-            return Look(body, not behind, negative)
+        case Lookaround(body, behind, negative):
+            return Lookaround(body, not behind, negative)
         case other:
             return other
 
@@ -324,7 +324,7 @@ def _times(tree: Tree | None, count: int) -> Tree | None:
 
 
 def _not(tree: Tree) -> Tree:
-    return Look(tree, behind=False, negative=True)
+    return Lookaround(tree, behind=False, negative=True)
 
 
 def _width(tree: Tree) -> int | None:
@@ -332,7 +332,7 @@ def _width(tree: Tree) -> int | None:
     match tree:
         case Chars():
             return 1
-        case Assertion() | Look():
+        case Assertion() | Lookaround():
             return 0
         case Sequence(parts):
             widths = [_width(part) for part in parts]

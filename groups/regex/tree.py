@@ -106,7 +106,7 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Lookaround:
     """What must, or must not, follow or come before."""
 
     body: Tree
@@ -128,7 +128,7 @@ class Unsure:
     construct: str
 
 
-Tree = Chars | Sequence | Choice | Repeat | Assertion | Look | Atomic | Unsure
+Tree = Chars | Sequence | Choice | Repeat | Assertion | Lookaround | Atomic | Unsure
 
 NOTHING = Sequence(())
 """Matches the empty string."""
@@ -158,6 +158,6 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
             return Sequence(tuple(map(change, parts)))
         case Choice(options):
             return Choice(tuple(map(change, options)))
-        case Repeat(body=body) | Look(body=body) | Atomic(body=body):
+        case Repeat(body=body) | Lookaround(body=body) | Atomic(body=body):
             return replace(tree, body=change(body))
     return tree

@@ -50,7 +50,7 @@ def cannot_tell(check: str, text: str, *, by_waiting: bool = True) -> Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strayed:
+class ObservedDeviation:
     """The group has left the plan."""
 
     message: str
@@ -72,12 +72,12 @@ class PlanMismatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgment:
+class GateResult:
     """What a gate says: one of the four, in this order, that is not empty."""
 
     differences: tuple[PlanMismatch, ...] = ()
     """Refused: the plan is not, or no more, that of the group."""
-    strayed: Strayed | None = None
+    strayed: ObservedDeviation | None = None
     checks: tuple[Check, ...] = ()
 
     @property

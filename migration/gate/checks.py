@@ -140,7 +140,7 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
         return yes(tag, "every member speaks the protocol of this step")
     if since is None:
-        return cannot_tell(tag, _not_noted(observed), by_waiting=False)
+        return cannot_tell(tag, _no_notes(observed), by_waiting=False)
     rounds = observed.step.rounds if observed.step else ()
     due = {name for names in rounds[: observed.round] for name in names}
     stayed, gone = _of_rounds(observed, since, rounds)
@@ -148,7 +148,7 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     if total < max(1, len(due)):
         return cannot_tell(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
-    wanted = len(due) if rounds and (is_round or not _are_everybody(observed, rounds)) else total
+    wanted = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
     text = f"{len(gone)} of {count(total, 'member')} have left or rejoined under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
@@ -184,7 +184,7 @@ def _spoken(observed: GateObservation) -> frozenset[str]:
     return frozenset(member.id for member in new if member.protocol in wanted)
 
 
-def _are_everybody(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
+def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
     """Whether the rounds name all members of the plan: then every member changes, also those that joined since."""
     baseline = observed.plan.baseline
     return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
@@ -201,7 +201,11 @@ def _of_rounds(
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
     gone = [one for one in since.gone if is_named(one, names)]
-    if names and not _are_everybody(observed, rounds) and len(stayed) + len(gone) == sum(map(len, rounds)):
+    if (
+        names
+        and not _cover_all_members(observed, rounds)
+        and len(stayed) + len(gone) == sum(map(len, rounds))
+    ):
         return stayed, gone
     return since.stayed, since.gone
 
@@ -351,7 +355,7 @@ def _too_few_known(observed: GateObservation, known: int) -> str:
     return f"{count(known, 'member')} known from the start of the step, fewer than it restarts: {where} incomplete"
 
 
-def _not_noted(observed: GateObservation) -> str:
+def _no_notes(observed: GateObservation) -> str:
     before, number = observed.position, observed.position + 1
     if before <= 0:
         return "the members at the start of the step are unknown: the plan has no baseline. Make a new plan"

@@ -1,4 +1,4 @@
-"""The whole judgment of a gate, with what holds at every gate without being written in the plan.
+"""The whole result of a gate, with what holds at every gate without being written in the plan.
 
 Restarted members have rejoined as planned, and the group has settled: no step continues before that. A state of Stable
 is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an owner; some
@@ -11,24 +11,24 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, Judgment, await_all, cannot_tell, count, name_all, no, yes
+from migration.gate.answers import Check, GateResult, await_all, cannot_tell, count, name_all, no, yes
 from migration.gate.checks import check_condition
 from migration.gate.observation import GateObservation, is_named
-from migration.gate.staleness import differences, find_stray
+from migration.gate.staleness import differences, find_deviation
 from migration.model import Condition, Leads, MemberCount, PlannedMember, Precedes, Replaced, Speaking, Step
 
 
-def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Judgment:
+def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
     """Judge a step's gate, that of a round, or (at position -1) whether the first step may begin.
 
     With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
     """
     found = tuple(each for each in differences(observed) if not (each.drift and accept_drift))
     if found:
-        return Judgment(differences=found)
+        return GateResult(differences=found)
     if observed.step is None:
-        return Judgment(checks=(check_at_rest(observed), _is_there(observed)))
-    return Judgment(strayed=find_stray(observed), checks=_checks(observed, observed.step))
+        return GateResult(checks=(check_settled(observed), _group_exists(observed)))
+    return GateResult(strayed=find_deviation(observed), checks=_checks(observed, observed.step))
 
 
 def needs_leader(step: Step | None) -> bool:
@@ -49,10 +49,10 @@ def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
             ),
         )
     checks = tuple(check_condition(one, observed) for one in conditions)
-    return (*checks, *implied_checks(observed, step, conditions), check_at_rest(observed))
+    return (*checks, *implied_checks(observed, step, conditions), check_settled(observed))
 
 
-def _is_there(observed: GateObservation) -> Check:
+def _group_exists(observed: GateObservation) -> Check:
     if observed.group is not None:
         return yes("plan", "the group matches the plan")
     return no("plan", f"there is no group {observed.plan.group}")
@@ -68,11 +68,11 @@ def implied_checks(
     observed: GateObservation, step: Step, conditions: Sequence[Condition]
 ) -> tuple[Check, ...]:
     """Restarted members have rejoined as planned."""
-    found = (_all_are_back(observed, conditions), _come_back_as_they_should(observed, step))
+    found = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
     return tuple(check for check in found if check is not None)
 
 
-def _all_are_back(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
+def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
     """None where the plan counts the members itself, or does not restart them."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
@@ -88,7 +88,7 @@ def _all_are_back(observed: GateObservation, conditions: Sequence[Condition]) ->
     )
 
 
-def _come_back_as_they_should(observed: GateObservation, step: Step) -> Check | None:
+def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
     """None where the step does not end in a protocol, or the earlier members were not recorded.
 
     Where only some must speak it, those that the rounds so far name; others may rejoin unchanged.
@@ -117,16 +117,16 @@ NAME = "rest"
 SHOWN = 5
 
 
-def check_at_rest(observed: GateObservation) -> Check:
+def check_settled(observed: GateObservation) -> Check:
     """Whether no rebalance is under way, no member is on its way, and every partition has an owner."""
     group = observed.group
     if group is None:
         return yes(NAME, "there is no group to rebalance")
     if group.state is GroupState.UNKNOWN:
         return cannot_tell(NAME, "whether a rebalance is in progress is unknown")
-    if not observed.is_at_rest:
+    if not observed.is_settled:
         return no(NAME, f"a rebalance is in progress: the group is {group.state.value}")
-    late = [PlannedMember.of(member) for member in group.members if _is_on_its_way(group, member)]
+    late = [PlannedMember.of(member) for member in group.members if _is_reconciling(group, member)]
     if late:
         return no(
             NAME,
@@ -148,7 +148,7 @@ def check_steady(before: Group | None, after: Group | None) -> Check:
     return no("steady", "the group changed between two observations: it has not settled")
 
 
-def _is_on_its_way(group: Group, member: Member) -> bool:
+def _is_reconciling(group: Group, member: Member) -> bool:
     if group.type is not GroupType.CONSUMER:
         return False
     if None not in (member.epoch, group.assignment_epoch) and member.epoch != group.assignment_epoch:

@@ -24,7 +24,7 @@ class NotesError(MigrationError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedGate:
     """A gate that opened."""
 
     at: str
@@ -37,7 +37,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredStep:
     """A step as it was done, as far as gates see it."""
 
     rebalances: int | None
@@ -52,7 +52,7 @@ class Notes:
 
     plan: str
     """The plan's fingerprint."""
-    opened: Mapping[int, Opened] = field(default_factory=dict)
+    opened: Mapping[int, OpenedGate] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
         """The members when the step at this place (from 0) began; None where they were not recorded."""
@@ -72,9 +72,9 @@ class Notes:
         before = self.opened.get(number)
         if before is not None and before.went_on:
             return self
-        return replace(self, opened={**self.opened, number: Opened(at=at, members=members, epoch=epoch)})
+        return replace(self, opened={**self.opened, number: OpenedGate(at=at, members=members, epoch=epoch)})
 
-    def measured(self, number: int) -> Measured | None:
+    def measured(self, number: int) -> MeasuredStep | None:
         """What the gates of a step, and of the one before, have seen of it; None where they were not both open."""
         before, after = self.opened.get(number - 1), self.opened.get(number)
         if before is None or after is None:
@@ -84,7 +84,7 @@ class Notes:
             lasted = datetime.fromisoformat(after.at) - datetime.fromisoformat(before.at)
         except (ValueError, TypeError):  # notes are a file, in which anybody may write
             return None
-        return Measured(
+        return MeasuredStep(
             rebalances=(after.epoch or 0) - (before.epoch or 0) if known else None,
             lasted_s=int(lasted.total_seconds()),
         )

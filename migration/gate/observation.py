@@ -14,7 +14,7 @@ from functools import cached_property
 from groups.model import Cluster, Group, GroupState, GroupType, Member
 from migration.model import OfClient, Plan, PlannedMember, ProtocolIs, Step, TypeIs
 
-AT_REST = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
+SETTLED_STATES = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class GateObservation:
         return self.group.members if self.group else ()
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether the group is in no rebalance, as far as its state tells."""
-        return self.group is None or self.group.state in AT_REST
+        return self.group is None or self.group.state in SETTLED_STATES
 
     @cached_property
     def guests(self) -> frozenset[str]:

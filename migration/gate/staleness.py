@@ -1,7 +1,7 @@
 """Whether a plan is that of the group: another cluster's, another group's or an old one must not be followed.
 
 What a step of the plan changes is no difference: the group may stand anywhere on its way. But it may have left the
-plan (`find_stray`), and then there is a step to go back to. A plan lists its own deviations. Others need no data: a
+plan (`find_deviation`), and then there is a step to go back to. A plan lists its own deviations. Others need no data: a
 completed step was undone (the group's type or assignor reverted, an old member rejoined), or the group has members that
 are not in the plan.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from groups.model import GroupState, GroupType, Member, MemberProtocol
-from migration.gate.answers import PlanMismatch, Strayed, name_all
+from migration.gate.answers import ObservedDeviation, PlanMismatch, name_all
 from migration.gate.checks import check_condition
 from migration.gate.observation import GateObservation, StepOutcome, outcomes
 from migration.model import Baseline, OthersAlso, PlannedMember, Speaking
@@ -79,7 +79,7 @@ def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanM
 def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     """Topics that the members want; only where all of them tell, and none by a regex that the broker matches."""
     members = [member for member in observed.members if member.client.id not in observed.guests]
-    if not members or not observed.is_at_rest or not baseline.topics or not all(map(_tells_topics, members)):
+    if not members or not observed.is_settled or not baseline.topics or not all(map(_shows_topics, members)):
         return
     now = {topic for member in members for topic in _topics_of(member)}
     gone = {topic for topic, count in observed.partitions.items() if not count}
@@ -89,7 +89,7 @@ def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMisma
         yield PlanMismatch(what=f"topic {topic}", plan="not read", now="subscribed to", drift=True)
 
 
-def _tells_topics(member: Member) -> bool:
+def _shows_topics(member: Member) -> bool:
     return member.subscription is not None and not member.subscription.regex
 
 
@@ -117,23 +117,28 @@ def _either(names: Iterator[str]) -> str:
     return " or ".join(dict.fromkeys(names))
 
 
-def find_stray(observed: GateObservation) -> Strayed | None:
+def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
     """The first way in which the group has strayed: those of the plan, then those of every plan."""
     if observed.group is None or observed.position < 0:
         return None
-    found = (*_of_plan(observed), *_fallen_back(observed), *_old_member_back(observed), *_unplanned(observed))
+    found = (
+        *_of_plan(observed),
+        *_reverted(observed),
+        *_old_member_rejoined(observed),
+        *_unplanned(observed),
+    )
     return found[0] if found else None
 
 
-def _of_plan(observed: GateObservation) -> Iterator[Strayed]:
+def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
     ids = [step.id for step in observed.plan.steps]
     whole = replace(observed, round=None)
     for stray in observed.step.strays if observed.step else ():
         if all(check_condition(one, whole).holds for one in stray.conditions):
-            yield Strayed(message=stray.message, back_to=ids.index(stray.back_to))
+            yield ObservedDeviation(message=stray.message, back_to=ids.index(stray.back_to))
 
 
-def _fallen_back(observed: GateObservation) -> Iterator[Strayed]:
+def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
     """The type or the assignor is that of an earlier step, not that of this step's begin or end.
 
     Where the gate has been open, later steps may have begun.
@@ -148,7 +153,7 @@ def _fallen_back(observed: GateObservation) -> Iterator[Strayed]:
         return
     for place in range(begin - 1, -1, -1):
         if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):
-            yield Strayed(
+            yield ObservedDeviation(
                 message=f"the group reverted: it is {now}, and was {ways[place + 1]} after step {place + 1}",
                 back_to=place,
             )
@@ -161,7 +166,7 @@ def _agree(now: StepOutcome, way: StepOutcome) -> bool:
     return None in (way.protocol, now.protocol) or now.protocol == way.protocol
 
 
-def _old_member_back(observed: GateObservation) -> Iterator[Strayed]:
+def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviation]:
     """A step that was complete had all members speak one protocol, and one speaks another now."""
     last = observed.position + 1 if observed.was_open else observed.position
     for place in range(last - 1, -1, -1):
@@ -178,7 +183,7 @@ def _old_member_back(observed: GateObservation) -> Iterator[Strayed]:
             if member.protocol not in (wanted[-1], None) and member.client.id not in observed.guests
         ]
         if back:
-            yield Strayed(
+            yield ObservedDeviation(
                 message=f"after step {place + 1} every member spoke the {wanted[-1].value} protocol, and "
                 f"{name_all(back)} does not: stop it, or restart it with the configuration of that step",
                 back_to=place,
@@ -186,7 +191,7 @@ def _old_member_back(observed: GateObservation) -> Iterator[Strayed]:
         return
 
 
-def _unplanned(observed: GateObservation) -> Iterator[Strayed]:
+def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
     """Members of a protocol, or in a number, that the plan does not know."""
     kinds = {way.type for way in outcomes(observed.plan)}
     if (
@@ -196,14 +201,14 @@ def _unplanned(observed: GateObservation) -> Iterator[Strayed]:
         and not kinds & {GroupType.CONSUMER, None}
     ):
         new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
-        yield Strayed(
+        yield ObservedDeviation(
             message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it. The "
             "group is classic again when the last such member has left",
             back_to=observed.position,
         )
     others = check_condition(OthersAlso(), observed)
     if others.holds and observed.group and observed.group.state is GroupState.STABLE:
-        yield Strayed(
+        yield ObservedDeviation(
             message=f"{others.text}. Stop it, or make a new plan that includes it. A killed member stays until its "
             "session expires",
             back_to=observed.position,

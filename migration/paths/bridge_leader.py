@@ -15,13 +15,12 @@ from dataclasses import replace
 from groups.model import GroupType, Member
 from groups.succession import leader_of, leads
 from migration import commands
-from migration.bridge import BRIDGE, outlook, subscribed_to
-from migration.course import Course, Guest, Manner, Start
+from migration.bridge import BRIDGE, bridge_plan, subscribed_to
 from migration.model import (
     Absent,
     Alternative,
     Condition,
-    Danger,
+    Deviation,
     Leads,
     MemberCount,
     NoUserData,
@@ -29,17 +28,24 @@ from migration.model import (
     Present,
     ProtocolIs,
     Replaced,
+    Risk,
     Step,
-    Stray,
     TypeIs,
 )
 from migration.paths import configuration
-from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, Trip, in_rounds
+from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, PathContext, in_rounds
 from migration.paths.rolling_upgrade import first_member, offline, other_members
+from migration.rollout import Guest, Rollout, RoundAction, Start
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
-START, WAY, LEAD, BACK, STOP = "start-bridge", "make-way", "bridge-leads", "leader-back", "stop-bridge"
+START, RESTART_BLOCKING, LEAD, BACK, STOP = (
+    "start-bridge",
+    "make-way",
+    "bridge-leads",
+    "leader-back",
+    "stop-bridge",
+)
 AS_IT_IS = Start(assignors=(COOPERATIVE,))
 LEADS: tuple[Condition, ...] = (
     STABLE,
@@ -47,30 +53,30 @@ LEADS: tuple[Condition, ...] = (
     Leads(client_id=BRIDGE),
     NoUserData(),
 )
-GONE_BRIDGE = Stray(
+GONE_BRIDGE = Deviation(
     conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has left.", back_to=START
 )
 
 
-def bridge_leader(trip: Trip) -> Path:
+def bridge_leader(context: PathContext) -> Path:
     """Bridge up, leader restarted, first member converted (the bridge leaves by itself), the rest rolled."""
-    ordered = trip.ordered(trip.members)
-    leader = leader_of(trip.case.group)
+    ordered = context.ordered(context.members)
+    leader = leader_of(context.case.group)
     # The leader is restarted for the bridge; another member is the first of the consumer protocol.
     first = next((member for member in ordered if member.id != leader), ordered[0])
     rest = [member for member in ordered if member is not first]
-    in_the_way = _in_the_way(trip)
+    blocking = _blocking_members(context)
     return Path(
         name="bridge leader",
         steps=(
-            _start_bridge(trip, has_place=not in_the_way),
-            *((_make_way(trip, in_the_way),) if in_the_way else ()),
-            *(() if leads(trip.case.group, BRIDGE) else _leader_leaves(trip, leader)),
-            _convert(trip, first),
-            other_members(trip, rest, fallen_back_to=START),
+            _start_bridge(context, has_place=not blocking),
+            *((_restart_blocking(context, blocking),) if blocking else ()),
+            *(() if leads(context.case.group, BRIDGE) else _leader_leaves(context, leader)),
+            _convert(context, first),
+            other_members(context, rest, fallen_back_to=START),
         ),
         alternatives=(
-            _console_consumer(trip),
+            _console_consumer(context),
             offline(),
             Alternative(
                 title="One member at a time, as in librdkafka's migration guide",
@@ -86,23 +92,23 @@ def bridge_leader(trip: Trip) -> Path:
     )
 
 
-def _in_the_way(trip: Trip) -> list[Member]:
+def _blocking_members(context: PathContext) -> list[Member]:
     """Followers that no new id can precede, as far as that is known: they are restarted to get new ids."""
-    if trip.has_bridge:
+    if context.has_bridge:
         return []
-    found = outlook(trip.case.group)
+    found = bridge_plan(context.case.group)
     ids = {each.member for each in found.restart or ()} - {found.leader}
-    return [member for member in trip.members if member.id in ids]
+    return [member for member in context.members if member.id in ids]
 
 
-def _console_consumer(trip: Trip) -> Alternative:
-    kafka = trip.connection.kafka
+def _console_consumer(context: PathContext) -> Alternative:
+    kafka = context.connection.kafka
     return Alternative(
         title="Kafka's console consumer as the bridge, without `kohort bridge`",
         why_not="Its place in the order of succession is random, and it stays until you stop it. Use it where Kohort "
         f"cannot be a member. Create a topic without records (`kafka-topics.sh {kafka} --create --if-not-exists "
         f"--topic {EMPTY_TOPIC} --partitions 1`), and run in step 1 `kafka-console-consumer.sh {kafka} --topic "
-        f"{EMPTY_TOPIC} --group {shlex.quote(trip.group)} --command-property client.id={BRIDGE} --command-property "
+        f"{EMPTY_TOPIC} --group {shlex.quote(context.group)} --command-property client.id={BRIDGE} --command-property "
         "enable.auto.commit=false --command-property group.protocol=classic --command-property "
         f"partition.assignment.strategy={configuration.JAVA_COOPERATIVE}` (before Kafka 4.2 the option is called "
         "--consumer-property). While the check reports that it does not come first, follow the check: usually, stop "
@@ -112,13 +118,13 @@ def _console_consumer(trip: Trip) -> Alternative:
     )
 
 
-def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
+def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
     """`has_place`: whether a new id may come first at once."""
     bridge = (
         (
             "A bridge is already a member: leave it running, and continue with the check. A second one is refused.",
         )
-        if trip.has_bridge
+        if context.has_bridge
         else (
             "Run the first command below. It changes nothing: it shows the leader, and which members restart in which "
             "order.",
@@ -126,7 +132,7 @@ def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
             "line for each step: `rejoin`, then `restart` with the member to restart (the next step here).",
         )
     )
-    shell = () if trip.has_bridge else _bridge_commands(trip)
+    shell = () if context.has_bridge else _bridge_commands(context)
     place = (Precedes(client_id=BRIDGE),) if has_place else ()
     return Step(
         id=START,
@@ -135,8 +141,8 @@ def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
         shell=shell,
         expect="The bridge joins under an id that comes first after the leader, is assigned nothing and commits "
         "nothing. Cooperative members keep what they own in the rebalance that it causes.",
-        course=Course(
-            manner=Manner.START,
+        rollout=Rollout(
+            action=RoundAction.START,
             rounds=((BRIDGE,),),
             start=AS_IT_IS,
             guests=(Guest(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
@@ -147,40 +153,40 @@ def _start_bridge(trip: Trip, *, has_place: bool) -> Step:
             if has_place
             else "."
         ),
-        gate=(*_beside_all(trip), *place),
+        gate=(*_with_all_members(context), *place),
         dangers=(
-            Danger(
+            Risk(
                 what="Kohort cannot be a member: its own client does not support the login, or it must not run there.",
                 symptom="`the bridge cannot log in to …`, exit status 4.",
                 then="Use Kafka's console consumer as the bridge (under `Paths not taken`): the checks recognize both "
                 "by their client id.",
             ),
-            Danger(
+            Risk(
                 what="The bridge lists other assignors than cooperative-sticky (a console consumer).",
                 symptom=f"It exits with {INCONSISTENT}.",
                 then="Start it with exactly the command line given.",
             ),
         ),
-        way_back="Stop the bridge with Ctrl-C: it leaves the group.",
+        rollback="Stop the bridge with Ctrl-C: it leaves the group.",
     )
 
 
-def _bridge_commands(trip: Trip) -> tuple[str, ...]:
+def _bridge_commands(context: PathContext) -> tuple[str, ...]:
     return (
-        commands.bridge(trip.group, trip.connection),
-        commands.bridge(trip.group, trip.connection, runs=True),
+        commands.bridge(context.group, context.connection),
+        commands.bridge(context.group, context.connection, runs=True),
     )
 
 
-def _beside_all(trip: Trip) -> tuple[Condition, ...]:
+def _with_all_members(context: PathContext) -> tuple[Condition, ...]:
     """The group rests with all its members and the bridge."""
-    return (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=trip.size + 1))
+    return (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=context.size + 1))
 
 
-def _make_way(trip: Trip, in_the_way: Sequence[Member]) -> Step:
-    rounds = in_rounds(replace(trip, concurrency=1), in_the_way)
+def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
+    rounds = in_rounds(replace(context, concurrency=1), blocking)
     return Step(
-        id=WAY,
+        id=RESTART_BLOCKING,
         title="Restart the members that come before every new id",
         actions=(
             "Restart the members below with their configuration unchanged. They are in the first bin of the broker's "
@@ -191,63 +197,65 @@ def _make_way(trip: Trip, in_the_way: Sequence[Member]) -> Step:
         rounds=rounds.names,
         expect="Each member rejoins under a new id, in a new place. The bridge rejoins where that gives it a better "
         "place. Records of a restarted member wait for seconds.",
-        course=rounds.course(Manner.RESTART, AS_IT_IS),
+        rollout=rounds.rollout(RoundAction.RESTART, AS_IT_IS),
         complete_when="The bridge comes first of all members but the leader in the broker's order of succession.",
-        between=(*_beside_all(trip), Replaced()),
-        gate=(*_beside_all(trip), Replaced(), Precedes(client_id=BRIDGE)),
-        way_back="Stop the bridge. Nothing else has changed.",
+        between=(*_with_all_members(context), Replaced()),
+        gate=(*_with_all_members(context), Replaced(), Precedes(client_id=BRIDGE)),
+        rollback="Stop the bridge. Nothing else has changed.",
     )
 
 
-def _leader_leaves(trip: Trip, leader: str | None) -> tuple[Step, ...]:
+def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]:
     """The leader restarted; a static one stopped until its session has ended, and started again."""
-    candidates = [member for member in trip.members if leader in (member.id, None)]
-    rounds = in_rounds(replace(trip, concurrency=1), candidates)
+    candidates = [member for member in context.members if leader in (member.id, None)]
+    rounds = in_rounds(replace(context, concurrency=1), candidates)
     stops = leader is not None and candidates[0].instance is not None
-    members = MemberCount(at_least=trip.size + (0 if stops else 1))
+    members = MemberCount(at_least=context.size + (0 if stops else 1))
     lead = Step(
         id=LEAD,
         title=f"{'Stop' if stops else 'Restart'} the leader: the bridge leads",
-        actions=_how_it_leaves(trip, leader, stops=stops),
+        actions=_how_it_leaves(context, leader, stops=stops),
         rounds=rounds.names,
         expect="The leader leaves, the bridge leads, and the next assignments come from it, without user data. "
         f"Records of the {'stopped' if stops else 'restarted'} member wait"
         + (" until its session has ended." if stops else " for seconds."),
-        course=rounds.course(Manner.STOP if stops else Manner.RESTART, None if stops else AS_IT_IS),
+        rollout=rounds.rollout(
+            RoundAction.STOP if stops else RoundAction.RESTART, None if stops else AS_IT_IS
+        ),
         complete_when="The bridge leads, and no member's assignment carries user data.",
         between=(STABLE, members, Replaced(), Precedes(client_id=BRIDGE)),
         gate=(*LEADS, members),
         # Where others restart than the leader, the bridge may leave for a better place, and is back in a moment.
         strays=() if leader is None else (GONE_BRIDGE,),
         dangers=(
-            Danger(
+            Risk(
                 what="A member other than the bridge has become the leader: it joined meanwhile and took the bridge's "
                 "place in the order.",
-                symptom="The gate stays closed: the assignments still carry user data, or the bridge does not lead.",
+                symptom="The gate does not open: the assignments still carry user data, or the bridge does not lead.",
                 then="Restart the member that the bridge's last line names. With a console consumer, start again with "
                 "step 1.",
             ),
         ),
-        way_back="Stop the bridge. A librdkafka member leads again; nothing else has changed.",
+        rollback="Stop the bridge. A librdkafka member leads again; nothing else has changed.",
     )
     if not stops:
         return (lead,)
     back = Step(
         id=BACK,
         title="Start the former leader again",
-        actions=(f"Start {trip.names[candidates[0].id]} again, with its configuration unchanged.",),
+        actions=(f"Start {context.names[candidates[0].id]} again, with its configuration unchanged.",),
         rounds=rounds.names,
         expect="It rejoins as a follower. Cooperative members revoke only the partitions that it gets.",
-        course=rounds.course(Manner.START, AS_IT_IS),
+        rollout=rounds.rollout(RoundAction.START, AS_IT_IS),
         complete_when="The group is Stable with all its members, and the bridge leads.",
-        gate=(*LEADS, MemberCount(at_least=trip.size + 1)),
+        gate=(*LEADS, MemberCount(at_least=context.size + 1)),
         strays=(GONE_BRIDGE,),
-        way_back=lead.way_back,
+        rollback=lead.rollback,
     )
     return (lead, back)
 
 
-def _how_it_leaves(trip: Trip, leader: str | None, *, stops: bool) -> tuple[str, ...]:
+def _how_it_leaves(context: PathContext, leader: str | None, *, stops: bool) -> tuple[str, ...]:
     if leader is None:
         return (
             "The leader is not known from this source. The bridge's line `restart` names it; so do the broker's log "
@@ -260,24 +268,24 @@ def _how_it_leaves(trip: Trip, leader: str | None, *, stops: bool) -> tuple[str,
                 (
                     "Keep a static leader stopped until its session has expired: restarted at once, it leads again.",
                 )
-                if trip.has_static
+                if context.has_static
                 else ()
             ),
         )
     if stops:
         return (
-            f"Stop {trip.names[leader]}, the leader of the group, and keep it stopped until its session has expired "
+            f"Stop {context.names[leader]}, the leader of the group, and keep it stopped until its session has expired "
             "(session.timeout.ms, 45 s by default). It is static: if it rejoins earlier, it leads again.",
         )
     return (
-        f"Restart {trip.names[leader]}, the leader of the group, with its configuration unchanged: it stays on the "
+        f"Restart {context.names[leader]}, the leader of the group, with its configuration unchanged: it stays on the "
         "classic protocol.",
     )
 
 
-def _convert(trip: Trip, first: Member) -> Step:
+def _convert(context: PathContext, first: Member) -> Step:
     """The first member of the consumer protocol; with it the bridge leaves."""
-    step = first_member(trip, [first])
+    step = first_member(context, [first])
     return replace(
         step,
         actions=(
@@ -286,11 +294,11 @@ def _convert(trip: Trip, first: Member) -> Step:
         ),
         expect=f"{step.expect} The bridge leaves by itself when the group is of type consumer and Stable (its line "
         "`converted`), and exits. From then on the broker assigns, and the leader no longer matters.",
-        course=replace(step.course, leaving=(BRIDGE,)) if step.course else None,
+        rollout=replace(step.rollout, leaving=(BRIDGE,)) if step.rollout else None,
         complete_when=f"{step.complete_when} The bridge has left.",
         gate=(*step.gate, Absent(client_id=BRIDGE)),
         strays=(
-            Stray(
+            Deviation(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
                 message="The group is classic and the bridge has left: a librdkafka member leads and writes user data.",
                 back_to=START,
@@ -299,24 +307,24 @@ def _convert(trip: Trip, first: Member) -> Step:
         ),
         dangers=(
             *step.dangers,
-            Danger(
+            Risk(
                 what="The bridge exits before the group is of type consumer.",
                 symptom="The group is classic, a librdkafka member leads, and the first member of the consumer "
                 "protocol gets GROUP_ID_NOT_FOUND.",
                 then="Start again with step 1.",
             ),
-            Danger(
+            Risk(
                 what="The bridge does not leave.",
                 symptom=f"The group is of type consumer and Stable, and the check reports that {BRIDGE} is a member.",
                 then="A console consumer stays until it is stopped: press Ctrl-C where it runs.",
             ),
         ),
-        way_back=f"{step.way_back} Once the bridge has left, the leader writes user data again: start again with step "
+        rollback=f"{step.rollback} Once the bridge has left, the leader writes user data again: start again with step "
         "1.",
     )
 
 
-def stop_left_bridge(trip: Trip) -> Step:
+def stop_leftover_bridge(context: PathContext) -> Step:
     """For a bridge in the group while the plan needs none: it speaks the classic protocol, and no gate would open."""
     return Step(
         id=STOP,
@@ -327,13 +335,13 @@ def stop_left_bridge(trip: Trip) -> Step:
         ),
         expect="No partition of the real topics moves: the bridge owns none of them.",
         complete_when="The bridge has left, and the group is Stable, or Empty if it had no other members.",
-        gate=(STABLE if trip.size else GONE, Absent(client_id=BRIDGE)),
+        gate=(STABLE if context.size else GONE, Absent(client_id=BRIDGE)),
         dangers=(
-            Danger(
+            Risk(
                 what="It is not known where the bridge runs.",
                 symptom=f"`kohort describe --members` shows {BRIDGE} and its host.",
                 then="Stop its process on that host.",
             ),
         ),
-        way_back="None needed: the bridge consumes nothing.",
+        rollback="None needed: the bridge consumes nothing.",
     )

@@ -9,8 +9,8 @@ from migration import commands
 from migration.clients import Library
 from migration.model import Alternative, Destination, Step
 from migration.paths.bridge_leader import START as BRIDGE_STARTS
-from migration.paths.bridge_leader import bridge_leader, stop_left_bridge
-from migration.paths.path import EAGER, Path, Trip
+from migration.paths.bridge_leader import bridge_leader, stop_leftover_bridge
+from migration.paths.path import EAGER, Path, PathContext
 from migration.paths.rolling_downgrade import rolling_downgrade
 from migration.paths.rolling_upgrade import rolling_upgrade, shed_user_data
 from migration.paths.stop_and_start import start, stop_and_start
@@ -20,16 +20,16 @@ from migration.rules.assignors import ALSO_KNOWN
 from migration.rules.case import Case
 from migration.rules.streams import has_arrived as streams_has_arrived
 from migration.rules.streams import is_streams
-from migration.rules.user_data import OnlineWay, members_with_data, online_way
+from migration.rules.user_data import OnlinePath, members_with_data, online_path
 
 COOPERATIVE = "cooperative-sticky"
 UPGRADES = ("bidirectional", "upgrade")
 DOWNGRADES = ("bidirectional", "downgrade")
 
 
-def choose_path(trip: Trip) -> Path:
+def choose_path(context: PathContext) -> Path:
     """The way for a case that no rule blocks; one without steps when the group has arrived."""
-    if has_arrived(trip.case):
+    if has_arrived(context.case):
         return Path(name="nothing to do")
     choose = {
         Destination.COOPERATIVE: _to_cooperative,
@@ -37,18 +37,20 @@ def choose_path(trip: Trip) -> Path:
         Destination.CONSUMER: _to_consumer,
         Destination.CLASSIC: _to_classic,
     }
-    if is_streams(trip.case):
-        path = by_upgrade_from(trip)
-    elif trip.is_empty:
-        path = start(trip)
-    elif trip.connector is not None:
-        path = stop_and_start(trip, _TASK_BY_TASK)
+    if is_streams(context.case):
+        path = by_upgrade_from(context)
+    elif context.is_empty:
+        path = start(context)
+    elif context.connector is not None:
+        path = stop_and_start(context, _TASK_BY_TASK)
     else:
-        path = choose[trip.case.destination](trip)
-    if trip.has_bridge and not any(step.id == BRIDGE_STARTS for step in path.steps):
-        others = tuple(step for step in path.steps if step.rounds or trip.is_empty)
-        path = replace(path, steps=(stop_left_bridge(trip), *others))
-    return replace(path, steps=tuple(_with_commands(trip, n, step) for n, step in enumerate(path.steps, 1)))
+        path = choose[context.case.destination](context)
+    if context.has_bridge and not any(step.id == BRIDGE_STARTS for step in path.steps):
+        others = tuple(step for step in path.steps if step.rounds or context.is_empty)
+        path = replace(path, steps=(stop_leftover_bridge(context), *others))
+    return replace(
+        path, steps=tuple(_with_commands(context, n, step) for n, step in enumerate(path.steps, 1))
+    )
 
 
 def has_arrived(case: Case) -> bool:
@@ -80,53 +82,55 @@ def leader_matters(group: Group, destination: Destination) -> bool:
     )
 
 
-def _to_cooperative(trip: Trip) -> Path:
-    if not _all_mix(trip):
-        return stop_and_start(trip, _no_bounces(trip), _TO_CONSUMER_INSTEAD)
-    if trip.case.offline:
-        return stop_and_start(trip, _online("Two bounces"))
-    listed = _listed_by_all(trip)
+def _to_cooperative(context: PathContext) -> Path:
+    if not _all_mix(context):
+        return stop_and_start(context, _no_bounces(context), _TO_CONSUMER_INSTEAD)
+    if context.case.offline:
+        return stop_and_start(context, _online("Two bounces"))
+    listed = _listed_by_all(context)
     if COOPERATIVE in listed:
-        return one_bounce(trip, next((name for name in listed if name != COOPERATIVE), _in_use(trip)))
-    return to_cooperative(trip, _in_use(trip))
+        return one_bounce(
+            context, next((name for name in listed if name != COOPERATIVE), _used_assignor(context))
+        )
+    return to_cooperative(context, _used_assignor(context))
 
 
-def _to_eager(trip: Trip) -> Path:
+def _to_eager(context: PathContext) -> Path:
     title = "Two bounces in reverse"
-    if not _all_mix(trip):
-        return stop_and_start(trip, _no_bounces(trip))
-    if "franz-go" in trip.libraries:
+    if not _all_mix(context):
+        return stop_and_start(context, _no_bounces(context))
+    if "franz-go" in context.libraries:
         why = (
             "franz-go does not support it: it logs `downgrading from cooperative group to eager group, this is not "
             "supported per KIP-429!`; versions before its pull 1367 have a race."
         )
-        return stop_and_start(trip, Alternative(title=title, why_not=why))
-    return stop_and_start(trip, _online(title)) if trip.case.offline else to_eager(trip)
+        return stop_and_start(context, Alternative(title=title, why_not=why))
+    return stop_and_start(context, _online(title)) if context.case.offline else to_eager(context)
 
 
-def _to_consumer(trip: Trip) -> Path:
-    if trip.case.offline:
-        return stop_and_start(trip, _member_by_member(trip, "upgrade", UPGRADES))
-    if trip.case.group.type is GroupType.CONSUMER:
-        return rolling_upgrade(trip)
-    way = online_way(trip.case)
-    if trip.size == 1:
+def _to_consumer(context: PathContext) -> Path:
+    if context.case.offline:
+        return stop_and_start(context, _member_by_member(context, "upgrade", UPGRADES))
+    if context.case.group.type is GroupType.CONSUMER:
+        return rolling_upgrade(context)
+    way = online_path(context.case)
+    if context.size == 1:
         # While its only member is away the group is Empty, and converts whatever its assignments held. A static member
         # is away only when its session has ended.
-        waits = trip.has_static and members_with_data(trip.case)
-        instead = _member_by_member(trip, "upgrade", UPGRADES)
-        return stop_and_start(trip, instead) if waits else rolling_upgrade(trip)
-    if way is OnlineWay.BRIDGE_LEADER:
-        return bridge_leader(trip)
-    return shed_user_data(trip) if way is OnlineWay.RANGE_FIRST else rolling_upgrade(trip)
+        waits = context.has_static and members_with_data(context.case)
+        instead = _member_by_member(context, "upgrade", UPGRADES)
+        return stop_and_start(context, instead) if waits else rolling_upgrade(context)
+    if way is OnlinePath.BRIDGE_LEADER:
+        return bridge_leader(context)
+    return shed_user_data(context) if way is OnlinePath.RANGE_FIRST else rolling_upgrade(context)
 
 
-def _to_classic(trip: Trip) -> Path:
-    if trip.case.offline:
-        return stop_and_start(trip, _member_by_member(trip, "downgrade", DOWNGRADES))
-    if not trip.speaking(MemberProtocol.CONSUMER):
-        return stop_and_start(trip, _NOBODY_LEFT)
-    return rolling_downgrade(trip)
+def _to_classic(context: PathContext) -> Path:
+    if context.case.offline:
+        return stop_and_start(context, _member_by_member(context, "downgrade", DOWNGRADES))
+    if not context.speaking(MemberProtocol.CONSUMER):
+        return stop_and_start(context, _LAST_MEMBER_LEFT)
+    return rolling_downgrade(context)
 
 
 _TASK_BY_TASK = Alternative(
@@ -136,48 +140,48 @@ _TASK_BY_TASK = Alternative(
 )
 
 
-_NOBODY_LEFT = Alternative(
+_LAST_MEMBER_LEFT = Alternative(
     title="One member at a time, while the group keeps consuming",
     why_not="The group turns classic when its last member of the consumer protocol leaves. That member has left "
     "already, when group.consumer.migration.policy did not allow it.",
 )
 
 
-def _libraries(trip: Trip) -> list[Library]:
-    return [client.library for client in trip.case.clients.values() if client.library]
+def _libraries(context: PathContext) -> list[Library]:
+    return [client.library for client in context.case.clients.values() if client.library]
 
 
-def _all_mix(trip: Trip) -> bool:
+def _all_mix(context: PathContext) -> bool:
     """Whether every member can list an eager and a cooperative assignor at once."""
-    return all(library.two_bounces for library in _libraries(trip))
+    return all(library.two_bounces for library in _libraries(context))
 
 
-def _listed_by_all(trip: Trip) -> tuple[str, ...]:
+def _listed_by_all(context: PathContext) -> tuple[str, ...]:
     """The assignors that every member is known to list, in the order of the first one's list."""
-    first, *others = [member.protocols or () for member in trip.members]
+    first, *others = [member.protocols or () for member in context.members]
     return tuple(name for name in first if all(name in other for other in others))
 
 
-def _in_use(trip: Trip) -> str:
+def _used_assignor(context: PathContext) -> str:
     """The assignor of a classic group with members: without knowing it a rule has blocked the plan."""
-    return trip.old_assignor or "range"
+    return context.old_assignor or "range"
 
 
-def _with_commands(trip: Trip, number: int, step: Step) -> Step:
-    """The step with its checks, which name it by its number, and with what its course says of its rounds."""
+def _with_commands(context: PathContext, number: int, step: Step) -> Step:
+    """The step with its checks, which name it by its number, and with what its rollout says of its rounds."""
     return replace(
         step,
-        manner=step.course.manner if step.course and step.rounds else step.manner,
+        round_action=step.rollout.action if step.rollout and step.rounds else step.round_action,
         commands=(
-            commands.gate(number, trip.connection),
-            commands.describe_migration(trip.group, trip.connection),
+            commands.gate(number, context.connection),
+            commands.describe_migration(context.group, context.connection),
         ),
-        round_command=commands.gate_round(number, trip.connection) if len(step.rounds) > 1 else "",
+        round_command=commands.gate_round(number, context.connection) if len(step.rounds) > 1 else "",
     )
 
 
-def _no_bounces(trip: Trip) -> Alternative:
-    unable = sorted({library.name for library in _libraries(trip) if not library.two_bounces})
+def _no_bounces(context: PathContext) -> Alternative:
+    unable = sorted({library.name for library in _libraries(context) if not library.two_bounces})
     return Alternative(
         title="Two bounces, as for Java clients",
         why_not=f"{' and '.join(unable)}: a list of eager and cooperative assignors is refused when the consumer is "
@@ -200,15 +204,15 @@ def _online(title: str) -> Alternative:
     )
 
 
-def _member_by_member(trip: Trip, direction: str, policies: tuple[str, ...]) -> Alternative:
+def _member_by_member(context: PathContext, direction: str, policies: tuple[str, ...]) -> Alternative:
     """The online way between the protocols, and what closes it, as far as that is known."""
     why = "A plan that stops all members was requested (--offline)."
-    if trip.policy is not None and trip.policy not in policies:
+    if context.policy is not None and context.policy not in policies:
         why = (
-            f"The brokers' group.consumer.migration.policy is {trip.policy}, which allows no online {direction}: "
+            f"The brokers' group.consumer.migration.policy is {context.policy}, which allows no online {direction}: "
             "every broker must have it set to bidirectional first."
         )
-    elif direction == "upgrade" and members_with_data(trip.case):
+    elif direction == "upgrade" and members_with_data(context.case):
         why = (
             "The assignments carry user data, and the broker refuses to convert such a group while it has members "
             "(GROUP_ID_NOT_FOUND)."

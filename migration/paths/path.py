@@ -1,4 +1,4 @@
-"""The parts of every path: the case and how its steps are carried out (`Trip`), the rounds, the dangers.
+"""The parts of every path: the case and how its steps are carried out (`PathContext`), the rounds, the dangers.
 
 `Path` is a way from one protocol to another. A danger is what can go wrong, and what it looks like: the texts of
 clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
@@ -14,21 +14,21 @@ from groups.model import GroupState, GroupType, Member, MemberProtocol
 from migration.bridge import BRIDGE
 from migration.clients import LIBRARIES, MemberClient, version_text
 from migration.commands import ClusterOptions
-from migration.course import Course, Manner, Start
 from migration.model import (
     Alternative,
     Condition,
-    Danger,
     Destination,
     MemberCount,
     PlannedMember,
     Replaced,
+    Risk,
     StateIn,
     Step,
     first_of,
     names_of,
 )
 from migration.paths import configuration
+from migration.rollout import Rollout, RoundAction, Start
 from migration.rules.assignors import offered_assignors
 from migration.rules.case import Case
 
@@ -48,7 +48,7 @@ POLICY = "group.consumer.migration.policy"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trip:
+class PathContext:
     """Everything that steps are made from."""
 
     case: Case
@@ -188,36 +188,36 @@ class Rounds:
     names: tuple[tuple[str, ...], ...]
     ids: tuple[tuple[str, ...], ...]
 
-    def course(self, manner: Manner, start: Start | None) -> Course:
+    def rollout(self, action: RoundAction, start: Start | None) -> Rollout:
         """How the step goes."""
-        return Course(manner=manner, rounds=self.ids, start=start)
+        return Rollout(action=action, rounds=self.ids, start=start)
 
 
-def in_rounds(trip: Trip, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
+def in_rounds(context: PathContext, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
     """As many together as the plan allows, in the order of their names; or all of them in one round."""
-    ordered = trip.ordered(members)
-    size = len(ordered) if at_once else trip.concurrency
+    ordered = context.ordered(members)
+    size = len(ordered) if at_once else context.concurrency
     cut = [ordered[start : start + size] for start in range(0, len(ordered), size or 1)]
     return Rounds(
-        names=tuple(trip.name(some) for some in cut),
+        names=tuple(context.name(some) for some in cut),
         ids=tuple(tuple(member.id for member in some) for some in cut),
     )
 
 
-def all_back(trip: Trip) -> tuple[Condition, ...]:
+def all_back(context: PathContext) -> tuple[Condition, ...]:
     """The group rests with all its members; those of the rounds so far are new ones."""
-    return (STABLE, MemberCount(at_least=max(trip.size, 1)), Replaced())
+    return (STABLE, MemberCount(at_least=max(context.size, 1)), Replaced())
 
 
-def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
+def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
     """How members are restarted, in words."""
     several = len(rounds.names) > 1
     static = (
         "Never start a static member before its predecessor has exited: "
-        f"{_few(member.instance for member in trip.members if member.instance)}."
+        f"{_few(member.instance for member in context.members if member.instance)}."
     )
     return (
-        *((static,) if trip.has_static else ()),
+        *((static,) if context.has_static else ()),
         "Stop the members of a round, wait until their processes have exited, then start them with the lines below."
         if several
         else f"Stop {_few(rounds.names[0])}, wait until it has exited, then start it with the lines below."
@@ -231,18 +231,18 @@ def restart_actions(trip: Trip, rounds: Rounds) -> tuple[str, ...]:
     )
 
 
-def new_release(trip: Trip) -> tuple[str, ...]:
+def new_release(context: PathContext) -> tuple[str, ...]:
     """What comes with the new list, where the members' client is too old for it."""
-    if not trip.outdated:
+    if not context.outdated:
         return ()
-    libraries = {client.library for client in trip.outdated.values()}
+    libraries = {client.library for client in context.outdated.values()}
     newer = " and ".join(
         sorted(f"{each.name} {version_text(each.cooperative or ())}" for each in libraries if each)
     )
     whose = (
         "the members"
-        if len(trip.outdated) == len(trip.case.clients)
-        else _few(trip.names[member] for member in trip.outdated if member is not None)
+        if len(context.outdated) == len(context.case.clients)
+        else _few(context.names[member] for member in context.outdated if member is not None)
     )
     return (
         f"Start {whose} with a newer client ({newer} or later) and the list below in the same restart: an older "
@@ -250,12 +250,12 @@ def new_release(trip: Trip) -> tuple[str, ...]:
     )
 
 
-def old_client_with_new_list(trip: Trip) -> tuple[Danger, ...]:
+def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
     """kafka-clients 2.3.1, tried."""
-    if not trip.outdated:
+    if not context.outdated:
         return ()
     return (
-        Danger(
+        Risk(
             what="An old client gets the new list.",
             symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
             "occurred`. The check reports that a member is missing.",
@@ -271,9 +271,9 @@ def _few(names: Iterable[str]) -> str:
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
 
 
-def skipped_bounce(old: str, new: str) -> Danger:
+def skipped_bounce(old: str, new: str) -> Risk:
     """Somebody starts a member with the new list alone, too early."""
-    return Danger(
+    return Risk(
         what=f"A member is started with {new} alone while another member does not list it.",
         symptom=f"It cannot join and fails with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
         "partitions go to the others. The check of the round does not open: a member is missing.",
@@ -281,16 +281,16 @@ def skipped_bounce(old: str, new: str) -> Danger:
     )
 
 
-def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
+def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
     """Tried on 4.3.1: a third member joined two, and 14 records of the two partitions that moved were read twice.
 
     Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare) and, being cooperative, reads on
     until it knows what it loses. An eager one has given everything up by then.
     """
-    if "java" not in trip.libraries:
+    if "java" not in context.libraries:
         return ()
     return (
-        Danger(
+        Risk(
             what="Some records are consumed twice.",
             symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that "
             "moves reads the records since the commit at the start of the rebalance again, with auto-commit too.",
@@ -299,9 +299,9 @@ def read_while_rebalancing(trip: Trip) -> tuple[Danger, ...]:
     )
 
 
-def fenced_static() -> Danger:
+def fenced_static() -> Risk:
     """The field study, section 5."""
-    return Danger(
+    return Risk(
         what="A static member is started before its predecessor has exited.",
         symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
         "for seconds, and a fenced librdkafka member keeps delivering records.",
@@ -309,12 +309,12 @@ def fenced_static() -> Danger:
     )
 
 
-def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
+def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
     """The field study, section 4: aiokafka's stall."""
     if len(rounds.names) < 2:
         return ()
     return (
-        Danger(
+        Risk(
             what="The next round starts before the group is Stable.",
             symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a "
             "group with aiokafka members stalls until a session expires.",
@@ -323,22 +323,22 @@ def between_rounds(rounds: Rounds) -> tuple[Danger, ...]:
     )
 
 
-def refused_upgrade(trip: Trip) -> Danger:
+def refused_upgrade(context: PathContext) -> Risk:
     """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
     looks = {
         "java": "Java fails with GroupIdNotFoundException",
         "librdkafka": "librdkafka polls `Fatal error: Broker: The group id does not exist` once and then idles, alive",
     }
-    return Danger(
+    return Risk(
         what="The broker refuses to convert the group.",
-        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(trip, looks)}). The broker's log contains "
-        "the reason: `Cannot upgrade classic group …`. The group itself is unchanged.",
+        symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(context, looks)}). The broker's log "
+        "contains the reason: `Cannot upgrade classic group …`. The group itself is unchanged.",
         then="Start the member with its old configuration. Resolve the reason in the broker's log. Start this step "
         "again.",
     )
 
 
-def leftovers(trip: Trip) -> Danger:
+def leftovers(context: PathContext) -> Risk:
     """A configuration that was only added to."""
     looks = {
         "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
@@ -346,19 +346,19 @@ def leftovers(trip: Trip) -> Danger:
         "librdkafka": "librdkafka refuses to construct the consumer",
         "franz-go": "franz-go silently stays on the classic protocol if its first balancer is roundrobin",
     }
-    return Danger(
+    return Risk(
         what="A line that the consumer protocol does not allow is still in the configuration.",
-        symptom=f"{_of_libraries(trip, looks)}. The check reports that a member is missing, or that it speaks the "
+        symptom=f"{_of_libraries(context, looks)}. The check reports that a member is missing, or that it speaks the "
         "classic protocol.",
         then="Remove the lines marked `# remove` above, and start the member again.",
     )
 
 
-def _of_libraries(trip: Trip, looks: Mapping[str, str]) -> str:
+def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
     """What it looks like in the members' libraries; in all of them, where none of those is the members'."""
-    return "; ".join([looks[name] for name in trip.libraries if name in looks] or looks.values())
+    return "; ".join([looks[name] for name in context.libraries if name in looks] or looks.values())
 
 
-def of_statics(trip: Trip) -> tuple[Danger, ...]:
+def of_statics(context: PathContext) -> tuple[Risk, ...]:
     """The danger of static members, where there are some."""
-    return (fenced_static(),) if trip.has_static else ()
+    return (fenced_static(),) if context.has_static else ()

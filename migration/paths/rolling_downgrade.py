@@ -9,34 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groups.model import GroupType, Member, MemberProtocol
-from migration.course import Manner, Start
 from migration.model import (
     Alternative,
-    Danger,
+    Deviation,
     MemberCount,
     ProtocolIs,
     Replaced,
+    Risk,
     Speaking,
     Step,
-    Stray,
     TypeIs,
 )
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import STABLE, Path, Trip, all_back, in_rounds, restart_actions
+from migration.paths.path import STABLE, Path, PathContext, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import classic_assignor
+from migration.rollout import RoundAction, Start
 
 BUT_ONE, LAST = "all-but-one", "last-member"
 CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
-def rolling_downgrade(trip: Trip) -> Path:
+def rolling_downgrade(context: PathContext) -> Path:
     """The members that speak the consumer protocol, the last of them by itself."""
-    left = trip.ordered(trip.speaking(MemberProtocol.CONSUMER))
-    before = [_all_but_one(trip, left)] if len(left) > 1 else []
+    left = context.ordered(context.speaking(MemberProtocol.CONSUMER))
+    before = [_all_but_one(context, left)] if len(left) > 1 else []
     return Path(
         name="rolling downgrade",
-        steps=(*before, _last(trip, left)),
+        steps=(*before, _last(context, left)),
         alternatives=(
             Alternative(
                 title="Stop all members, start all members",
@@ -47,26 +47,26 @@ def rolling_downgrade(trip: Trip) -> Path:
     )
 
 
-def _all_but_one(trip: Trip, left: Sequence[Member]) -> Step:
-    rounds = in_rounds(trip, left[:-1])
-    keeper = trip.names[left[-1].id]
-    resting = (CONSUMER, *all_back(trip))
+def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
+    rounds = in_rounds(context, left[:-1])
+    keeper = context.names[left[-1].id]
+    settled = (CONSUMER, *all_back(context))
     return Step(
         id=BUT_ONE,
         title=f"Restart all members but {keeper} with the classic protocol",
         actions=(
             f"Do not restart {keeper}: as long as one member speaks the consumer protocol, the group keeps its type.",
-            *restart_actions(trip, rounds),
+            *restart_actions(context, rounds),
         ),
         rounds=rounds.names,
-        config=_lines(trip),
+        config=_lines(context),
         expect="The group stays of type consumer. The broker assigns, to the classic members too.",
-        course=rounds.course(Manner.RESTART, Start(assignors=(classic_assignor(trip),))),
+        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(classic_assignor(context),))),
         complete_when=f"The group is Stable with all its members, and all but {keeper} speak the classic protocol.",
-        between=resting,
-        gate=(*resting, Speaking(protocol=MemberProtocol.CLASSIC, at_least=trip.size - 1)),
+        between=settled,
+        gate=(*settled, Speaking(protocol=MemberProtocol.CLASSIC, at_least=context.size - 1)),
         strays=(
-            Stray(
+            Deviation(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
                 message=f"The group is classic already: {keeper} left too early. Start the missing members with the "
                 "classic protocol.",
@@ -74,65 +74,65 @@ def _all_but_one(trip: Trip, left: Sequence[Member]) -> Step:
             ),
         ),
         dangers=(
-            Danger(
+            Risk(
                 what="Classic members list no assignor in common.",
                 symptom=f"A restarted member fails with {dangers.INCONSISTENT}.",
                 then="Give all of them the same list.",
             ),
-            *_policy(trip),
-            *_regex(trip),
+            *_policy(context),
+            *_regex(context),
             *dangers.between_rounds(rounds),
-            *dangers.of_statics(trip),
+            *dangers.of_statics(context),
         ),
-        way_back="Restart the changed members with the consumer protocol, one round at a time.",
+        rollback="Restart the changed members with the consumer protocol, one round at a time.",
     )
 
 
-def _last(trip: Trip, left: Sequence[Member]) -> Step:
-    rounds = in_rounds(trip, left[-1:])
-    assignor = classic_assignor(trip)
+def _last(context: PathContext, left: Sequence[Member]) -> Step:
+    rounds = in_rounds(context, left[-1:])
+    assignor = classic_assignor(context)
     return Step(
         id=LAST,
         title="Restart the last member: the group becomes classic",
         actions=(
             "Check again that the group is Stable: classic members that have not rejoined would get "
             "ILLEGAL_GENERATION.",
-            *restart_actions(trip, rounds),
+            *restart_actions(context, rounds),
         ),
         rounds=rounds.names,
-        config=_lines(trip),
+        config=_lines(context),
         expect="When the last member leaves (a static one: when its classic successor replaces it), the broker makes "
         "the group classic. All members rejoin at their next heartbeat, and one of them assigns.",
-        course=rounds.course(Manner.RESTART, Start(assignors=(assignor,))),
+        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(assignor,))),
         complete_when=f"The group is of type classic, Stable on {assignor}, with all its members.",
-        gate=(TypeIs(type=GroupType.CLASSIC), *all_back(trip), ProtocolIs(protocol=assignor)),
-        strays=_reverted_not(trip),
+        gate=(TypeIs(type=GroupType.CLASSIC), *all_back(context), ProtocolIs(protocol=assignor)),
+        strays=_not_reverted(context),
         dangers=(
-            *_policy(trip),
-            Danger(
+            *_policy(context),
+            Risk(
                 what="The last member is killed instead of stopped.",
                 symptom="The group stays of type consumer until the session expires (45 s by default); the member's "
                 "partitions wait.",
                 then="Wait.",
             ),
-            *_regex(trip),
-            *_user_data(trip),
-            *dangers.of_statics(trip),
+            *_regex(context),
+            *_user_data(context),
+            *dangers.of_statics(context),
         ),
-        way_back="`kohort plan … --to consumer` from here: the first member on the consumer protocol converts the "
+        rollback="`kohort plan … --to consumer` from here: the first member on the consumer protocol converts the "
         "classic group again.",
     )
 
 
-def _reverted_not(trip: Trip) -> tuple[Stray, ...]:
-    if trip.size < 2:
+def _not_reverted(context: PathContext) -> tuple[Deviation, ...]:
+    if context.size < 2:
         return ()
     return (
-        Stray(
+        Deviation(
             conditions=(
                 CONSUMER,
                 STABLE,
-                MemberCount(at_least=trip.size),
+                MemberCount(at_least=context.size),
                 Replaced(),
                 Speaking(protocol=MemberProtocol.CLASSIC),
             ),
@@ -145,15 +145,15 @@ def _reverted_not(trip: Trip) -> tuple[Stray, ...]:
     )
 
 
-def _lines(trip: Trip) -> tuple[str, ...]:
-    return configuration.classic(trip.libraries, [classic_assignor(trip)])
+def _lines(context: PathContext) -> tuple[str, ...]:
+    return configuration.classic(context.libraries, [classic_assignor(context)])
 
 
-def _policy(trip: Trip) -> tuple[Danger, ...]:
-    if trip.policy is not None:
+def _policy(context: PathContext) -> tuple[Risk, ...]:
+    if context.policy is not None:
         return ()
     return (
-        Danger(
+        Risk(
             what="The brokers' migration policy allows no downgrade (it is not known from this source).",
             symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot "
             "downgrade consumer group … because the online downgrade is disabled.` Under the policy `disabled` the "
@@ -164,18 +164,18 @@ def _policy(trip: Trip) -> tuple[Danger, ...]:
     )
 
 
-def _regex(trip: Trip) -> tuple[Danger, ...]:
-    if not trip.has_regex:
+def _regex(context: PathContext) -> tuple[Risk, ...]:
+    if not context.has_regex:
         return ()
     return (
-        Danger(
+        Risk(
             what="Brokers of an early 4.0.x: replacing a member with a regex by a classic one causes no new "
             "assignment (apache/kafka pull 20926).",
             symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does "
             "not show them, and their lag grows.",
             then="Restart any member of the consumer protocol: that causes a new assignment.",
         ),
-        Danger(
+        Risk(
             what="The client's regex engine differs from the broker's.",
             symptom="The group owns different topics than before.",
             then="Run `kohort validate-regex PATTERN --from java|librdkafka` before the first step: it lists the "
@@ -184,11 +184,11 @@ def _regex(trip: Trip) -> tuple[Danger, ...]:
     )
 
 
-def _user_data(trip: Trip) -> tuple[Danger, ...]:
-    if classic_assignor(trip) != "cooperative-sticky" or "librdkafka" not in trip.libraries:
+def _user_data(context: PathContext) -> tuple[Risk, ...]:
+    if classic_assignor(context) != "cooperative-sticky" or "librdkafka" not in context.libraries:
         return ()
     return (
-        Danger(
+        Risk(
             what="A librdkafka cooperative-sticky leader writes user data into the assignments again.",
             symptom="The next upgrade is refused with GROUP_ID_NOT_FOUND.",
             then="Use a bridge leader for that upgrade (`kohort plan … --to consumer`), or range in this step.",

@@ -16,89 +16,89 @@ from dataclasses import replace
 
 from groups.model import GroupType, Member, MemberProtocol
 from migration.clients import LIBRARIES
-from migration.course import Manner, Start
 from migration.model import (
     Alternative,
     Condition,
-    Danger,
+    Deviation,
     NoUserData,
     ProtocolIs,
     Replaced,
+    Risk,
     Speaking,
     Step,
-    Stray,
     TypeIs,
 )
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import STABLE, Path, Trip, all_back, in_rounds, restart_actions
+from migration.paths.path import STABLE, Path, PathContext, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import callbacks_change, regex_change
+from migration.rollout import RoundAction, Start
 
 FIRST, OTHERS = "first-member", "other-members"
 COOPERATIVE = "cooperative-sticky"
 CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
-def rolling_upgrade(trip: Trip) -> Path:
+def rolling_upgrade(context: PathContext) -> Path:
     """One restart of each member; a group in the middle of a migration continues with the remaining members."""
-    left = trip.speaking(MemberProtocol.CLASSIC)
-    begun = trip.case.group.type is GroupType.CONSUMER
-    steps = (other_members(trip, left, fallen_back_to=OTHERS),) if begun else convert(trip, left)
+    left = context.speaking(MemberProtocol.CLASSIC)
+    begun = context.case.group.type is GroupType.CONSUMER
+    steps = (other_members(context, left, fallen_back_to=OTHERS),) if begun else convert(context, left)
     return Path(name="rolling upgrade", steps=steps, alternatives=(offline(),))
 
 
-def convert(trip: Trip, left: Sequence[Member]) -> tuple[Step, ...]:
+def convert(context: PathContext, left: Sequence[Member]) -> tuple[Step, ...]:
     """The first member, then the rest of `left`."""
-    ordered = trip.ordered(left)
-    first, rest = first_member(trip, ordered[:1]), ordered[1:]
-    return (first, other_members(trip, rest, fallen_back_to=FIRST)) if rest else (first,)
+    ordered = context.ordered(left)
+    first, rest = first_member(context, ordered[:1]), ordered[1:]
+    return (first, other_members(context, rest, fallen_back_to=FIRST)) if rest else (first,)
 
 
-def first_member(trip: Trip, first: Sequence[Member]) -> Step:
+def first_member(context: PathContext, first: Sequence[Member]) -> Step:
     """The one that converts the group, and the one whose failure costs least."""
-    rounds = in_rounds(trip, first)
+    rounds = in_rounds(context, first)
     return Step(
         id=FIRST,
-        title="Convert the group with one member" if trip.size > 1 else "Restart the only member",
-        actions=(*_code(trip), *restart_actions(trip, rounds)),
+        title="Convert the group with one member" if context.size > 1 else "Restart the only member",
+        actions=(*_code(context), *restart_actions(context, rounds)),
         rounds=rounds.names,
-        config=configuration.consumer(trip.libraries, trip.old_assignor, trip.offered),
-        expect=_conversion(trip, first),
-        course=rounds.course(Manner.RESTART, _start(trip)),
+        config=configuration.consumer(context.libraries, context.old_assignor, context.offered),
+        expect=_conversion(context, first),
+        rollout=rounds.rollout(RoundAction.RESTART, _start(context)),
         complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
         "consumer protocol.",
-        gate=(CONSUMER, *all_back(trip), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
-        dangers=(dangers.refused_upgrade(trip), dangers.leftovers(trip), *dangers.of_statics(trip)),
-        way_back="Wait for Stable, stop the new member, and start it with its old configuration. The group is classic "
+        gate=(CONSUMER, *all_back(context), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
+        dangers=(dangers.refused_upgrade(context), dangers.leftovers(context), *dangers.of_statics(context)),
+        rollback="Wait for Stable, stop the new member, and start it with its old configuration. The group is classic "
         "again when the last member of the consumer protocol has left (a static one: when a classic one has replaced "
         "it); not under group.consumer.migration.policy=upgrade.",
     )
 
 
-def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) -> Step:
+def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_to: str) -> Step:
     """The rest, in rounds."""
-    rounds = in_rounds(trip, left)
-    resting: tuple[Condition, ...] = (CONSUMER, *all_back(trip))
+    rounds = in_rounds(context, left)
+    settled: tuple[Condition, ...] = (CONSUMER, *all_back(context))
     return Step(
         id=OTHERS,
         title="Restart the other members",
-        actions=(*(_code(trip) if fallen_back_to == OTHERS else ()), *restart_actions(trip, rounds)),
+        actions=(*(_code(context) if fallen_back_to == OTHERS else ()), *restart_actions(context, rounds)),
         rounds=rounds.names,
-        config=configuration.consumer(trip.libraries, trip.old_assignor, trip.offered),
+        config=configuration.consumer(context.libraries, context.old_assignor, context.offered),
         expect="Members of both protocols share the group. Only the partitions of stopped members, and those that "
         "move for balance, wait. Committed offsets are kept.",
-        course=rounds.course(Manner.RESTART, _start(trip)),
+        rollout=rounds.rollout(RoundAction.RESTART, _start(context)),
         complete_when="The group is Stable, has all its members, and every one speaks the consumer protocol.",
-        between=resting,
-        gate=(*resting, Speaking(protocol=MemberProtocol.CONSUMER)),
+        between=settled,
+        gate=(*settled, Speaking(protocol=MemberProtocol.CONSUMER)),
         strays=(
-            Stray(
+            Deviation(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
                 message="The group is classic again: the last member of the consumer protocol has left, or a classic "
                 "static member replaced it.",
                 back_to=fallen_back_to,
             ),
-            Stray(
+            Deviation(
                 conditions=(
                     CONSUMER,
                     STABLE,
@@ -111,25 +111,25 @@ def other_members(trip: Trip, left: Sequence[Member], *, fallen_back_to: str) ->
             ),
         ),
         dangers=(
-            Danger(
+            Risk(
                 what="All members of the consumer protocol leave at once while classic ones remain.",
                 symptom="The group is of type classic again; the broker's log: `Converted the consumer group to a "
                 "classic group.`",
                 then="Wait for Stable, and start again with one member.",
             ),
             *dangers.between_rounds(rounds),
-            dangers.leftovers(trip),
-            *dangers.of_statics(trip),
+            dangers.leftovers(context),
+            *dangers.of_statics(context),
         ),
-        way_back="Plan it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
+        rollback="Plan it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
         "one round at a time, and wait for Stable after each.",
     )
 
 
-def _conversion(trip: Trip, first: Sequence[Member]) -> str:
+def _conversion(context: PathContext, first: Sequence[Member]) -> str:
     """What the conversion looks like; the field study, sections 2 and 5."""
     static = all(member.instance for member in first)
-    if trip.size == 1 and not static:
+    if context.size == 1 and not static:
         return (
             "The group is Empty while its only member is stopped. It restarts as a consumer group and continues from "
             "the committed offsets."
@@ -155,9 +155,9 @@ def offline() -> Alternative:
     )
 
 
-def _code(trip: Trip) -> tuple[str, ...]:
+def _code(context: PathContext) -> tuple[str, ...]:
     """What must be ready before a member is started: the release with other callbacks, or another program."""
-    unable = [name for name in trip.libraries if LIBRARIES[name].consumer is None]
+    unable = [name for name in context.libraries if LIBRARIES[name].consumer is None]
     replaced = (
         f"{' and '.join(unable)} does not speak the consumer protocol. Do not restart a member here, replace it: "
         "start a program of another library that does the same work in the same group (the lines below are for Java "
@@ -165,23 +165,23 @@ def _code(trip: Trip) -> tuple[str, ...]:
     )
     return (
         *(replaced if unable else ()),
-        *(callbacks_change(trip.libraries) if trip.old_assignor != COOPERATIVE else ()),
-        *regex_change(trip),
+        *(callbacks_change(context.libraries) if context.old_assignor != COOPERATIVE else ()),
+        *regex_change(context),
     )
 
 
-def _start(trip: Trip) -> Start:
-    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=trip.remote_assignor)
+def _start(context: PathContext) -> Start:
+    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
 
 
 SHED = "shed-user-data"
 
 
-def shed_user_data(trip: Trip) -> Path:
+def shed_user_data(context: PathContext) -> Path:
     """One rolling restart to range, then one to another library."""
     return Path(
         name="range first, then another library",
-        steps=(_to_range(trip), *map(_watched, convert(_on_range(trip), trip.members))),
+        steps=(_to_range(context), *map(_with_user_data_check, convert(_on_range(context), context.members))),
         alternatives=(
             offline(),
             Alternative(
@@ -198,14 +198,14 @@ def shed_user_data(trip: Trip) -> Path:
     )
 
 
-def _on_range(trip: Trip) -> Trip:
+def _on_range(context: PathContext) -> PathContext:
     """The same, as the first step leaves it."""
-    return replace(trip, case=replace(trip.case, group=replace(trip.case.group, protocol="range")))
+    return replace(context, case=replace(context.case, group=replace(context.case.group, protocol="range")))
 
 
-def _watched(step: Step) -> Step:
+def _with_user_data_check(step: Step) -> Step:
     """The step, with an eye on the user data: it is back as soon as the group is on sticky again."""
-    back = Stray(
+    back = Deviation(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol="sticky")),
         message="The group is on sticky again, with user data in its assignments: it has a member that does not list "
         "range.",
@@ -214,28 +214,28 @@ def _watched(step: Step) -> Step:
     return replace(step, strays=(back, *step.strays))
 
 
-def _to_range(trip: Trip) -> Step:
-    rounds = in_rounds(trip, trip.members)
+def _to_range(context: PathContext) -> Step:
+    rounds = in_rounds(context, context.members)
     return Step(
         id=SHED,
-        title="Restart the members with [range, sticky]: removes the user data",
-        actions=restart_actions(trip, rounds),
+        title="Restart the members with [range, sticky], which removes the user data",
+        actions=restart_actions(context, rounds),
         rounds=rounds.names,
-        config=configuration.assignors(trip.libraries, ["range", "sticky"]),
+        config=configuration.assignors(context.libraries, ["range", "sticky"]),
         expect="The group stays on sticky until the last member is restarted, then it is on range. Every rebalance "
         "revokes all partitions for a moment.",
-        course=rounds.course(Manner.RESTART, Start(assignors=("range", "sticky"))),
+        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=("range", "sticky"))),
         complete_when="The group is Stable on range, and no member's assignment carries user data.",
-        between=all_back(trip),
-        gate=(*all_back(trip), ProtocolIs(protocol="range"), NoUserData()),
+        between=all_back(context),
+        gate=(*all_back(context), ProtocolIs(protocol="range"), NoUserData()),
         dangers=(
-            Danger(
+            Risk(
                 what="sticky is first in the list of a member, or a member was not restarted.",
                 symptom="All are restarted and the group is still on sticky: the gate does not open.",
                 then="Put range first, and restart the members that differ.",
             ),
             *dangers.between_rounds(rounds),
-            *dangers.of_statics(trip),
+            *dangers.of_statics(context),
         ),
-        way_back="Restart the members with sticky alone.",
+        rollback="Restart the members with sticky alone.",
     )

@@ -9,98 +9,98 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groups.model import GroupType, MemberProtocol
-from migration.course import Manner, Start
 from migration.model import (
     Alternative,
     Condition,
-    Danger,
     Destination,
+    Deviation,
     MemberCount,
     ProtocolIs,
+    Risk,
     Speaking,
     Step,
-    Stray,
     TypeIs,
 )
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import EAGER, GONE, STABLE, Path, Trip, in_rounds, new_release
+from migration.paths.path import EAGER, GONE, STABLE, Path, PathContext, in_rounds, new_release
+from migration.rollout import RoundAction, Start
 
 COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"
 
 
-def stop_and_start(trip: Trip, *alternatives: Alternative) -> Path:
+def stop_and_start(context: PathContext, *alternatives: Alternative) -> Path:
     """Two steps, with nothing consumed between them."""
-    return Path(name="stop and start", steps=(stop_all(trip), _start(trip)), alternatives=alternatives)
+    return Path(name="stop and start", steps=(stop_all(context), _start(context)), alternatives=alternatives)
 
 
-def start(trip: Trip) -> Path:
+def start(context: PathContext) -> Path:
     """What a group without members needs."""
-    return Path(name="start", steps=(_start(trip),))
+    return Path(name="start", steps=(_start(context),))
 
 
-def classic_assignor(trip: Trip) -> str:
+def classic_assignor(context: PathContext) -> str:
     """The assignor of the future classic group: the requested one, one that its members list, or Kafka's first default.
 
     One that all the libraries have: no member could list another.
     """
-    if trip.case.assignor:
-        return trip.case.assignor
-    if trip.case.destination is Destination.COOPERATIVE:
+    if context.case.assignor:
+        return context.case.assignor
+    if context.case.destination is Destination.COOPERATIVE:
         return COOPERATIVE
-    listed = [name for member in trip.members for name in member.protocols or ()]
-    if trip.case.destination is Destination.EAGER:
+    listed = [name for member in context.members for name in member.protocols or ()]
+    if context.case.destination is Destination.EAGER:
         listed = [name for name in listed if name in EAGER]
-    return next(filter(trip.all_have, [*listed, "range"]), trip.plain_assignor)
+    return next(filter(context.all_have, [*listed, "range"]), context.plain_assignor)
 
 
-def stop_all(trip: Trip) -> Step:
+def stop_all(context: PathContext) -> Step:
     """No member is left, and nothing is consumed from then on."""
-    rounds = in_rounds(trip, trip.members, at_once=True)
+    rounds = in_rounds(context, context.members, at_once=True)
     static = (
         (
             "A stopped static member stays in the group until its session expires (session.timeout.ms of a classic "
             "member, 45 s by default; group.consumer.session.timeout.ms of a member of the consumer protocol). Wait "
             "for it.",
         )
-        if trip.has_static
+        if context.has_static
         else ()
     )
     return Step(
         id=STOP,
         title="Stop all members",
-        actions=(*_stop_actions(trip), *static),
+        actions=(*_stop_actions(context), *static),
         rounds=rounds.names,
         expect="Nothing is consumed from here until the next step is complete.",
-        course=rounds.course(Manner.STOP, None),
+        rollout=rounds.rollout(RoundAction.STOP, None),
         complete_when="The group is Empty.",
         gate=(GONE,),
         dangers=(
-            Danger(
+            Risk(
                 what="A member is still running, or is started again.",
                 symptom="The group does not become Empty; the check names the remaining members.",
                 then=f"Stop it. Otherwise a member of the next step gets {dangers.INCONSISTENT}, or makes a mixed "
                 "group.",
             ),
-            Danger(
+            Risk(
                 what="A member is killed instead of stopped.",
                 symptom="The group becomes Empty only when the session has expired; records that the member had not "
                 "committed are consumed again.",
                 then="Wait. Nothing is lost.",
             ),
         ),
-        way_back="Start the members again with their old configuration.",
+        rollback="Start the members again with their old configuration.",
     )
 
 
-def _start(trip: Trip) -> Step:
-    consumer = trip.case.destination is Destination.CONSUMER
-    assignor = classic_assignor(trip)
-    incremental = trip.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
-    rounds = in_rounds(trip, trip.members, at_once=True)
+def _start(context: PathContext) -> Step:
+    consumer = context.case.destination is Destination.CONSUMER
+    assignor = classic_assignor(context)
+    incremental = context.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
+    rounds = in_rounds(context, context.members, at_once=True)
     start = (
-        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=trip.remote_assignor)
+        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
         if consumer
         else Start(assignors=(assignor,))
     )
@@ -108,32 +108,32 @@ def _start(trip: Trip) -> Step:
         id=START,
         title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
         actions=(
-            *new_release(trip),
-            *(callbacks_change(trip.libraries) if incremental else ()),
-            *(regex_change(trip) if consumer else ()),
-            *_start_actions(trip),
+            *new_release(context),
+            *(callbacks_change(context.libraries) if incremental else ()),
+            *(regex_change(context) if consumer else ()),
+            *_start_actions(context),
         ),
-        manner=Manner.START,
+        round_action=RoundAction.START,
         rounds=rounds.names,
-        config=_lines(trip, assignor, consumer=consumer),
+        config=_lines(context, assignor, consumer=consumer),
         expect="The group forms again and continues from the committed offsets.",
-        course=rounds.course(Manner.START, start) if rounds.ids else None,
+        rollout=rounds.rollout(RoundAction.START, start) if rounds.ids else None,
         complete_when=(
             "The group is of type consumer and Stable, and all its members speak the consumer protocol."
             if consumer
             else f"The group is of type classic, Stable on {assignor}, with all its members."
         ),
-        gate=_started(trip, assignor, consumer=consumer),
-        strays=_strays(trip, assignor, consumer=consumer),
-        dangers=_start_dangers(trip, assignor, consumer=consumer),
-        way_back="Stop all members, wait until the group is Empty, and start them with their old configuration.",
+        gate=_started(context, assignor, consumer=consumer),
+        strays=_strays(context, assignor, consumer=consumer),
+        dangers=_start_dangers(context, assignor, consumer=consumer),
+        rollback="Stop all members, wait until the group is Empty, and start them with their old configuration.",
     )
 
 
-def _stop_actions(trip: Trip) -> tuple[str, ...]:
-    if trip.connector is not None:
+def _stop_actions(context: PathContext) -> tuple[str, ...]:
+    if context.connector is not None:
         return (
-            f"Stop the connector: PUT /connectors/{trip.connector}/stop at any worker (Connect 3.5 or later; before "
+            f"Stop the connector: PUT /connectors/{context.connector}/stop at any worker (Connect 3.5 or later; before "
             "3.5, delete the connector). Its tasks stop, and their committed offsets stay.",
         )
     return (
@@ -142,38 +142,38 @@ def _stop_actions(trip: Trip) -> tuple[str, ...]:
     )
 
 
-def _start_actions(trip: Trip) -> tuple[str, ...]:
-    if trip.connector is not None:
+def _start_actions(context: PathContext) -> tuple[str, ...]:
+    if context.connector is not None:
         return (
-            f"Add the lines below to the connector's configuration: PUT /connectors/{trip.connector}/config, with the "
-            "whole configuration.",
-            f"Start its tasks: PUT /connectors/{trip.connector}/resume. GET /connectors/{trip.connector}/status shows "
-            "their state.",
+            f"Add the lines below to the connector's configuration: PUT /connectors/{context.connector}/config, with "
+            "the whole configuration.",
+            f"Start its tasks: PUT /connectors/{context.connector}/resume. GET /connectors/{context.connector}/status "
+            "shows their state.",
         )
     return ("Start one member with the lines below and check its log.", "Start all the others.")
 
 
-def _lines(trip: Trip, assignor: str, *, consumer: bool) -> tuple[str, ...]:
+def _lines(context: PathContext, assignor: str, *, consumer: bool) -> tuple[str, ...]:
     if consumer:
-        return configuration.consumer(trip.libraries, trip.old_assignor, trip.offered)
-    if trip.case.destination is Destination.CLASSIC:
-        return configuration.classic(trip.libraries, [assignor])
-    return configuration.assignors(trip.libraries, [assignor])
+        return configuration.consumer(context.libraries, context.old_assignor, context.offered)
+    if context.case.destination is Destination.CLASSIC:
+        return configuration.classic(context.libraries, [assignor])
+    return configuration.assignors(context.libraries, [assignor])
 
 
-def _started(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Condition, ...]:
-    everybody = MemberCount(at_least=max(trip.size, 1))
+def _started(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Condition, ...]:
+    everybody = MemberCount(at_least=max(context.size, 1))
     if consumer:
         speaking = Speaking(protocol=MemberProtocol.CONSUMER)
         return (TypeIs(type=GroupType.CONSUMER), STABLE, everybody, speaking)
     return (TypeIs(type=GroupType.CLASSIC), STABLE, everybody, ProtocolIs(protocol=assignor))
 
 
-def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
-    anew = START if trip.is_empty else STOP
+def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Deviation, ...]:
+    restart_from = START if context.is_empty else STOP
     if consumer:
         return (
-            Stray(
+            Deviation(
                 conditions=(
                     TypeIs(type=GroupType.CONSUMER),
                     STABLE,
@@ -183,33 +183,33 @@ def _strays(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Stray, ...]:
                 "Restart that member.",
                 back_to=START,
             ),
-            Stray(
+            Deviation(
                 conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, MemberCount(at_least=1)),
                 message="The group has formed with the classic protocol: its members were started with their old "
                 "configuration.",
-                back_to=anew,
+                back_to=restart_from,
             ),
         )
-    old = trip.case.group.protocol
-    was_other = old and old != assignor and trip.case.group.type is GroupType.CLASSIC
-    formed_as_it_was = Stray(
+    old = context.case.group.protocol
+    was_other = old and old != assignor and context.case.group.type is GroupType.CLASSIC
+    formed_as_it_was = Deviation(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol=old or "")),
         message=f"The group has formed on {old} again: its members were started with their old configuration.",
-        back_to=anew,
+        back_to=restart_from,
     )
     return (
         *((formed_as_it_was,) if was_other else ()),
-        Stray(
+        Deviation(
             conditions=(TypeIs(type=GroupType.CONSUMER), MemberCount(at_least=1)),
             message="The group has formed with the consumer protocol: a member was started with "
             "group.protocol=consumer.",
-            back_to=anew,
+            back_to=restart_from,
         ),
     )
 
 
-def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger, ...]:
-    mixed = Danger(
+def _start_dangers(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Risk, ...]:
+    mixed = Risk(
         what="A member starts with its old configuration.",
         symptom="The check reports a member of the classic protocol."
         if consumer
@@ -219,9 +219,9 @@ def _start_dangers(trip: Trip, assignor: str, *, consumer: bool) -> tuple[Danger
     cooperative = not consumer and assignor == COOPERATIVE
     return (
         mixed,
-        *((dangers.leftovers(trip),) if consumer else ()),
-        *(dangers.read_while_rebalancing(trip) if cooperative else ()),
-        *dangers.of_statics(trip),
+        *((dangers.leftovers(context),) if consumer else ()),
+        *(dangers.read_while_rebalancing(context) if cooperative else ()),
+        *dangers.of_statics(context),
     )
 
 
@@ -255,19 +255,19 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
     return tuple(asked)
 
 
-def regex_change(trip: Trip) -> tuple[str, ...]:
+def regex_change(context: PathContext) -> tuple[str, ...]:
     """What becomes of a subscription by regex under the consumer protocol, as things to do."""
-    if not trip.has_regex:
+    if not context.has_regex:
         return ()
     asked: list[str] = []
-    if "librdkafka" in trip.libraries:
+    if "librdkafka" in context.libraries:
         asked.append(
             "librdkafka, regex: from now on the broker matches a topic that starts with ^, against the whole name and "
             "with another engine: ^t must become ^t.*. `kohort validate-regex PATTERN --from librdkafka` lists the "
             "topics that are lost or gained, and rewrites the pattern where it can. Start the release with the new "
             "pattern in this step, not earlier."
         )
-    if "java" in trip.libraries:
+    if "java" in context.libraries:
         asked.append(
             "Java, regex: subscribe(Pattern) still matches in the client; keep it for now. Before you change to "
             "subscribe(SubscriptionPattern), which the broker matches, run `kohort validate-regex PATTERN --from "

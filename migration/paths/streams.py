@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from assignors.registry import STREAMS
 from groups.model import Member
 from migration.clients import version_text
-from migration.course import Manner
-from migration.model import Alternative, Danger, Destination, ProtocolIs, Step
+from migration.model import Alternative, Destination, ProtocolIs, Risk, Step
 from migration.paths import path as dangers
-from migration.paths.path import Path, Rounds, Trip, all_back
+from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
+from migration.rollout import RoundAction
 from migration.rules.streams import is_always_eager
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
@@ -27,27 +27,27 @@ _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
 _OLD = "2.3"
 
 
-def by_upgrade_from(trip: Trip) -> Path:
+def by_upgrade_from(context: PathContext) -> Path:
     """The restarts that the instances' releases need."""
-    if trip.case.destination is Destination.EAGER:
-        return Path(name="upgrade.from", steps=(_eager(trip),), alternatives=(_STAY,))
-    if trip.is_empty:
-        return Path(name="start", steps=(_cooperative(trip, id=START),))
-    if trip.case.offline:
-        return Path(name="stop and start", steps=(stop_all(trip), _cooperative(trip, id=START)))
-    versions = [client.version for client in trip.case.clients.values()]
+    if context.case.destination is Destination.EAGER:
+        return Path(name="upgrade.from", steps=(_eager(context),), alternatives=(_STAY,))
+    if context.is_empty:
+        return Path(name="start", steps=(_cooperative(context, id=START),))
+    if context.case.offline:
+        return Path(name="stop and start", steps=(stop_all(context), _cooperative(context, id=START)))
+    versions = [client.version for client in context.case.clients.values()]
     if any(version is None or is_always_eager(version) for version in versions):
-        steps = (_newer(trip), _cooperative(trip, id=SECOND))
+        steps = (_newer(context), _cooperative(context, id=SECOND))
         return Path(name="upgrade.from in two bounces", steps=steps, alternatives=(_STOP,))
-    return Path(name="upgrade.from", steps=(_cooperative(trip, id=ONLY),), alternatives=(_STAY,))
+    return Path(name="upgrade.from", steps=(_cooperative(context, id=ONLY),), alternatives=(_STAY,))
 
 
-def _newer(trip: Trip) -> Step:
-    old = min((client.version for client in trip.case.clients.values() if client.version), default=None)
+def _newer(context: PathContext) -> Step:
+    old = min((client.version for client in context.case.clients.values() if client.version), default=None)
     known = old is not None and is_always_eager(old)
     value = version_text(old[:2]) if old is not None and known else _OLD
     return _bounce(
-        trip,
+        context,
         id=FIRST,
         title="First bounce: a newer Kafka Streams that stays eager",
         actions=(
@@ -60,23 +60,23 @@ def _newer(trip: Trip) -> Step:
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
-        way_back="Start the instances with the old release again, without upgrade.from.",
+        rollback="Start the instances with the old release again, without upgrade.from.",
     )
 
 
 _WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
 
 
-def _cooperative(trip: Trip, *, id: str) -> Step:
+def _cooperative(context: PathContext, *, id: str) -> Step:
     title, action = _WITHOUT[id]
     return _bounce(
-        trip,
+        context,
         id=id,
         title=title,
         actions=(action,),
         config=("# remove: upgrade.from",),
         expect="Restarted instances keep the tasks that do not move; the others still revoke all of theirs.",
-        way_back=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
+        rollback=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
         "4.0 or later).",
         at_once=id == START,
     )
@@ -100,9 +100,9 @@ _WITHOUT = {
 """By step, its title and what to do."""
 
 
-def _eager(trip: Trip) -> Step:
+def _eager(context: PathContext) -> Step:
     return _bounce(
-        trip,
+        context,
         id=ONLY,
         title="The only bounce: set upgrade.from, which keeps Streams eager",
         actions=(
@@ -112,23 +112,23 @@ def _eager(trip: Trip) -> Step:
         config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
         expect="Restarted instances revoke all their tasks in each rebalance; the others keep the tasks that do not "
         "move.",
-        way_back="Remove upgrade.from and restart the instances one by one.",
+        rollback="Remove upgrade.from and restart the instances one by one.",
     )
 
 
 def _bounce(
-    trip: Trip,
+    context: PathContext,
     *,
     id: str,
     title: str,
     actions: tuple[str, ...],
     config: tuple[str, ...],
     expect: str,
-    way_back: str,
+    rollback: str,
     at_once: bool = False,
 ) -> Step:
-    rounds = _by_instance(trip, at_once=at_once)
-    resting = (*all_back(trip), ProtocolIs(protocol=STREAMS))
+    rounds = _by_instance(context, at_once=at_once)
+    settled = (*all_back(context), ProtocolIs(protocol=STREAMS))
     return Step(
         id=id,
         title=title,
@@ -142,7 +142,7 @@ def _bounce(
                 else ()
             ),
         ),
-        manner=Manner.START if at_once else Manner.RESTART,
+        round_action=RoundAction.START if at_once else RoundAction.RESTART,
         rounds=rounds.names,
         config=("# Kafka Streams", *config),
         expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions "
@@ -150,10 +150,10 @@ def _bounce(
         complete_when="The group is Stable and every member has rejoined under a new id. A broker does not show "
         "upgrade.from; an instance (2.4 to 3.9) logs at its start `Eager rebalancing protocol is enabled now for "
         "upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
-        between=resting,
-        gate=resting,
+        between=settled,
+        gate=settled,
         dangers=(
-            Danger(
+            Risk(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
                 symptom="The instance does not start: `ConfigException: Invalid value 2.3 for configuration "
                 "upgrade.from`. The check reports that members are missing.",
@@ -161,23 +161,23 @@ def _bounce(
             ),
             *dangers.between_rounds(rounds),
         ),
-        way_back=way_back,
+        rollback=rollback,
     )
 
 
-def _by_instance(trip: Trip, *, at_once: bool) -> Rounds:
+def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
     """Threads of an instance restart together: their client ids differ in the thread's number only."""
     instances: dict[str, list[Member]] = {}
-    for member in trip.ordered(trip.members):
+    for member in context.ordered(context.members):
         match = _THREAD.fullmatch(member.client.id or "")
         instances.setdefault(match["instance"] if match else member.id, []).append(member)
-    size = len(instances) if at_once else trip.concurrency
+    size = len(instances) if at_once else context.concurrency
     named = list(instances.values())
     together = [
         [member for instance in named[start : start + size] for member in instance]
         for start in range(0, len(named), size or 1)
     ]
-    return Rounds(names=tuple(map(trip.name, together)), ids=tuple(map(_ids, together)))
+    return Rounds(names=tuple(map(context.name, together)), ids=tuple(map(_ids, together)))
 
 
 def _ids(members: Sequence[Member]) -> tuple[str, ...]:

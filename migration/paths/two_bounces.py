@@ -12,34 +12,43 @@ from __future__ import annotations
 from dataclasses import replace
 
 from migration.clients import LIBRARIES, version_text
-from migration.course import Manner, Start
-from migration.model import Alternative, Danger, MemberCount, ProtocolIs, Replaced, Step, Stray
+from migration.model import Alternative, Deviation, MemberCount, ProtocolIs, Replaced, Risk, Step
 from migration.paths import configuration
 from migration.paths import path as dangers
-from migration.paths.path import EAGER, STABLE, Path, Trip, all_back, in_rounds, new_release, restart_actions
+from migration.paths.path import (
+    EAGER,
+    STABLE,
+    Path,
+    PathContext,
+    all_back,
+    in_rounds,
+    new_release,
+    restart_actions,
+)
+from migration.rollout import RoundAction, Start
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 
 
-def to_cooperative(trip: Trip, old: str) -> Path:
+def to_cooperative(context: PathContext, old: str) -> Path:
     """Two bounces from the assignor `old`, with cooperative-sticky first in the list."""
     return Path(
         name="two bounces",
         steps=(
             _first(
-                trip,
+                context,
                 old=old,
                 new=COOPERATIVE,
                 title="First bounce: every member gets a newer client and lists both assignors"
-                if trip.outdated
+                if context.outdated
                 else "First bounce: every member lists both assignors",
                 expect=f"The group stays on {old}. Every stop and every start of a member causes a rebalance in which "
                 f"all members revoke all their partitions for a moment. The protocol changes to {COOPERATIVE} with "
                 "the last restart.",
             ),
             _second(
-                trip,
+                context,
                 old=old,
                 new=COOPERATIVE,
                 title="Second bounce: every member lists only the cooperative assignor",
@@ -54,39 +63,39 @@ def to_cooperative(trip: Trip, old: str) -> Path:
                 "unless partition.assignment.strategy is set. This source does not show the members' lists; if one of "
                 f"them lacks it, the first restarted member fails with {dangers.INCONSISTENT}.",
             ),
-            *((_CLIENT_FIRST,) if trip.outdated else ()),
+            *((_CLIENT_FIRST,) if context.outdated else ()),
             _STRAIGHT_TO_CONSUMER,
             _OFFLINE,
         ),
     )
 
 
-def one_bounce(trip: Trip, old: str) -> Path:
+def one_bounce(context: PathContext, old: str) -> Path:
     """Every member lists both already: `old`, the eager one, is removed."""
     step = _alone(
-        trip,
+        context,
         id=ONLY,
         new=COOPERATIVE,
         title="The only bounce: every member lists only the cooperative assignor",
         expect=(
             f"The protocol is {COOPERATIVE} already."
-            if trip.old_assignor == COOPERATIVE
+            if context.old_assignor == COOPERATIVE
             else f"The protocol changes to {COOPERATIVE} with the first restart, as all members list it."
         )
         + " Restarted members keep their partitions in later rebalances; the others still revoke all of theirs.",
-        stray=Stray(
+        stray=Deviation(
             conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
             message=f"The group is on {old} again: it has a member that does not list {COOPERATIVE}, and none that "
             f"lists {COOPERATIVE} alone.",
             back_to=ONLY,
         ),
-        danger=Danger(
+        danger=Risk(
             what=f"A member does not list {COOPERATIVE}, contrary to the plan.",
             symptom=f"The first restarted member cannot join and fails with {dangers.INCONSISTENT}; the check of "
             "round 1 does not open.",
             then="Start that member with its old configuration, and plan two bounces.",
         ),
-        way_back=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
+        rollback=f"Restart the changed members with the list they had ({old} and {COOPERATIVE}).",
     )
     return Path(
         name="one bounce",
@@ -101,16 +110,16 @@ def one_bounce(trip: Trip, old: str) -> Path:
     )
 
 
-def to_eager(trip: Trip) -> Path:
+def to_eager(context: PathContext) -> Path:
     """The two bounces in reverse, with the eager assignor first in the list; the second, where the first is done."""
-    if trip.old_assignor in EAGER:
-        return _eager_again(trip, trip.old_assignor)
-    old, new = trip.old_assignor or COOPERATIVE, trip.case.assignor or "range"
+    if context.old_assignor in EAGER:
+        return _eager_again(context, context.old_assignor)
+    old, new = context.old_assignor or COOPERATIVE, context.case.assignor or "range"
     return Path(
         name="two bounces in reverse",
         steps=(
             _first(
-                trip,
+                context,
                 old=old,
                 new=new,
                 title="First bounce: every member lists both assignors",
@@ -118,7 +127,7 @@ def to_eager(trip: Trip) -> Path:
                 "eager: it revokes all its partitions in each rebalance.",
             ),
             _second(
-                trip,
+                context,
                 old=old,
                 new=new,
                 title="Second bounce: every member lists only the eager assignor",
@@ -141,10 +150,10 @@ def to_eager(trip: Trip) -> Path:
     )
 
 
-def _eager_again(trip: Trip, new: str) -> Path:
+def _eager_again(context: PathContext, new: str) -> Path:
     """All members list the eager assignor already, and use it: cooperative-sticky is removed."""
     step = _second(
-        trip,
+        context,
         old=COOPERATIVE,
         new=new,
         title="The only bounce: every member lists only the eager assignor",
@@ -164,23 +173,23 @@ def _eager_again(trip: Trip, new: str) -> Path:
     )
 
 
-def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
-    rounds = in_rounds(trip, trip.members)
+def _first(context: PathContext, *, old: str, new: str, title: str, expect: str) -> Step:
+    rounds = in_rounds(context, context.members)
     return Step(
         id=FIRST,
         title=title,
-        actions=(*new_release(trip), *restart_actions(trip, rounds)),
+        actions=(*new_release(context), *restart_actions(context, rounds)),
         rounds=rounds.names,
-        config=configuration.assignors(trip.libraries, [new, old]),
-        expect=expect + _of_statics(trip, new),
-        course=rounds.course(Manner.RESTART, Start(assignors=(new, old))),
+        config=configuration.assignors(context.libraries, [new, old]),
+        expect=expect + _of_statics(context, new),
+        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(new, old))),
         complete_when=f"The group is Stable and its protocol is {new}: the last member has the new list.",
-        between=all_back(trip),
-        gate=(*all_back(trip), ProtocolIs(protocol=new)),
+        between=all_back(context),
+        gate=(*all_back(context), ProtocolIs(protocol=new)),
         dangers=(
             dangers.skipped_bounce(old, new),
-            *dangers.old_client_with_new_list(trip),
-            Danger(
+            *dangers.old_client_with_new_list(context),
+            Risk(
                 what=f"The list is in the wrong order: {old} first.",
                 symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate does not "
                 "open. The same happens when a member was not restarted.",
@@ -188,15 +197,15 @@ def _first(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
                 f"{new} first and restart the members that differ.",
             ),
             *dangers.between_rounds(rounds),
-            *dangers.of_statics(trip),
+            *dangers.of_statics(context),
         ),
-        way_back=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
+        rollback=f"Restart the changed members with {old} alone, one round at a time: every member lists it.",
     )
 
 
-def _of_statics(trip: Trip, new: str) -> str:
+def _of_statics(context: PathContext, new: str) -> str:
     """A static member that rejoins a Stable group causes no rebalance unless the vote changes (KIP-345)."""
-    if not trip.has_static:
+    if not context.has_static:
         return ""
     return (
         " The restart of a static member causes no rebalance: its partitions wait for it. Only the last restart does, "
@@ -204,74 +213,74 @@ def _of_statics(trip: Trip, new: str) -> str:
     )
 
 
-def _second(trip: Trip, *, old: str, new: str, title: str, expect: str) -> Step:
+def _second(context: PathContext, *, old: str, new: str, title: str, expect: str) -> Step:
     return _alone(
-        trip,
+        context,
         id=SECOND,
         new=new,
-        actions=_older_clients(trip) if new in EAGER else (),
+        actions=_older_clients(context) if new in EAGER else (),
         title=title,
         expect=expect,
-        stray=Stray(
+        stray=Deviation(
             conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
             message=f"The group is on {old} again: it has a member that does not list {new} (the first bounce was not "
             f"complete, or an old member was started), and none that lists {new} alone.",
             back_to=FIRST,
         ),
-        danger=Danger(
+        danger=Risk(
             what=f"A member that lists {old} alone is started: one that was missed, an old image, a second deployment.",
             symptom=f"It fails with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that, it "
             f"changes the whole group back to {old}.",
             then=f"Start it with {new} alone.",
         ),
-        way_back=f"Restart the members with both assignors, {old} first, until the protocol changes to {old}; then "
+        rollback=f"Restart the members with both assignors, {old} first, until the protocol changes to {old}; then "
         f"with {old} alone.",
     )
 
 
 def _alone(
-    trip: Trip,
+    context: PathContext,
     *,
     id: str,
     new: str,
     title: str,
     expect: str,
-    stray: Stray,
-    danger: Danger,
-    way_back: str,
+    stray: Deviation,
+    danger: Risk,
+    rollback: str,
     actions: tuple[str, ...] = (),
 ) -> Step:
     """A bounce after which every member lists the new assignor alone."""
-    rounds = in_rounds(trip, trip.members)
-    resting = (*all_back(trip), ProtocolIs(protocol=new))
+    rounds = in_rounds(context, context.members)
+    settled = (*all_back(context), ProtocolIs(protocol=new))
     return Step(
         id=id,
         title=title,
-        actions=(*restart_actions(trip, rounds), *actions),
+        actions=(*restart_actions(context, rounds), *actions),
         rounds=rounds.names,
-        config=configuration.assignors(trip.libraries, [new]),
+        config=configuration.assignors(context.libraries, [new]),
         expect=expect,
-        course=rounds.course(Manner.RESTART, Start(assignors=(new,))),
+        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(new,))),
         complete_when=f"The group is Stable on {new} and every member has rejoined under a new id.",
-        between=resting,
-        gate=resting,
+        between=settled,
+        gate=settled,
         strays=(stray,),
         dangers=(
             danger,
-            *(dangers.read_while_rebalancing(trip) if new == COOPERATIVE else ()),
+            *(dangers.read_while_rebalancing(context) if new == COOPERATIVE else ()),
             *dangers.between_rounds(rounds),
-            *dangers.of_statics(trip),
+            *dangers.of_statics(context),
         ),
-        way_back=way_back,
+        rollback=rollback,
     )
 
 
-def _older_clients(trip: Trip) -> tuple[str, ...]:
+def _older_clients(context: PathContext) -> tuple[str, ...]:
     """KIP-429, Downgrade: the second bounce may take the old byte code too, the first may not."""
     since = [
         f"{library.name} before {version_text(library.cooperative)}"
         for library in LIBRARIES.values()
-        if library.name in trip.libraries and library.replaced_in_first_bounce and library.cooperative
+        if library.name in context.libraries and library.replaced_in_first_bounce and library.cooperative
     ]
     return tuple(
         f"An older client, without cooperative-sticky ({each}), may be started from this step on, not before."

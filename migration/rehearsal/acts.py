@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coordinator.simulation.scenario import MemberScript
-from migration.course import Course, Manner
 from migration.model import Plan
 from migration.rehearsal.cast import started
+from migration.rollout import Rollout, RoundAction
 
 Place = tuple[int, int]
 """A step and a round of it, both from 1."""
@@ -42,21 +42,22 @@ class Act:
 def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
     """What a round of a step, both from 1, does to its members, whose `scripts` so far are known; guests (`guest.py`)
     act by themselves."""
-    course = plan.steps[step - 1].course
-    if course is None:
+    rollout = plan.steps[step - 1].rollout
+    if rollout is None:
         return ()
-    members = [member for member in course.rounds[round_ - 1] if member in scripts]
-    if course.manner is Manner.STOP or course.start is None:
+    members = [member for member in rollout.rounds[round_ - 1] if member in scripts]
+    if rollout.action is RoundAction.STOP or rollout.start is None:
         return tuple(Act(member=member, script=None) for member in members)
-    away_s = plan.bounce_s if course.manner is Manner.RESTART else 0.0
+    away_s = plan.bounce_s if rollout.action is RoundAction.RESTART else 0.0
     return tuple(
-        Act(member=member, script=started(scripts[member], course.start), away_s=away_s) for member in members
+        Act(member=member, script=started(scripts[member], rollout.start), away_s=away_s)
+        for member in members
     )
 
 
-def undoing(course: Course, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """What undoes acts of a course before which the members had these `scripts`: nothing, where they run as before."""
-    if course.manner is Manner.START:
+def undoing(rollout: Rollout, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    """What undoes acts of a rollout before which the members had these `scripts`: nothing, where they run as before."""
+    if rollout.action is RoundAction.START:
         return tuple(Act(member=act.member, script=None) for act in acts)
     return tuple(
         Act(member=act.member, script=scripts[act.member], away_s=act.away_s)

@@ -16,9 +16,9 @@ from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, usual_protocol
 from migration.client_config import ClientConfig, configs_of_member
-from migration.course import Start
 from migration.model import PlannedMember, names_of
 from migration.rehearsal.errors import CannotRehearseError
+from migration.rollout import Start
 
 NEAREST = "java"
 """Whose policy a library has that the simulation does not know: most were written after Java's consumer."""

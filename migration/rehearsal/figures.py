@@ -55,13 +55,13 @@ def as_number(value: float) -> float | int:
 
 
 def with_rehearsal(
-    plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], told: Rehearsed | None
+    plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], detailed: Rehearsed | None
 ) -> Plan:
     """The plan with the figures of its rehearsals; one that is not safe is blocked, and has no steps.
 
     :param at: when it was rehearsed, in UTC
     :param back: ways back, from rounds on the way
-    :param told: the first one that is not safe, with its story
+    :param detailed: the first one that is not safe, with its story
     """
     runs = [*played, *back]
     unsafe = [(run.seed, reason) for run in runs for reason in run.unsafe]
@@ -71,7 +71,7 @@ def with_rehearsal(
         seeds=len(played),
         safe=not unsafe,
         unsafe=tuple(dict.fromkeys(reason for _, reason in unsafe)),
-        story=told.story[-MOST_LINES:] if told is not None and unsafe else (),
+        story=detailed.story[-MOST_LINES:] if detailed is not None and unsafe else (),
     )
     if unsafe:
         seed, reason = unsafe[0]

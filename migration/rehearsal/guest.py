@@ -15,10 +15,10 @@ from uuid import UUID
 from coordinator.simulation.scenario import Close, MemberScript
 from coordinator.simulation.scenario import Restart as Starts
 from groups.model import GroupType
-from migration.bridge import Crossing, Move, Restart, Step, comes_first, unrest
-from migration.course import Guest, Start
+from migration.bridge import BridgeProgress, Move, Restart, Step, comes_first, unsettled
 from migration.rehearsal.cast import NEAREST, started
 from migration.rehearsal.stage import Stage
+from migration.rollout import Guest, Start
 
 OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
@@ -34,7 +34,7 @@ class Bridge:
         self._stage, self._name = stage, guest.id
         self._script = started(MemberScript(library=NEAREST, topics=guest.topics, config=CONFIG), start)
         self._ids = Random(f"{seed} {guest.id}")  # noqa: S311
-        self._crossing = Crossing()
+        self._crossing = BridgeProgress()
         self._step = Step(move=Move.REJOIN, why="the bridge joins")
         self._id: str | None = None
         """Its member id; None while it is joining."""
@@ -77,7 +77,7 @@ class Bridge:
     def _join(self) -> Step | None:
         """Start its process once the group has settled, under an id that comes first."""
         group = self._stage.group()
-        if group is None or unrest(group) is not None:
+        if group is None or unsettled(group) is not None:
             return None
         if group.type is not GroupType.CLASSIC:
             return Step(move=Move.LEAVE, why=f"it is a group of type {group.type.value}")

@@ -12,11 +12,11 @@ from enum import Enum
 
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
-from migration.course import Course, Manner, Start
 from migration.model import Plan
 from migration.rehearsal.acts import Act, Place, round_of
 from migration.rehearsal.cast import Cast, started
 from migration.rehearsal.play import AFTER, SETTLING_S, Hands, places
+from migration.rollout import Rollout, RoundAction, Start
 
 
 class Mistake(Enum):
@@ -62,8 +62,8 @@ def mistakes_in(plan: Plan, cast: Cast) -> tuple[Made | Inapplicable, ...]:
         made = [
             each
             for number, step in enumerate(plan.steps, 1)
-            if step.course is not None and step.course.rounds and not step.course.guests
-            for each in ways(_Step(plan=plan, cast=cast, number=number, course=step.course))
+            if step.rollout is not None and step.rollout.rounds and not step.rollout.guests
+            for each in ways(_Step(plan=plan, cast=cast, number=number, rollout=step.rollout))
         ]
         found += made or [Inapplicable(mistake=mistake, why=why_not)]
     return tuple(found)
@@ -77,7 +77,7 @@ class _Step:
     cast: Cast
     number: int
     """From 1."""
-    course: Course
+    rollout: Rollout
 
     @property
     def first(self) -> Place:
@@ -114,7 +114,7 @@ class _Step:
 
     def changes(self, member: str) -> bool:
         """Whether the step has it run otherwise than it was found."""
-        start = self.course.start
+        start = self.rollout.start
         return start is None or started(self.found(member), start) != self.found(member)
 
 
@@ -138,21 +138,21 @@ def _later(acts: Sequence[Act], by_s: float) -> tuple[Act, ...]:
     return tuple(replace(act, at_s=act.at_s + by_s) for act in acts)
 
 
-def _is_list(course: Course | None) -> bool:
+def _is_list(rollout: Rollout | None) -> bool:
     """Whether members are restarted with a list of the classic protocol."""
     return (
-        course is not None
-        and course.manner is Manner.RESTART
-        and course.start is not None
-        and course.start.protocol is MemberProtocol.CLASSIC
+        rollout is not None
+        and rollout.action is RoundAction.RESTART
+        and rollout.start is not None
+        and rollout.start.protocol is MemberProtocol.CLASSIC
     )
 
 
 def _skip_bounce(at: _Step) -> Iterator[Made]:
-    second = at.plan.steps[at.number].course if at.number < len(at.plan.steps) else None
-    if not _is_list(at.course) or second is None or not _is_list(second):
+    second = at.plan.steps[at.number].rollout if at.number < len(at.plan.steps) else None
+    if not _is_list(at.rollout) or second is None or not _is_list(second):
         return
-    first, then = at.course.start or Start(), second.start or Start()
+    first, then = at.rollout.start or Start(), second.start or Start()
     if set(then.assignors) < set(first.assignors):
         what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
         hands = _in_step(at.number, lambda script: started(script, then))
@@ -160,10 +160,10 @@ def _skip_bounce(at: _Step) -> Iterator[Made]:
 
 
 def _reverse_list(at: _Step) -> Iterator[Made]:
-    listed = at.course.start.assignors if at.course.start is not None else ()
+    listed = at.rollout.start.assignors if at.rollout.start is not None else ()
     if len(listed) > 1:
-        turned = replace(at.course.start or Start(), assignors=listed[::-1])
-        what = f"members are restarted with {_words(turned)}, not {_words(at.course.start or Start())}"
+        turned = replace(at.rollout.start or Start(), assignors=listed[::-1])
+        what = f"members are restarted with {_words(turned)}, not {_words(at.rollout.start or Start())}"
         hands = _in_step(at.number, lambda script: started(script, turned))
         yield at.made(Mistake.REVERSED_LIST, at.first, what, hands)
 
@@ -186,7 +186,7 @@ def _begin_too_early(at: _Step) -> Iterator[Made]:
 
 
 def _old_member_back(at: _Step) -> Iterator[Made]:
-    member = at.course.rounds[-1][-1]
+    member = at.rollout.rounds[-1][-1]
     if not at.changes(member):
         return
     place = at.after
@@ -198,15 +198,15 @@ def _old_member_back(at: _Step) -> Iterator[Made]:
 
     what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_says(at.found(member))}"
     made = at.made(
-        Mistake.OLD_MEMBER, place or (at.number, len(at.course.rounds)), what, _in(place or AFTER, change)
+        Mistake.OLD_MEMBER, place or (at.number, len(at.rollout.rounds)), what, _in(place or AFTER, change)
     )
     yield replace(made, last_step=place[0] if place else at.number)
 
 
 def _start_successor_early(at: _Step) -> Iterator[Made]:
-    if at.course.manner is not Manner.RESTART:
+    if at.rollout.action is not RoundAction.RESTART:
         return
-    for round_, members in enumerate(at.course.rounds, 1):
+    for round_, members in enumerate(at.rollout.rounds, 1):
         for member in members:
             if at.found(member).instance is not None:
                 what = f"the successor of {at.name(member)} is started {at.plan.bounce_s:g} s before it is stopped"
@@ -222,8 +222,8 @@ def _early(member: str) -> Callable[[tuple[Act, ...], Mapping[str, MemberScript]
 
 
 def _take_wrong_jar(at: _Step) -> Iterator[Made]:
-    member = at.course.rounds[0][0]
-    if at.course.start is None or not at.changes(member):
+    member = at.rollout.rounds[0][0]
+    if at.rollout.start is None or not at.changes(member):
         return
 
     def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
@@ -234,7 +234,7 @@ def _take_wrong_jar(at: _Step) -> Iterator[Made]:
 
 
 def _deploy(at: _Step) -> Iterator[Made]:
-    place = at.number, (len(at.course.rounds) + 1) // 2
+    place = at.number, (len(at.rollout.rounds) + 1) // 2
 
     def change(acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
         own = {act.member: act.script or scripts[act.member] for act in acts}

@@ -12,10 +12,9 @@ from random import Random
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.bridge import BRIDGE, Manner, Restart
+from migration.bridge import BRIDGE, Restart, RestartMode
 from migration.client_config import ClientConfig
-from migration.course import Course, Guest, Start
-from migration.gate.answers import Judgment, cannot_tell
+from migration.gate.answers import GateResult, cannot_tell
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
@@ -25,8 +24,9 @@ from migration.rehearsal.cast import Cast, cast_of
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.guest import Bridge
-from migration.rehearsal.rehearsed import Look, Rehearsed, RoundPlayed, Shown, WayBack
+from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RolledBack, RoundPlayed
 from migration.rehearsal.stage import Found, Stage
+from migration.rollout import Guest, Rollout, Start
 
 ASK_S = 2.0
 """Between two looks at a gate, and STEADY_S between the two before it opens: as `kohort gate --wait` asks."""
@@ -47,7 +47,7 @@ SPREAD_S = 1.0
 AFTER: Place = (0, 0)
 """When all that is played of the plan is done."""
 
-UNANSWERED = Judgment(checks=(cannot_tell("coordinator", "no coordinator answers"),))
+UNANSWERED = GateResult(checks=(cannot_tell("coordinator", "no coordinator answers"),))
 
 Hands = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
 """What is done in a place, where the plan has these acts, by how each member was started last."""
@@ -70,7 +70,7 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
     if any(member.client.id == BRIDGE for member in found.group.members):
         raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
     for number, step in enumerate(plan.steps, 1):
-        if step.course is None and (step.rounds or step.manner):
+        if step.rollout is None and (step.rounds or step.round_action):
             raise CannotRehearseError(
                 f"step {number} ({step.title}): the plan does not contain the protocol of its members; make a new "
                 "plan. Steps that only the application itself can do cannot be rehearsed"
@@ -80,7 +80,7 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
     return cast_of(found.group, plan.baseline.members, configs)
 
 
-def is_of_group(plan: Plan, found: Found) -> Judgment:
+def is_of_group(plan: Plan, found: Found) -> GateResult:
     """What the gate before the first step says of the group as it was found, whatever its topics and members do."""
     observed = GateObservation(
         plan=plan,
@@ -107,7 +107,7 @@ def rehearse(
     """Play the plan; `stop_at` a step and a round of it, from 1: after that the rollback starts.
 
     With `tells` there is a story, and the run is slower. `hands` may do something else than the plan says; `last_step`
-    is the last one that is played; `faults` befall the group meanwhile.
+    is the last one that is played; `faults` inject the group meanwhile.
 
     :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
@@ -147,7 +147,7 @@ class Play:
         self._hands, self._faults = hands, faults
         self._operator = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
-        self._looks: list[Look] = []
+        self._looks: list[GatePoll] = []
         self._unsafe: list[str] = []
         self._opened_wrongly: list[str] = []
         self._undo: list[tuple[Act, ...]] = []
@@ -157,10 +157,10 @@ class Play:
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
         """By step: who was in the group when it began."""
         self._bridge: Bridge | None = None
-        self._obeyed: set[str] = set()
+        self._restarted_for_bridge: set[str] = set()
         """Ids of members that it asked to be restarted."""
         self._judged: Group | None = None
-        self._judgments: dict[tuple[int, int | None, bool], Judgment] = {}
+        self._results: dict[tuple[int, int | None, bool], GateResult] = {}
         """What gates have said of that group: by step, round and whether the gate has been open before."""
 
     def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
@@ -176,8 +176,8 @@ class Play:
                 self._afterwards(played[-1])
             else:
                 back = self._go_back(start, *stop_at)
-        if not self._unsafe and not stage.calm():
-            self._unsafe.append(f"the group does not settle: {stage.unrest()}")
+        if not self._unsafe and not stage.settles():
+            self._unsafe.append(f"the group does not settle: {stage.unsettled()}")
         self._unsafe += [
             f"{each.invariant} is violated at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
             for each in stage.violations
@@ -207,13 +207,13 @@ class Play:
         stage.wait(self._operator.uniform(0, PAUSE_S))
         began_s = stage.now_s
         for counted_from in (place,) if self._rounds else (None, place):
-            stage.befall(self._faults, counted_from)
-        course = self._plan.steps[number - 1].course
+            stage.inject(self._faults, counted_from)
+        rollout = self._plan.steps[number - 1].rollout
         acts = self._spread(round_of(self._plan, number, round_, stage.scripts))
-        if course is not None:
-            if undo := undoing(course, acts, stage.scripts):
+        if rollout is not None:
+            if undo := undoing(rollout, acts, stage.scripts):
                 self._undo.append(undo)
-            self._welcome(course)
+            self._start_guests(rollout)
         self._planned |= {act.member: act.script for act in acts}
         done = self._hands(place, acts, stage.scripts)
         self._planned |= {act.member: act.script for act in done if act.is_ahead}
@@ -244,22 +244,22 @@ class Play:
         late_s = [0.0, *(self._operator.uniform(0, SPREAD_S) for _ in acts[1:])]
         return tuple(each.up_later(by_s) for each, by_s in zip(acts, late_s, strict=False))
 
-    def _welcome(self, course: Course) -> None:
+    def _start_guests(self, rollout: Rollout) -> None:
         """Have the guests of a step come."""
-        for guest in course.guests:
-            self._bridge = self._invites(self._stage, guest, course.start or Start(), self._seed)
+        for guest in rollout.guests:
+            self._bridge = self._invites(self._stage, guest, rollout.start or Start(), self._seed)
             self._bridge.enter()
 
-    def _obey(self, asked: Restart | None) -> bool:
+    def _restart_for_bridge(self, asked: Restart | None) -> bool:
         """Restart the member that the bridge asks for, once; whether that was done."""
         stage = self._stage
-        if asked is None or asked.member in self._obeyed:
+        if asked is None or asked.member in self._restarted_for_bridge:
             return False
-        self._obeyed.add(asked.member)
+        self._restarted_for_bridge.add(asked.member)
         member = stage.origin_of(asked.member)
         if self._planned.get(member, stage.scripts[member]) is None:
             return False  # it is stopped, and its session has not ended
-        away_s = self._plan.bounce_s + (SESSION_S if asked.manner is Manner.STOP else 0.0)
+        away_s = self._plan.bounce_s + (SESSION_S if asked.mode is RestartMode.STOP else 0.0)
         stage.perform(Act(member=member, script=stage.scripts[member], away_s=away_s))
         return True
 
@@ -304,7 +304,7 @@ class Play:
             closed_by = {*self._looks[-1].closed_by}
             if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
                 # Its place changes as members restart: an operator of the plan asks again.
-                if closed_by <= OF_BRIDGE and self._obey(self._bridge.asks):
+                if closed_by <= OF_BRIDGE and self._restart_for_bridge(self._bridge.asks):
                     end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
                 self._unsafe.append(f"{what} reports that the group is off plan: {'; '.join(judged.reasons)}")
@@ -312,13 +312,13 @@ class Play:
             if stage.now_s >= end_s:
                 self._unsafe.append(f"{what} does not open: {'; '.join(judged.reasons)}")
                 return False
-            stage.unrest()  # it counts since when each member is settled
+            stage.unsettled()  # it counts since when each member is settled
             stage.wait_for_change(ASK_S, end_s - stage.now_s)
         away = [member for member, script in self._planned.items() if script is None]
-        # Faults stop single members too, which is no unrest of the group as long as they keep what they own.
-        of_all = stage.unrest if self._faults is NO_FAULTS else stage.unrest_of_group
-        if unrest := stage.missing(away) or of_all():
-            self._opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unrest}")
+        # Faults stop single members too, which does not unsettle the group as long as they keep what they own.
+        of_all = stage.unsettled if self._faults is NO_FAULTS else stage.unsettled_group
+        if unsettled := stage.missing(away) or of_all():
+            self._opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unsettled}")
         elif round_ is None and (differs := self._differs(self._planned)):
             self._opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
         return True
@@ -344,28 +344,30 @@ class Play:
                 return f"{self._stage.name_of(member)} does not run as planned"
         return ""
 
-    def _ask(self, place: Place, round_: int | None) -> tuple[Judgment, Group | None]:
+    def _ask(self, place: Place, round_: int | None) -> tuple[GateResult, Group | None]:
         if self._stage.answers:
             group = self._stage.group()
             judged = self._judge(place, round_, group)
         else:
             group, judged = None, UNANSWERED
-        look = Look(at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=Shown.of(group))
+        look = GatePoll(
+            at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=GroupSummary.of(group)
+        )
         if not self._looks or not look.repeats(self._looks[-1]):
             self._looks.append(look)
         return judged, group
 
-    def _judge(self, place: Place, round_: int | None, group: Group | None) -> Judgment:
+    def _judge(self, place: Place, round_: int | None, group: Group | None) -> GateResult:
         """What a gate says of a group; of the same one it says the same."""
         number = place[0]
         asked = (number, round_, number + 1 in self._began_with)
         if group is not self._judged:
-            self._judged, self._judgments = group, {}
-        if asked not in self._judgments:
-            self._judgments[asked] = self._judge_anew(number, round_, group)
-        return self._judgments[asked]
+            self._judged, self._results = group, {}
+        if asked not in self._results:
+            self._results[asked] = self._evaluate_gate(number, round_, group)
+        return self._results[asked]
 
-    def _judge_anew(self, number: int, round_: int | None, group: Group | None) -> Judgment:
+    def _evaluate_gate(self, number: int, round_: int | None, group: Group | None) -> GateResult:
         found = self._stage.found
         observed = GateObservation(
             plan=self._plan,
@@ -383,7 +385,7 @@ class Play:
         group = self._stage.group()
         return tuple(PlannedMember.of(member) for member in group.members) if group else ()
 
-    def _go_back(self, start: Group | None, step: int, round_: int) -> WayBack:
+    def _go_back(self, start: Group | None, step: int, round_: int) -> RolledBack:
         stage = self._stage
         stage.wait(self._operator.uniform(0, PAUSE_S))
         before, began_s = stage.costs, stage.now_s
@@ -403,7 +405,7 @@ class Play:
             self._unsafe.append(
                 f"the rollback from step {step}, round {round_}, ends in another state: {where}"
             )
-        return WayBack(
+        return RolledBack(
             step=step,
             round=round_,
             costs=stage.costs - before,
@@ -422,7 +424,7 @@ def places(plan: Plan) -> tuple[Place, ...]:
 
 
 def _has_guests(plan: Plan) -> bool:
-    return any(step.course is not None and step.course.guests for step in plan.steps)
+    return any(step.rollout is not None and step.rollout.guests for step in plan.steps)
 
 
 def _flaw(fallen: Violation) -> str:
@@ -430,7 +432,7 @@ def _flaw(fallen: Violation) -> str:
 
 
 def _rounds(step: Step) -> Sequence[Sequence[str]]:
-    return step.course.rounds if step.course is not None else ()
+    return step.rollout.rounds if step.rollout is not None else ()
 
 
 def _alike(now: Group, then: Group) -> bool:

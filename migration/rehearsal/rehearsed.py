@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from coordinator.simulation.result import Result, Violation
 from groups.model import Group, GroupState, GroupType, MemberProtocol
-from migration.gate.answers import Judgment
+from migration.gate.answers import GateResult
 from migration.rehearsal.acts import Place
 from migration.rehearsal.stage import Costs, Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class GroupSummary:
     """What a broker shows of a group without naming members; `type` None: there is none."""
 
     type: GroupType | None
@@ -23,7 +23,7 @@ class Shown:
     """Of these, those that speak the consumer protocol."""
 
     @classmethod
-    def of(cls, group: Group | None) -> Shown:
+    def of(cls, group: Group | None) -> GroupSummary:
         if group is None:
             return cls(type=None, protocol=None, state=None, members=0, upgraded=0)
         spoken = [member.protocol for member in group.members]
@@ -37,7 +37,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class GatePoll:
     """A gate was asked, and before that it said something else, or the group was shown otherwise."""
 
     at_s: float
@@ -45,8 +45,8 @@ class Look:
     """After which it was asked."""
     round: int | None
     """None: it was the gate of the whole step."""
-    judged: Judgment
-    shown: Shown
+    judged: GateResult
+    shown: GroupSummary
 
     @property
     def closed_by(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Look:
         strayed = ("strayed",) if judged.strayed is not None else ()
         return (*strayed, *(check.check for check in judged.checks if check.holds is not True))
 
-    def repeats(self, before: Look) -> bool:
+    def repeats(self, before: GatePoll) -> bool:
         """Whether it shows what an earlier one has shown."""
         mine, its = ((each.place, each.round, each.closed_by, each.shown) for each in (self, before))
         return mine == its
@@ -80,7 +80,7 @@ class RoundPlayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class RolledBack:
     """Back to the start, after a round, by undoing one round after the other."""
 
     step: int
@@ -97,9 +97,9 @@ class Rehearsed:
 
     seed: int
     rounds: tuple[RoundPlayed, ...]
-    back: WayBack | None
+    back: RolledBack | None
     """Where the rehearsal went back."""
-    looks: tuple[Look, ...]
+    looks: tuple[GatePoll, ...]
     """In the order of time."""
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""

@@ -28,14 +28,14 @@ _OF_GROUP = "group."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Altered:
+class Overrides:
     """Settings by whose they are."""
 
     brokers: Mapping[str, str]
     members: Mapping[str, str]
 
 
-def altered(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Altered:
+def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Overrides:
     """What these mean where the brokers have `given`.
 
     :raises InvalidSetting: a name that is not in NAMES, or a value that no consumer has
@@ -52,19 +52,19 @@ def altered(settings: Mapping[str, str], given: Mapping[str, str] | None = None)
             brokers[name] = value
         else:
             raise InvalidSetting(unknown("setting", name, NAMES))
-    return Altered(brokers=brokers, members=members)
+    return Overrides(brokers=brokers, members=members)
 
 
 def with_settings(found: Found, cast: Cast, settings: Mapping[str, str]) -> tuple[Found, Cast]:
     """The same group and members with these settings in the place of theirs.
 
-    :raises InvalidSetting: as `altered`; what brokers refuse shows when it is played
+    :raises InvalidSetting: as `overrides_from`; what brokers refuse shows when it is played
     """
     if not settings:
         return found, cast
     theirs = found.cluster.settings or {}
     own = found.group.settings or {}
-    new = altered(settings, {name: value for name, value in theirs.items() if name in Config.names()})
+    new = overrides_from(settings, {name: value for name, value in theirs.items() if name in Config.names()})
     cluster = replace(found.cluster, settings={**theirs, **new.brokers})
     kept = {name: value for name, value in own.items() if f"{_OF_GROUP}{name}" not in new.brokers}
     actors = {

@@ -144,7 +144,7 @@ class Stage:
             for name in names:
                 self.world.play(Start(at=0, member=name))
             if not self.rest():
-                raise CannotRehearseError(f"the group does not settle as it was found: {self.unrest()}")
+                raise CannotRehearseError(f"the group does not settle as it was found: {self.unsettled()}")
 
     def rest(self) -> bool:
         """Let time pass until nothing has changed for a while; False where that takes too long."""
@@ -153,7 +153,7 @@ class Stage:
         while world.schedule.now_ms < end_ms:
             self.wait(1.0)
             quiet_ms = world.schedule.now_ms - world.measures.changed_ms
-            if not self.unrest() and quiet_ms >= REST_S * 1000:
+            if not self.unsettled() and quiet_ms >= REST_S * 1000:
                 return True
         return False
 
@@ -176,7 +176,7 @@ class Stage:
         self._leap(began_ms + int(longest_s * 1000))
         end_ms = schedule.now_ms + (-(schedule.now_ms - began_ms) % step_ms or step_ms)
         schedule.play(max(schedule.now_ms, end_ms - BETWEEN_MS), LIMIT)
-        self.unrest()  # it counts since when each member is settled
+        self.unsettled()  # it counts since when each member is settled
         schedule.play(end_ms, LIMIT)
 
     def perform(self, act: Act) -> None:
@@ -202,15 +202,15 @@ class Stage:
         while self.world.processes[name].is_running and self.now_s < end_s:
             self.wait(LOOK_S)
 
-    def befall(self, faults: PlanFaults, place: Place | None) -> None:
+    def inject(self, faults: PlanFaults, place: Place | None) -> None:
         """Have happen what counts from this place, which begins now; None: from the first one."""
         world, now_s = self.world, self.now_s
         partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
         world.network.set_faults(replace(faults.network, partitions=partitions))
         for event in faults.events.get(place, ()):
-            world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._happen, event)
+            world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._inject_fault, event)
 
-    def _happen(self, event: Fault) -> None:
+    def _inject_fault(self, event: Fault) -> None:
         """A fault; of a process that does not run then none."""
         if isinstance(event, FailCoordinator):
             self.world.play(event)
@@ -224,7 +224,7 @@ class Stage:
         else:
             self.world.play(replace(event, member=name))
 
-    def calm(self) -> bool:
+    def settles(self) -> bool:
         """The end: whether all settles, and stays settled."""
         return run_until_settled(self.world, LIMIT)
 
@@ -261,11 +261,11 @@ class Stage:
         """Whether there is a coordinator that can be asked."""
         return self.world.coordinator.status is NodeStatus.COORDINATING
 
-    def unrest(self) -> str:
+    def unsettled(self) -> str:
         """What has not settled in the members' own view; empty if all has."""
         return self._doubled() or self.world.invariants.settling.unsettled()
 
-    def unrest_of_group(self) -> str:
+    def unsettled_group(self) -> str:
         """The same, without reasons of single members: that one is paused, or waits for an answer."""
         return self._doubled() or self.world.invariants.settling.unsettled_group()
 

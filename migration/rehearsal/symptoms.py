@@ -22,7 +22,7 @@ from migration.rehearsal.cast import Cast
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.mistakes import Made
 from migration.rehearsal.play import rehearse
-from migration.rehearsal.rehearsed import Rehearsed, Shown
+from migration.rehearsal.rehearsed import GroupSummary, Rehearsed
 from migration.rehearsal.stage import Costs, Found
 
 
@@ -50,14 +50,14 @@ class Symptom:
     """What a mistake looks like, compared with the plan as it should be done."""
 
     refused: tuple[Refused, ...]
-    passed: tuple[Shown, ...]
+    passed: tuple[GroupSummary, ...]
     """How else the group was shown while it was Stable, but for the end: types and assignors that the plan has not."""
     fewest: int
     """Members at a time."""
     planned_fewest: int
-    shown: Shown
+    shown: GroupSummary
     """At the end."""
-    planned: Shown
+    planned: GroupSummary
     """After the same round of the plan."""
     costs: Costs
     planned_costs: Costs

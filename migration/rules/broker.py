@@ -9,7 +9,7 @@ from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, MemberProtocol
 from migration.model import Destination
 from migration.rules.case import Case
-from migration.rules.user_data import OnlineWay, online_way
+from migration.rules.user_data import OnlinePath, online_path
 
 _KIP = "KIP-848, Compatibility, Deprecation, and Migration Plan"
 _MANAGER = "GroupMetadataManager of Kafka 4.3.1"
@@ -253,7 +253,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
 
 def _has_bridge_to_come(case: Case) -> bool:
     """Whether the plan is one by a bridge leader; the clients of a case are those that move, without the bridge."""
-    return must_convert(case) and len(case.clients) > 1 and online_way(case) is OnlineWay.BRIDGE_LEADER
+    return must_convert(case) and len(case.clients) > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
 
 
 def _too_large(case: Case) -> str:

@@ -31,7 +31,7 @@ KIND: tuple[Rule, ...] = (
 """Whether there is anything to migrate; where there is not, no other rule has a meaning."""
 
 RULES: tuple[Rule, ...] = (
-    kind.group_is_at_rest,
+    kind.group_is_stable,
     clients.library_is_known,
     clients.library_is_inferred,
     clients.declared_library_matches_observed,
@@ -66,9 +66,9 @@ RULES: tuple[Rule, ...] = (
     operations.commits_may_be_stale,
     operations.classic_is_deprecated,
     clients.callbacks_change,
-    clients.frameworks_bear_it,
+    clients.frameworks_support_it,
     members.static_members_stop_first,
-    clients.librdkafka_gives_up_its_seat,
+    clients.librdkafka_leaves_permanently,
     members.racks_are_lost,
     client_configs.timeouts_become_the_groups,
     client_intervals.connections_outlast_rebalances,
@@ -79,19 +79,19 @@ RULES: tuple[Rule, ...] = (
     assignors.assignor_has_a_successor,
     clients.franz_go_is_asked_in_code,
     clients.rebalances_are_not_enforced,
-    members.members_want_the_same,
+    members.members_subscribe_alike,
     members.group_has_members,
-    operations.fetching_goes_on,
+    operations.fetching_continues,
     operations.missing_topics_give_no_error,
     operations.metrics_are_renamed,
     broker.cluster_cannot_go_far_back,
 )
 
 STREAMS_RULES: tuple[Rule, ...] = (
-    kind.group_is_at_rest,
+    kind.group_is_stable,
     client_configs.configs_are_of_the_group,
     streams.streams_can_rebalance_so,
-    streams.queries_notice,
+    streams.queries_are_affected,
 )
 """Those that apply to Kafka Streams, which has its own assignor and configuration."""
 

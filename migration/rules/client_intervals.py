@@ -40,9 +40,9 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
             yield case.warning(
                 "client-config-idle",
                 members=owners_of(case, config),
-                message=f"{config.name}: {_told(config, MAX_IDLE)} is less than {_told(config, MAX_POLL_INTERVAL)}. "
-                "In a long classic rebalance the client may close its connection to the coordinator while it waits "
-                "for the other members.",
+                message=f"{config.name}: {_shown_setting(config, MAX_IDLE)} is less than "
+                f"{_shown_setting(config, MAX_POLL_INTERVAL)}. In a long classic rebalance the client may close its "
+                "connection to the coordinator while it waits for the other members.",
                 remedy=f"Set {MAX_IDLE} to at least {poll}.",
                 source="ConsumerConfig of kafka-clients 4.4.0, max.poll.interval.ms",
             )
@@ -128,7 +128,7 @@ def _discovery(case: Case, config: ClientConfig) -> str:
     """What a member waits for before it reads a new partition."""
     if case.destination is Destination.CONSUMER:
         return f"up to a heartbeat interval ({timeout_now(case, HEARTBEAT_INTERVAL)} ms)"
-    return f"up to {_told(config, METADATA_MAX_AGE)} ms, and a rebalance"
+    return f"up to {_shown_setting(config, METADATA_MAX_AGE)} ms, and a rebalance"
 
 
 def _milliseconds(config: ClientConfig, key: str) -> int | None:
@@ -140,7 +140,7 @@ def _milliseconds(config: ClientConfig, key: str) -> int | None:
     return int(said.value) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def _told(config: ClientConfig, key: str) -> str:
+def _shown_setting(config: ClientConfig, key: str) -> str:
     said = config.setting(key)
     return f"{key} {_DEFAULTS_MS[key]} (the default)" if said is None else f"{said.place} {said.value}"
 

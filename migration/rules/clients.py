@@ -19,7 +19,7 @@ from migration.clients import (
 from migration.frameworks import framework_named
 from migration.model import Destination
 from migration.rules.case import Case, members_by, named
-from migration.rules.user_data import OnlineWay, libraries_of, online_way
+from migration.rules.user_data import OnlinePath, libraries_of, online_path
 
 _REPLACED = (
     "does not speak the consumer protocol, in any version: its members must be replaced",
@@ -67,12 +67,12 @@ def _who(members: list[str | None]) -> str:
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
     """A plan for another library than the members run is the very mistake that rules are for."""
-    for (told, shown, known_by), members in members_by(case, _contradiction).items():
+    for (declared, shown, known_by), members in members_by(case, _contradiction).items():
         yield case.warning(
             "client-contradiction",
             members=members,
-            message=f"The declared library is {told}, but the group shows {shown} ({known_by}). The plan is for "
-            f"{told}.",
+            message=f"The declared library is {declared}, but the group shows {shown} ({known_by}). The plan is for "
+            f"{declared}.",
             remedy=f"Check it. For single members use --client MEMBER={shown}.",
             source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
         )
@@ -109,7 +109,7 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 def _leaves_sarama(case: Case) -> bool:
     """Whether the plan is the one that replaces sarama's members on the way."""
     to_consumer = case.destination is Destination.CONSUMER and not case.offline
-    return to_consumer and len(case.clients) > 1 and online_way(case) is OnlineWay.RANGE_FIRST
+    return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
 
 def is_there(case: Case, member: str | None) -> bool:
@@ -199,14 +199,14 @@ def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
         )
 
 
-def librdkafka_gives_up_its_seat(case: Case) -> Iterator[Finding]:
+def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
     """Under the consumer protocol librdkafka leaves for good where Java leaves for a while (KIP-848, epoch -2)."""
     static = {member.id for member in case.group.members if member.instance}
-    told = any(config.setting("group.instance.id") for config in case.configs)
+    static_in_files = any(config.setting("group.instance.id") for config in case.configs)
     members = [
         member
         for member, client in case.clients.items()
-        if _is(client, "librdkafka") and (member in static or told)
+        if _is(client, "librdkafka") and (member in static or static_in_files)
     ]
     if case.destination is Destination.CONSUMER and members:
         yield case.warning(
@@ -304,7 +304,7 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
         yield _incremental(case, libraries)
 
 
-def frameworks_bear_it(case: Case) -> Iterator[Finding]:
+def frameworks_support_it(case: Case) -> Iterator[Finding]:
     """A framework has its own listeners, and its own rules for commits."""
     for name in case.frameworks:
         reports = [each for each in framework_named(name).reports if case.destination in each.to]

@@ -19,9 +19,11 @@ def connector_may_override(case: Case) -> Iterator[Finding]:
     sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
     if sinks is None:
         return
-    told = next((said for config in case.configs if (said := config.setting(OVERRIDE_POLICY))), None)
+    setting = next((said for config in case.configs if (said := config.setting(OVERRIDE_POLICY))), None)
     policy = (
-        told.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy") if told else None
+        setting.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
+        if setting
+        else None
     )
     if policy == _ALL:
         return

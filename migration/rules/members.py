@@ -71,7 +71,7 @@ def group_is_alive(case: Case) -> Iterator[Finding]:
         )
 
 
-def group_is_at_rest(case: Case) -> Iterator[Finding]:
+def group_is_stable(case: Case) -> Iterator[Finding]:
     """A step that begins during a rebalance is judged by the wrong state."""
     state = case.group.state
     if state not in (GroupState.STABLE, GroupState.EMPTY):
@@ -88,14 +88,16 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.CONSUMER, Destination.CLASSIC):
         return
     static = [member for member in case.group.members if member.instance]
-    told = sorted({each.value for config in case.configs if (each := config.setting("group.instance.id"))})
-    if not static and not told:
+    instances = sorted(
+        {each.value for config in case.configs if (each := config.setting("group.instance.id"))}
+    )
+    if not static and not instances:
         return
     if static:
         single = f"It is static (instance id {static[0].instance!r})."
         whose = single if len(static) == 1 else "Static members keep their instance ids."
     else:
-        whose = f"The members' configuration makes them static ({', '.join(told[:5])})."
+        whose = f"The members' configuration makes them static ({', '.join(instances[:5])})."
     yield case.warning(
         "static-member",
         members=[member.id for member in static],
@@ -153,7 +155,7 @@ def group_has_members(case: Case) -> Iterator[Finding]:
         )
 
 
-def members_want_the_same(case: Case) -> Iterator[Finding]:
+def members_subscribe_alike(case: Case) -> Iterator[Finding]:
     """Members that want different topics are often of different services, which deploy on their own."""
     wanted: dict[frozenset[str], list[str]] = {}
     for member in case.group.members:

@@ -70,7 +70,7 @@ _LONGEST_CLOSE_S = 45
 """The brokers' default session: librdkafka takes it whatever the brokers and the group are set to."""
 
 
-def fetching_goes_on(case: Case) -> Iterator[Finding]:
+def fetching_continues(case: Case) -> Iterator[Finding]:
     """The session is the broker's: a client that cannot reach it does not know that it is over."""
     members = _librdkafka_members(case)
     if members:

@@ -98,7 +98,7 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     return list(dict.fromkeys(found.values())) or [None]
 
 
-def _stays_in_the_client(pattern: str, judgments: Iterable[_Judgment]) -> _Judgment:
+def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:
     """Java sends a regex to the broker only from subscribe(SubscriptionPattern): what would change by then.
 
     Tried on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex.
@@ -140,11 +140,11 @@ def _cannot_be_seen(case: Case) -> Finding:
     )
 
 
-_Judgment = tuple[str, Level, str, str]
+_RuleResult = tuple[str, Level, str, str]
 """Rule, level, message and remedy."""
 
 
-def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_Judgment]:
+def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_RuleResult]:
     pattern, verdict = found.verdict.pattern, found.verdict
     if found.is_literal:
         return
@@ -188,7 +188,7 @@ def _count(found: Comparison) -> str:
     return "" if topics is None else f": {_topics(topics)}"
 
 
-def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_Judgment]:
+def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_RuleResult]:
     pattern, matched = found.verdict.pattern, found.matched
     hint = " (librdkafka matches anywhere in a name, the broker only the whole name)"
     why = hint if engine is ClientEngine.LIBRDKAFKA else ""

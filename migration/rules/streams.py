@@ -109,7 +109,7 @@ def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
         )
 
 
-def queries_notice(case: Case) -> Iterator[Finding]:
+def queries_are_affected(case: Case) -> Iterator[Finding]:
     """What an application sees of it."""
     if case.destination is Destination.COOPERATIVE:
         yield case.info(

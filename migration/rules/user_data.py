@@ -20,7 +20,7 @@ STOP_ALL = "Plan to stop all members first (--offline): an Empty group converts 
 _FIELD_STUDY = "Field trial on 4.3.1: librdkafka's cooperative-sticky and sarama's sticky leaders write it"
 
 
-class OnlineWay(Enum):
+class OnlinePath(Enum):
     """How a group whose assignments carry user data still gets to the consumer protocol without a stop."""
 
     BRIDGE_LEADER = "bridge leader"
@@ -51,7 +51,7 @@ def data_will_come(case: Case) -> bool:
     return group.protocol == COOPERATIVE_STICKY and "librdkafka" in libraries_of(case)
 
 
-def online_way(case: Case) -> OnlineWay | None:
+def online_path(case: Case) -> OnlinePath | None:
     """The way past user data, there now or to come; None where there is none (stop all members, start all).
 
     None too for a group without user data, and one without members, which converts as it is.
@@ -62,9 +62,9 @@ def online_way(case: Case) -> OnlineWay | None:
     if not members_with_data(case) and not data_will_come(case):
         return None
     if group.protocol == COOPERATIVE_STICKY and "librdkafka" in libraries:
-        return OnlineWay.BRIDGE_LEADER
+        return OnlinePath.BRIDGE_LEADER
     if group.protocol == STICKY and libraries == {"sarama"}:
-        return OnlineWay.RANGE_FIRST
+        return OnlinePath.RANGE_FIRST
     return None
 
 
@@ -81,14 +81,14 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
     sizes = sorted({_size(case, member) for member in members})
     size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     whose = "Its assignment carries" if len(members) == 1 else "The assignments carry"
-    way = online_way(case)
+    way = online_path(case)
     yield case.finding(
         Level.BLOCKER if way is None else Level.WARNING,
         "assignment-user-data",
         members=members,
         message=f"{whose} {size} bytes of user data: the broker would refuse the online upgrade with "
         "GROUP_ID_NOT_FOUND.",
-        remedy=_past(case, way),
+        remedy=_remedy(case, way),
         source=_FIELD_STUDY,
     )
 
@@ -99,19 +99,19 @@ def _size(case: Case, member: str) -> int:
     )
 
 
-def _past(case: Case, way: OnlineWay | None) -> str:
+def _remedy(case: Case, way: OnlinePath | None) -> str:
     if way is not None and len(case.clients) == 1:
         return (
             "It is the only member: stop it. While it is stopped the group is Empty and converts, whatever its "
             "assignment contained (with a static member: once its session has expired)."
         )
     match way:
-        case OnlineWay.BRIDGE_LEADER:
+        case OnlinePath.BRIDGE_LEADER:
             return (
                 "Use a bridge leader (`kohort bridge`): a temporary member becomes the leader, and its assignments "
                 "carry no user data. Or stop all members and start them on the consumer protocol."
             )
-        case OnlineWay.RANGE_FIRST:
+        case OnlinePath.RANGE_FIRST:
             return (
                 "Do one rolling restart with [range, sticky], range first: the group changes to range, without user "
                 "data. Or stop all members and start them on the consumer protocol."
@@ -140,6 +140,6 @@ def user_data_may_come(case: Case) -> Iterator[Finding]:
                 if known
                 else "Plan against the live cluster, with a login that Kohort's own client supports. "
             )
-            + _past(case, online_way(case)),
+            + _remedy(case, online_path(case)),
             source=_FIELD_STUDY,
         )

@@ -26,7 +26,7 @@ from groups.regex import ClientEngine
 from groups.regex.compare import INTERNAL_TOPICS
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError
-from groups.regex.tree import Assertion, Atomic, Chars, Choice, Look, Repeat, Tree, Unsure
+from groups.regex.tree import Assertion, Atomic, Chars, Choice, Lookaround, Repeat, Tree, Unsure
 from groups.regex.tree import Sequence as Chain
 from migration.rules.regexes import ComparedRegex
 from pipeline.audit.schemas import AUDIT_REGEXES
@@ -147,7 +147,7 @@ def _loops_in(tree: Tree) -> int:
         case Choice():
             # Each option may be tried after the others: their work adds up, a factor at most.
             return max(map(_loops_in, tree.options), default=0) + (len(tree.options) > 1)
-        case Look() | Atomic():
+        case Lookaround() | Atomic():
             return _loops_in(tree.body)
         case Repeat():
             return _loops_of_repeat(tree)

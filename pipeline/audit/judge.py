@@ -177,7 +177,7 @@ def _of_steps(plan: Plan) -> dict[str, Any]:
     if not plan.steps:
         return {}
     restarts = sum(len(members) for step in plan.steps for members in step.rounds)
-    moving = [step for step in plan.steps if step.course is not None]
+    moving = [step for step in plan.steps if step.rollout is not None]
     costs = [step.expectation for step in moving if step.expectation is not None]
     if len(costs) < len(moving):
         return {"restarts": restarts}

@@ -146,7 +146,7 @@ def _planned(
         return row | {"verdict": "blocked", "why": rules}
     if has_arrived(case) or not plan.steps:
         return row | {"verdict": "arrived", "why": []}
-    rounds = sum(len(step.course.rounds) for step in plan.steps if step.course is not None)
+    rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout is not None)
     found = Found(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
     part = Part(
         head=row | {"rounds": rounds}, plan=plan, found=found, planned=settings, settings=variation.settings

@@ -14,9 +14,9 @@ from pathlib import Path
 from cli.sources.replayed import ReplayedSource
 from groups.model import Cluster, Group, GroupType, MemberProtocol, Topic
 from migration.clients import clients_of, parse_clients
-from migration.course import Course, Start
-from migration.expectation import foresee
+from migration.expectation import forecast
 from migration.model import Destination, Expectation, Step
+from migration.rollout import Rollout, Start
 from migration.rules.case import Case
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe
@@ -76,16 +76,16 @@ class Fleet:
         group = listing(self.seen(), *self.way.first.assignors)  # a broker keeps only what it chose of a list
         ids = {member.client.id: member.id for member in group.members}
         rounds = tuple((ids[name],) for name in NAMES)
-        courses = [Course(rounds=rounds, start=start) for start in self.way.bounces]
+        rollouts = [Rollout(rounds=rounds, start=start) for start in self.way.bounces]
         case = Case(
             group=group,
             cluster=Cluster(),
             destination=Destination.CONSUMER,
             clients=clients_of(group, parse_clients([self.way.library])),
         )
-        steps = [Step(title="", actions=(), course=course) for course in courses]
+        steps = [Step(title="", actions=(), rollout=rollout) for rollout in rollouts]
         topics = {self.topic: Topic(name=self.topic, partitions=PARTITIONS)}
-        return [step.expectation for step in foresee(case, steps, topics=topics, bounce_s=1.0).steps]
+        return [step.expectation for step in forecast(case, steps, topics=topics, bounce_s=1.0).steps]
 
     def bounce(self, start: Start) -> tuple[int, int]:
         """Restart all members, one by one; the rebalances that the broker counts, and the partitions that moved."""

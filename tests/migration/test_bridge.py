@@ -14,14 +14,14 @@ from migration.bridge import (
     NO_TOPIC,
     REJOINS,
     STEADY_MS,
-    Crossing,
-    Manner,
+    BridgeProgress,
     Move,
+    RestartMode,
+    bridge_plan,
     comes_first,
     objection,
-    outlook,
     subscribed_to,
-    unrest,
+    unsettled,
 )
 
 # One letter each: the bin of a map of 16 is the letter's code modulo 16, so "p" comes before "a", "b" and "c".
@@ -52,9 +52,9 @@ def led(found: Group, leader: str) -> Group:
     )
 
 
-def restarts(found: Group) -> list[tuple[str, Manner]] | None:
-    asked = outlook(found).restart
-    return None if asked is None else [(each.member, each.manner) for each in asked]
+def restarts(found: Group) -> list[tuple[str, RestartMode]] | None:
+    asked = bridge_plan(found).restart
+    return None if asked is None else [(each.member, each.mode) for each in asked]
 
 
 PLAIN = group(member(A), member(B))
@@ -85,8 +85,8 @@ def test_it_joins_no_other_and_says_why(found: Group, reason: str) -> None:
 
 
 def test_it_joins_no_group_that_rebalances() -> None:
-    assert unrest(PLAIN) is None
-    assert "PreparingRebalance" in (unrest(replace(PLAIN, state=GroupState.PREPARING_REBALANCE)) or "")
+    assert unsettled(PLAIN) is None
+    assert "PreparingRebalance" in (unsettled(replace(PLAIN, state=GroupState.PREPARING_REBALANCE)) or "")
 
 
 def test_it_subscribes_to_a_topic_only_where_a_leader_needs_one() -> None:
@@ -95,31 +95,38 @@ def test_it_subscribes_to_a_topic_only_where_a_leader_needs_one() -> None:
 
 
 def test_the_leader_alone_is_restarted_where_an_id_may_come_first() -> None:
-    assert restarts(PLAIN) == [(A, Manner.RESTART)]
-    found = outlook(PLAIN)
+    assert restarts(PLAIN) == [(A, RestartMode.RESTART)]
+    found = bridge_plan(PLAIN)
     assert (found.leader, found.places, found.bins, found.with_user_data) == (A, 2, 16, 2)
 
 
 def test_a_follower_in_the_first_bin_is_restarted_before_the_leader() -> None:
-    assert restarts(group(member(FIRST), member(A))) == [(FIRST, Manner.RESTART), (A, Manner.RESTART)]
+    assert restarts(group(member(FIRST), member(A))) == [
+        (FIRST, RestartMode.RESTART),
+        (A, RestartMode.RESTART),
+    ]
     two = group(member(FIRST), member("0"), member(A))
-    assert restarts(two) == [(FIRST, Manner.RESTART), ("0", Manner.RESTART), (A, Manner.RESTART)]
+    assert restarts(two) == [
+        (FIRST, RestartMode.RESTART),
+        ("0", RestartMode.RESTART),
+        (A, RestartMode.RESTART),
+    ]
 
 
 def test_a_static_leader_is_stopped_and_a_static_follower_is_restarted() -> None:
     static = group(member(FIRST, instance="s1"), member(A, instance="s2"))
-    assert restarts(static) == [(FIRST, Manner.RESTART), (A, Manner.STOP)]
+    assert restarts(static) == [(FIRST, RestartMode.RESTART), (A, RestartMode.STOP)]
 
 
 def test_of_the_only_member_any_bridge_is_the_follower() -> None:
     alone = group(member(A))
-    assert restarts(alone) == [(A, Manner.RESTART)]
+    assert restarts(alone) == [(A, RestartMode.RESTART)]
     assert comes_first(alone, C)
 
 
 def test_whom_to_restart_is_unknown_without_the_leader() -> None:
     assert restarts(replace(PLAIN, leader=None)) is None
-    assert outlook(replace(PLAIN, leader=None)).why
+    assert bridge_plan(replace(PLAIN, leader=None)).why
 
 
 def test_an_id_comes_first_as_the_broker_would_have_it() -> None:
@@ -136,14 +143,14 @@ def test_a_place_is_that_of_the_map_that_the_bridge_makes_grow() -> None:
 
 
 def test_next_in_line_it_asks_for_a_restart_of_the_leader() -> None:
-    step = Crossing(0).next_step(IN_FRONT, FIRST, 0)
+    step = BridgeProgress(0).next_step(IN_FRONT, FIRST, 0)
     assert step.move is Move.RESTART
     assert [each.member for each in step.restart] == [A]
 
 
-def test_it_asks_for_nothing_until_the_group_has_been_shown_unchanged_for_a_while() -> None:
+def test_it_asks_for_nothing_until_the_group_stays_unchanged() -> None:
     """A cooperative group is Stable between two rebalances too, and a member that is stopped then cannot leave."""
-    crossing = Crossing()
+    crossing = BridgeProgress()
     later = replace(IN_FRONT, generation=9)
     seen = [(0, IN_FRONT), (STEADY_MS - 1, IN_FRONT), (STEADY_MS, later), (2 * STEADY_MS - 1, later)]
     assert {crossing.next_step(found, FIRST, at_ms).move for at_ms, found in seen} == {Move.WAIT}
@@ -151,7 +158,7 @@ def test_it_asks_for_nothing_until_the_group_has_been_shown_unchanged_for_a_whil
 
 
 def test_once_those_to_restart_have_gone_it_leads() -> None:
-    step = Crossing(0).next_step(BEHIND_THE_FIRST, C, 0)
+    step = BridgeProgress(0).next_step(BEHIND_THE_FIRST, C, 0)
     gone = {each.member for each in step.restart}
     assert step.move is Move.RESTART
     stayed = tuple(each for each in BEHIND_THE_FIRST.members if each.id not in gone)
@@ -161,7 +168,7 @@ def test_once_those_to_restart_have_gone_it_leads() -> None:
 
 
 def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
-    crossing = Crossing(0)
+    crossing = BridgeProgress(0)
     found = [crossing.next_step(BEHIND, C, 0).move for _ in range(REJOINS + 1)]
     assert found == [Move.REJOIN] * REJOINS + [Move.RESTART]
     # Once a member was restarted, there is another order to find a place in.
@@ -170,12 +177,12 @@ def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
 
 
 def test_where_no_id_comes_first_it_asks_for_a_restart_at_once() -> None:
-    step = Crossing(0).next_step(BEHIND_THE_FIRST, C, 0)
+    step = BridgeProgress(0).next_step(BEHIND_THE_FIRST, C, 0)
     assert [each.member for each in step.restart] == [FIRST, A]
 
 
 def test_it_leads_until_the_converted_group_is_stable() -> None:
-    crossing, leading = Crossing(0), led(BEHIND, C)
+    crossing, leading = BridgeProgress(0), led(BEHIND, C)
     converting = replace(leading, type=GroupType.CONSUMER, state=GroupState.RECONCILING)
     assert crossing.next_step(leading, C, 0).move is Move.LEAD
     assert crossing.next_step(converting, C, 1).move is Move.WAIT
@@ -184,18 +191,18 @@ def test_it_leads_until_the_converted_group_is_stable() -> None:
 
 
 def test_a_conversion_may_begin_as_soon_as_it_is_shown_to_lead() -> None:
-    crossing, leading = Crossing(), led(BEHIND, C)
+    crossing, leading = BridgeProgress(), led(BEHIND, C)
     assert crossing.next_step(leading, C, 0).move is Move.WAIT
     converted = replace(leading, type=GroupType.CONSUMER, state=GroupState.STABLE)
     assert crossing.next_step(converted, C, 1).move is Move.CONVERTED
 
 
 def test_it_does_not_lead_while_user_data_is_shown() -> None:
-    assert Crossing(0).next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
+    assert BridgeProgress(0).next_step(replace(BEHIND, leader=C), C, 0).move is Move.WAIT
 
 
-def test_it_asks_for_no_conversion_between_two_rebalances_of_the_cooperative_protocol() -> None:
-    crossing, leading = Crossing(0), led(BEHIND, C)
+def test_no_conversion_between_two_cooperative_rebalances() -> None:
+    crossing, leading = BridgeProgress(0), led(BEHIND, C)
     assert crossing.next_step(leading, C, 0, withheld=2).move is Move.WAIT
     assert crossing.next_step(leading, C, 1).move is Move.LEAD
 
@@ -207,11 +214,11 @@ def test_in_a_rebalance_under_an_unknown_leader_and_alone_it_waits() -> None:
         group(member(C, BRIDGE), leader=C),
         None,  # converted between the list of groups and its description
     ):
-        assert Crossing(0).next_step(found, C, 0).move is Move.WAIT
+        assert BridgeProgress(0).next_step(found, C, 0).move is Move.WAIT
 
 
 def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
-    crossing = Crossing(0)
+    crossing = BridgeProgress(0)
     moving = replace(BEHIND, state=GroupState.PREPARING_REBALANCE)
     assert crossing.next_step(moving, C, 0).move is Move.WAIT
     assert crossing.next_step(moving, C, LONGEST_WAIT_MS - 1).move is Move.WAIT
@@ -229,6 +236,6 @@ def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
     ],
 )
 def test_it_leaves_when_something_is_not_as_expected(found: Group, reason: str) -> None:
-    step = Crossing(0).next_step(found, C, 0)
+    step = BridgeProgress(0).next_step(found, C, 0)
     assert step.move is Move.LEAVE
     assert reason in step.why

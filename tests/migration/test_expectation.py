@@ -9,9 +9,9 @@ from groups.group_spec import current_of
 from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
 from migration import walk
 from migration.clients import clients_of, parse_clients
-from migration.course import Course, Guest, Manner, Moment, Start
-from migration.expectation import Foreseen, foresee
+from migration.expectation import Forecast, forecast
 from migration.model import Destination, Expectation, Step
+from migration.rollout import Guest, Moment, Rollout, RoundAction, Start
 from migration.rules.case import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
@@ -49,8 +49,8 @@ def group_of(protocol: str, members: int, partitions: int, *, static: bool = Fal
     )
 
 
-def one_by_one(group: Group, start: Start) -> Course:
-    return Course(rounds=tuple((member.id,) for member in group.members), start=start)
+def one_by_one(group: Group, start: Start) -> Rollout:
+    return Rollout(rounds=tuple((member.id,) for member in group.members), start=start)
 
 
 def case_of(group: Group, library: str = "java") -> Case:
@@ -65,24 +65,24 @@ def topics_of(group: Group) -> dict[str, Topic]:
 
 def foreseen(
     group: Group,
-    *courses: Course,
+    *rollouts: Rollout,
     library: str = "java",
     topics: dict[str, Topic] | None = None,
     bounce_s: float = BOUNCE_S,
-) -> Foreseen:
-    steps = [Step(title="", actions=(), course=course) for course in courses]
+) -> Forecast:
+    steps = [Step(title="", actions=(), rollout=rollout) for rollout in rollouts]
     topics = topics_of(group) if topics is None else topics
-    return foresee(case_of(group, library), steps, topics=topics, bounce_s=bounce_s)
+    return forecast(case_of(group, library), steps, topics=topics, bounce_s=bounce_s)
 
 
-def expected(found: Foreseen) -> list[Expectation]:
+def expected(found: Forecast) -> list[Expectation]:
     return [step.expectation for step in found.steps if step.expectation is not None]
 
 
 def costs(
-    group: Group, *courses: Course, topics: dict[str, Topic] | None = None
+    group: Group, *rollouts: Rollout, topics: dict[str, Topic] | None = None
 ) -> list[tuple[int, int, float]]:
-    found = expected(foreseen(group, *courses, topics=topics))
+    found = expected(foreseen(group, *rollouts, topics=topics))
     return [(one.rebalances, one.moved, one.without_owner_s) for one in found]
 
 
@@ -127,12 +127,12 @@ def test_a_static_member_away_for_longer_than_its_session_leaves() -> None:
     group = group_of("range", 3, 12, static=True)
     (found,) = expected(foreseen(group, one_by_one(group, RANGE), bounce_s=60.0))
     assert found.rebalances == 6
-    assert any("until their session ends" in line for line in found.arithmetic)
+    assert any("until their session expires" in line for line in found.arithmetic)
 
 
 def test_the_first_consumer_member_waits_for_its_second_heartbeat() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    (found,) = costs(group, Course(rounds=((group.members[0].id,),), start=CONSUMER))
+    (found,) = costs(group, Rollout(rounds=((group.members[0].id,),), start=CONSUMER))
     # Stopped: 4 wait 2 s for two classic members. Started: 4 come from classic members, 3.5 s each.
     assert found == (2, 8, 4 * 2.0 + 4 * 3.5)
 
@@ -140,20 +140,20 @@ def test_the_first_consumer_member_waits_for_its_second_heartbeat() -> None:
 def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
     group = group_of("range", 3, 12)
     everybody = (tuple(member.id for member in group.members),)
-    stop = Course(manner=Manner.STOP, rounds=everybody)
-    assert costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=COOPERATIVE)) == [
+    stop = Rollout(action=RoundAction.STOP, rounds=everybody)
+    assert costs(group, stop, Rollout(action=RoundAction.START, rounds=everybody, start=COOPERATIVE)) == [
         (0, 0, 0.0),
         (1, 12, 12 * (BOUNCE_S + 3.0)),
     ]
-    again = costs(group, stop, Course(manner=Manner.START, rounds=everybody, start=CONSUMER))[1]
+    again = costs(group, stop, Rollout(action=RoundAction.START, rounds=everybody, start=CONSUMER))[1]
     assert again == (1, 12, 12 * (BOUNCE_S + 2.5))
 
 
 def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
     group = group_of("cooperative-sticky", 3, 12)
     guest = Guest(id="bridge", topics=("empty",))
-    come = Course(manner=Manner.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
-    found = foreseen(group, come, Course(manner=Manner.STOP, rounds=(("bridge",),)))
+    come = Rollout(action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    found = foreseen(group, come, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
     assert [(m.rebalances, m.moved) for m in found.moments] == [(0, 0), (1, 0), (1, 0)]
     assert [seat.partitions for seat in found.moments[1].seats] == [4, 4, 4, 0]
     assert [seat.away for seat in found.moments[2].seats] == [False, False, False, True]
@@ -162,8 +162,8 @@ def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
 def test_a_guest_leaves_when_the_rounds_are_done() -> None:
     group = group_of("cooperative-sticky", 3, 12)
     guest = Guest(id="bridge", topics=("empty",))
-    come = Course(manner=Manner.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
-    first = Course(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
+    come = Rollout(action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    first = Rollout(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
     found = foreseen(group, come, first)
     assert [(m.step, m.round, m.stopped, m.started) for m in found.moments[2:]] == [
         (2, 1, (group.members[0].id,), ()),
@@ -189,7 +189,7 @@ def test_a_group_at_rest_owns_everything_once(protocol: str, members: int, toget
     )
     position = Walk(group, topics_of(group), Leader.JAVA, BOUNCE_S)
     for start in filter(None, starts):
-        for moment in position.walk(Course(rounds=rounds, start=start)):
+        for moment in position.walk(Rollout(rounds=rounds, start=start)):
             assert_at_rest(moment, 11)
 
 
@@ -205,11 +205,11 @@ def assert_at_rest(moment: Moment, partitions: int) -> None:
 
 def test_some_rounds_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     group = group_of("cooperative-sticky", 40, 400)
-    courses = (one_by_one(group, CONSUMER), one_by_one(group, COOPERATIVE))
-    whole = costs(group, *courses)
+    rollouts = (one_by_one(group, CONSUMER), one_by_one(group, COOPERATIVE))
+    whole = costs(group, *rollouts)
     assert len(whole) == 2
     monkeypatch.setattr(walk, "MOST_WORK", 4000)
-    some = foreseen(group, *courses)
+    some = foreseen(group, *rollouts)
     assert len(some.moments) < 60
     for found, (rebalances, moved, seconds) in zip(expected(some), whole, strict=True):
         assert found.rebalances == pytest.approx(rebalances, abs=2)
@@ -276,8 +276,8 @@ def arithmetic(library: str) -> str:
     ids=["empty", "an assignor that is not known", "owners that the source does not show"],
 )
 def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group) -> None:
-    course = one_by_one(group_of("range", 3, 12), Start(assignors=(group.protocol or "range",)))
-    assert costs(group, course, topics=topics_of(group_of("range", 3, 12))) == []
+    rollout = one_by_one(group_of("range", 3, 12), Start(assignors=(group.protocol or "range",)))
+    assert costs(group, rollout, topics=topics_of(group_of("range", 3, 12))) == []
 
 
 def test_without_the_topics_nothing_is_made_up() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from migration.course import Start
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
+from migration.rollout import Start
 from tests.kafka.broker import Broker
 from tests.kafka.members import Members
 from tests.kafka.plugin import StartBroker

@@ -10,7 +10,6 @@ import pytest
 from groups.findings import Level
 from groups.model import Group, GroupState, GroupType, MemberProtocol, Subscription, UserData
 from migration.commands import ClusterOptions
-from migration.course import Manner
 from migration.model import (
     Absent,
     Destination,
@@ -29,6 +28,7 @@ from migration.model import (
     names_of,
 )
 from migration.plan_file import plan_from_data, plan_to_data
+from migration.rollout import RoundAction
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
@@ -62,7 +62,7 @@ class TestEveryPlan:
             assert step.expect
             assert step.complete_when
             assert step.gate
-            assert step.way_back
+            assert step.rollback
             assert step.dangers
             assert all(danger.what and danger.symptom and danger.then for danger in step.dangers)
             assert step.commands[0] == f'kohort gate PLAN.yaml --step {number} --wait -b "$BOOTSTRAP"'
@@ -94,13 +94,13 @@ class TestEveryPlan:
             taken = list(chain.from_iterable(step.rounds))
             assert len(set(taken)) == len(taken)
             assert set(taken) <= known
-            assert (step.manner is None) == (not taken and step.id != "start-all")
+            assert (step.round_action is None) == (not taken and step.id != "start-all")
             assert all(
-                len(processes(members)) <= made.concurrency or step.manner is not Manner.RESTART
+                len(processes(members)) <= made.concurrency or step.round_action is not RoundAction.RESTART
                 for members in step.rounds
             )
-            if step.course and step.rounds:
-                assert [len(some) for some in step.course.rounds] == [len(some) for some in step.rounds]
+            if step.rollout and step.rounds:
+                assert [len(some) for some in step.rollout.rounds] == [len(some) for some in step.rounds]
 
 
 def processes(members: Sequence[str]) -> set[str]:
@@ -141,7 +141,7 @@ def test_between_the_bounces_the_second_one_is_left() -> None:
     assert step.config == ("# java", COOPERATIVE_CLASS)
     # What the group was on before: what it is on now is where the step leads.
     assert [ProtocolIs(protocol="range") in stray.conditions for stray in step.strays] == [True]
-    assert "range" in step.way_back
+    assert "range" in step.rollback
     group, to, clients, _ = WAYS["between-the-bounces-back"]
     (step,) = plan(group, to, *clients).steps
     assert step.config == ("# java", f"{PREFIX}.RangeAssignor")
@@ -278,8 +278,8 @@ def test_the_bridge_is_gated_by_its_place_its_lead_and_the_user_data() -> None:
     assert steps["first-member"].rounds == (("m1",),)
     # It leaves by itself.
     assert Absent(client_id=bridge) in steps["first-member"].gate
-    assert steps["first-member"].course is not None
-    assert steps["first-member"].course.leaving == (bridge,)
+    assert steps["first-member"].rollout is not None
+    assert steps["first-member"].rollout.leaving == (bridge,)
     assert steps["other-members"].rounds == (("m2",), ("m3",))
     assert steps["start-bridge"].shell == (
         'kohort bridge payments -b "$BOOTSTRAP"',
@@ -324,7 +324,7 @@ def test_followers_that_no_bridge_comes_before_restart_first() -> None:
 def test_a_static_leader_stays_stopped_until_the_bridge_leads() -> None:
     steps = by_id(in_the_map("a", "b", leader="b", static="b"))
     lead, back = steps["bridge-leads"], steps["leader-back"]
-    assert [lead.manner, back.manner] == [Manner.STOP, Manner.START]
+    assert [lead.round_action, back.round_action] == [RoundAction.STOP, RoundAction.START]
     assert lead.rounds == back.rounds == (("b",),)
     assert {MemberCount(at_least=2), Leads(client_id="kohort-bridge")} <= set(lead.gate)
     assert {MemberCount(at_least=3), Leads(client_id="kohort-bridge")} <= set(back.gate)
@@ -452,7 +452,7 @@ def test_an_id_may_look_like_an_option() -> None:
 
 def test_a_group_without_members_names_none() -> None:
     (step,) = plan(EMPTY, Destination.CONSUMER, "java:4.1.0").steps
-    assert (step.rounds, step.manner, step.expectation) == ((), Manner.START, None)
+    assert (step.rounds, step.round_action, step.expectation) == ((), RoundAction.START, None)
     assert MemberCount(at_least=1) in step.gate
     # Nobody knows which assignor its members had.
     assert not any(line.startswith("group.remote.assignor=") for line in step.config)

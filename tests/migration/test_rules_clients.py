@@ -41,7 +41,7 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
         ),
         (
             "confluent-kafka-javascript:1.3.0", COOPERATIVE, Level.WARNING,
-            "librdkafka 2.10.0 (bundled in confluent-kafka-javascript 1.3.0) has a fault: a commit",
+            "librdkafka 2.10.0 (bundled in confluent-kafka-javascript 1.3.0) has a bug: a commit",
             "Upgrade confluent-kafka-javascript to 1.3.2 or later (librdkafka 2.10.1 or later) first.",
         ),
         ("confluent-kafka-javascript:1.10.1", CONSUMER, None, "", ""),

@@ -8,7 +8,7 @@ from groups.findings import Level
 from groups.model import Group, Member, UserData
 from migration.clients import clients_of, parse_clients
 from migration.rules.case import Case
-from migration.rules.user_data import OnlineWay, data_will_come, members_with_data, online_way
+from migration.rules.user_data import OnlinePath, data_will_come, members_with_data, online_path
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan, the_finding
 
 
@@ -23,14 +23,14 @@ def _member(name: str, library: str, data: bytes | None) -> Member:
 
 
 WAYS = {
-    "librdkafka": (_group("librdkafka", "cooperative-sticky", b"abcd", b"abcd"), OnlineWay.BRIDGE_LEADER),
-    "librdkafka-fresh": (_group("librdkafka", "cooperative-sticky", b"", b""), OnlineWay.BRIDGE_LEADER),
-    "librdkafka-unseen": (_group("librdkafka", "cooperative-sticky", None, None), OnlineWay.BRIDGE_LEADER),
+    "librdkafka": (_group("librdkafka", "cooperative-sticky", b"abcd", b"abcd"), OnlinePath.BRIDGE_LEADER),
+    "librdkafka-fresh": (_group("librdkafka", "cooperative-sticky", b"", b""), OnlinePath.BRIDGE_LEADER),
+    "librdkafka-unseen": (_group("librdkafka", "cooperative-sticky", None, None), OnlinePath.BRIDGE_LEADER),
     "librdkafka-range": (_group("librdkafka", "range", b"", b""), None),
     "java-cooperative": (_group("java", "cooperative-sticky", b"", b""), None),
     "java-custom": (_group("java", "com.example.Weighted", b"w=1", b"w=2"), None),
-    "sarama": (_group("sarama", "sticky", b"abcd", b"abcd"), OnlineWay.RANGE_FIRST),
-    "sarama-unseen": (_group("sarama", "sticky", None, None), OnlineWay.RANGE_FIRST),
+    "sarama": (_group("sarama", "sticky", b"abcd", b"abcd"), OnlinePath.RANGE_FIRST),
+    "sarama-unseen": (_group("sarama", "sticky", None, None), OnlinePath.RANGE_FIRST),
     "sarama-without": (_group("sarama", "sticky", b"", b""), None),
     "java-sticky-unseen": (_group("java", "sticky", None, None), None),
     "java-sticky-with-data": (_group("java", "sticky", b"abcd"), None),
@@ -39,9 +39,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize(("group", "way"), WAYS.values(), ids=WAYS.keys())
-def test_the_way_past_user_data(group: Group, way: OnlineWay | None) -> None:
+def test_the_way_past_user_data(group: Group, way: OnlinePath | None) -> None:
     case = Case(group=group, cluster=NEW, destination=CONSUMER, clients=clients_of(group, parse_clients([])))
-    assert online_way(case) is way
+    assert online_path(case) is way
 
 
 def test_data_of_a_fresh_group_will_come() -> None:

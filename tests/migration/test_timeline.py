@@ -2,21 +2,21 @@
 
 import pytest
 
-from migration.course import Course, Guest, Manner
+from migration.rollout import Guest, Rollout, RoundAction
 from migration.timeline import AWAY, MOST_FRAMES, MOST_LANES, Timeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 
 
-def drawn(protocol: str, members: int, partitions: int, *courses: Course) -> Timeline:
+def drawn(protocol: str, members: int, partitions: int, *rollouts: Rollout) -> Timeline:
     group = group_of(protocol, members, partitions)
-    moments = foreseen(group, *courses).moments
-    timeline = timeline_of(moments, {member.id: f"n{member.id}" for member in group.members}, count(courses))
+    moments = foreseen(group, *rollouts).moments
+    timeline = timeline_of(moments, {member.id: f"n{member.id}" for member in group.members}, count(rollouts))
     assert timeline is not None
     return timeline
 
 
-def count(courses: tuple[Course, ...]) -> int:
-    return sum(len(course.rounds) for course in courses)
+def count(rollouts: tuple[Rollout, ...]) -> int:
+    return sum(len(rollout.rounds) for rollout in rollouts)
 
 
 def test_every_moment_of_a_small_group_is_a_column() -> None:
@@ -44,13 +44,13 @@ def test_every_moment_of_a_small_group_is_a_column() -> None:
 
 
 def test_a_guest_is_away_until_it_comes() -> None:
-    come = Course(
-        manner=Manner.START,
+    come = Rollout(
+        action=RoundAction.START,
         rounds=(("guest",),),
         start=COOPERATIVE,
         guests=(Guest(id="guest", topics=("none",)),),
     )
-    timeline = drawn("cooperative-sticky", 2, 4, come, Course(manner=Manner.STOP, rounds=(("guest",),)))
+    timeline = drawn("cooperative-sticky", 2, 4, come, Rollout(action=RoundAction.STOP, rounds=(("guest",),)))
     guest = timeline.lanes[-1]
     assert guest.name == "guest"
     assert [timeline.kinds[kind] for kind in guest.kinds] == [AWAY, "classic: cooperative-sticky", AWAY]
@@ -76,9 +76,9 @@ def test_rows_add_up_and_fit_a_page(members: int) -> None:
 
 def test_a_column_of_a_whole_round_has_its_whole_cost() -> None:
     group = group_of("range", 25, 75)
-    course = one_by_one(group, CONSUMER)
-    timeline = drawn("range", 25, 75, course)
-    (step,) = foreseen(group, course).steps
+    rollout = one_by_one(group, CONSUMER)
+    timeline = drawn("range", 25, 75, rollout)
+    (step,) = foreseen(group, rollout).steps
     assert step.expectation is not None
     assert timeline.frames[1].title == "step 1, round 1: stop and start"
     assert sum(frame.moved for frame in timeline.frames) == step.expectation.moved

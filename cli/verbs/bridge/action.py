@@ -16,18 +16,27 @@ from cli.selection import with_close_names
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.verbs.bridge.membership import SESSION_MS, Membership
-from cli.verbs.bridge.view import Account, Noted, bridge_document, line_of
+from cli.verbs.bridge.view import BridgeEvent, BridgeReport, bridge_document, line_of
 from groups.model import Cause, Group, Problem
-from migration.bridge import LONGEST_WAIT_MS, Crossing, Move, Step, comes_first, objection, outlook, unrest
+from migration.bridge import (
+    LONGEST_WAIT_MS,
+    BridgeProgress,
+    Move,
+    Step,
+    bridge_plan,
+    comes_first,
+    objection,
+    unsettled,
+)
 from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings
 
 OBSERVE_S = 0.5
 """How often the group is observed."""
-_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Ended(Exception):
+class BridgeStopped(Exception):
     """The bridge is over; the message says why it did not do what it is for."""
 
 
@@ -40,7 +49,7 @@ class Bridge:
     group: Group | None
     problems: tuple[Problem, ...]
     is_watched: bool = False
-    noted: list[Noted] = field(default_factory=list)
+    events: list[BridgeEvent] = field(default_factory=list)
     is_converted: bool | None = None
     """Whether the group has been converted with the bridge; None: nothing was done."""
     why_not: str | None = None
@@ -65,7 +74,7 @@ class Bridge:
     @property
     def objection(self) -> str | None:
         """Why nothing can be done; None where the group could not be read, too."""
-        return None if self.group is None else unrest(self.group) or objection(self.group)
+        return None if self.group is None else unsettled(self.group) or objection(self.group)
 
     @property
     def is_empty(self) -> bool:
@@ -83,15 +92,15 @@ class Bridge:
         objection = self.objection if self.is_converted is None else None
         reasons = filter(None, (objection, self.why_not))
         problems = [*self.problems, *(Problem(subject=self.name, message=why) for why in reasons)]
-        account = Account(
+        report = BridgeReport(
             group=self.group,
             name=self.name,
-            outlook=None if self.group is None or self.is_empty else outlook(self.group),
+            bridge_plan=None if self.group is None or self.is_empty else bridge_plan(self.group),
             is_converted=self.is_converted,
-            noted=tuple(self.noted),
+            events=tuple(self.events),
             problems=tuple(problems),
         )
-        return bridge_document(account)
+        return bridge_document(report)
 
     def apply(self) -> None:
         source = self.source
@@ -100,12 +109,12 @@ class Bridge:
                 f"the bridge cannot log in to {source.name}: it uses Kohort's own client, and only librdkafka "
                 "supports that login; use kafka-console-consumer.sh (the plan shows the command)"
             )
-        with heeding_endings():
-            self._cross(source, source.settings)
+        with stopping_on_signals():
+            self._run(source, source.settings)
 
-    def _cross(self, source: LiveSource, settings: ConnectionSettings) -> None:
+    def _run(self, source: LiveSource, settings: ConnectionSettings) -> None:
         """Be a member of the group for as long as the bridge has something to do there."""
-        crossing, began = Crossing(), time.monotonic()
+        progress, began = BridgeProgress(), time.monotonic()
         member: Membership | None = None
         self.is_converted = False
         try:
@@ -116,13 +125,13 @@ class Bridge:
                     _left(member)
                     member = self._joined(settings)
                 time.sleep(OBSERVE_S)
-                step = self._observed(source, crossing, member)
+                step = self._observed(source, progress, member)
             self._note(began, step)
             if step.move is Move.CONVERTED:
                 self.is_converted = True
             else:
                 self.why_not = step.why
-        except (Ended, WireError) as error:
+        except (BridgeStopped, WireError) as error:
             self.why_not = str(error)
         finally:
             with ignoring_signals():
@@ -130,53 +139,53 @@ class Bridge:
 
     def _joined(self, settings: ConnectionSettings) -> Membership:
         """A member that is joining the group, once the group is settled and as expected."""
-        group = self._at_rest()
+        group = self._settled_group()
         why_not = objection(group)
         if why_not is not None:
-            raise Ended(why_not)
+            raise BridgeStopped(why_not)
         member = Membership(settings, self.name, group.protocol or "", partial(comes_first, group))
         member.start()
         return member
 
-    def _observed(self, source: LiveSource, crossing: Crossing, member: Membership | None) -> Step:
+    def _observed(self, source: LiveSource, progress: BridgeProgress, member: Membership | None) -> Step:
         """What comes next."""
         standing = member.standing if member else None
         if standing is None or standing.lost is not None:
-            raise Ended("it has not joined" if standing is None else str(standing.lost))
+            raise BridgeStopped("it has not joined" if standing is None else str(standing.lost))
         if standing.member is None:
             return Step(move=Move.WAIT, why="the bridge is joining")
         read = source.describe([self.name], offsets=False)
         gone = not read.items and all(each.cause is Cause.ABSENT for each in read.problems)
         if not read.items and not gone:
-            raise Ended("; ".join(each.message for each in read.problems))
+            raise BridgeStopped("; ".join(each.message for each in read.problems))
         group = replace(read.items[0], leader=standing.leader) if read.items else None
         now_ms = time.monotonic_ns() // 1_000_000
-        return crossing.next_step(group, standing.member, now_ms, withheld=standing.withheld)
+        return progress.next_step(group, standing.member, now_ms, withheld=standing.withheld)
 
-    def _at_rest(self) -> Group:
+    def _settled_group(self) -> Group:
         """The group as it is now, once it is Stable; a bridge that has left for a better place began a rebalance."""
         began = time.monotonic()
         while True:
             read = self.source.describe([self.name], offsets=False)
             if not read.items:
-                raise Ended("; ".join(each.message for each in read.problems))
-            why_not = unrest(read.items[0])
+                raise BridgeStopped("; ".join(each.message for each in read.problems))
+            why_not = unsettled(read.items[0])
             if why_not is None:
                 return self.source.with_leaders(read.items)[0]
             if time.monotonic() - began > LONGEST_WAIT_MS / 1000:
-                raise Ended(why_not)
+                raise BridgeStopped(why_not)
             time.sleep(OBSERVE_S)
 
     def _note(self, began: float, step: Step) -> None:
         """Print a step that is another one than the last."""
-        if self.noted and self.noted[-1].step == step:
+        if self.events and self.events[-1].step == step:
             return
-        noted = Noted(at_s=time.monotonic() - began, step=step)
-        self.noted.append(noted)
+        event = BridgeEvent(at_s=time.monotonic() - began, step=step)
+        self.events.append(event)
         if self.is_watched:
-            write_line(line_of(noted))
+            write_line(line_of(event))
         elif step.move in (Move.RESTART, Move.LEAD):
-            notice(line_of(noted))
+            notice(line_of(event))
 
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None
@@ -186,16 +195,16 @@ class Bridge:
 
 
 def _left(member: Membership | None) -> None:
-    """Leave for another id. :raises Ended: that failed"""
+    """Leave for another id. :raises BridgeStopped: that failed"""
     why_not = member.leave() if member else None
     if why_not is not None:
-        raise Ended(why_not)
+        raise BridgeStopped(why_not)
 
 
 @contextmanager
-def heeding_endings() -> Iterator[None]:
+def stopping_on_signals() -> Iterator[None]:
     """SIGTERM and a terminal that is closed end the bridge as Ctrl-C does."""
-    before = {each: signal.signal(each, signal.default_int_handler) for each in _ENDINGS}
+    before = {each: signal.signal(each, signal.default_int_handler) for each in _STOP_SIGNALS}
     try:
         yield
     finally:
@@ -206,7 +215,7 @@ def heeding_endings() -> Iterator[None]:
 @contextmanager
 def ignoring_signals() -> Iterator[None]:
     """While the bridge leaves, which takes a bounded time."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, *_ENDINGS)}
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, *_STOP_SIGNALS)}
     try:
         yield
     finally:

@@ -131,7 +131,7 @@ class Membership:
 
     @property
     def standing(self) -> Standing:
-        """Now. :raises Exception: what the thread did not foresee, and ended by"""
+        """Now. :raises Exception: what the thread did not forecast, and ended by"""
         if self._mistake is not None:
             raise self._mistake
         return self._standing

@@ -8,11 +8,11 @@ from typing import Any
 
 from cli.render.document import Block, Document, Heading, Table, Text, columns
 from groups.model import Group, Problem
-from migration.bridge import Outlook, Restart, Step
+from migration.bridge import BridgePlan, Restart, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class BridgeEvent:
     """A step, and when it began: seconds since the bridge did."""
 
     at_s: float
@@ -20,28 +20,28 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class BridgeReport:
     """What is shown of a bridge: before it began, or after its end."""
 
     group: Group | None
     name: str
-    outlook: Outlook | None
+    bridge_plan: BridgePlan | None
     is_converted: bool | None
-    noted: tuple[Noted, ...]
+    events: tuple[BridgeEvent, ...]
     problems: tuple[Problem, ...]
 
 
-def bridge_document(account: Account) -> Document:
+def bridge_document(report: BridgeReport) -> Document:
     """Who leads now, and what it takes for the bridge to lead."""
     return Document(
-        command="bridge", data=_data(account), blocks=list(_blocks(account)), errors=account.problems
+        command="bridge", data=_data(report), blocks=list(_blocks(report)), errors=report.problems
     )
 
 
-def _data(account: Account) -> dict[str, Any]:
-    group, found = account.group, account.outlook
+def _data(report: BridgeReport) -> dict[str, Any]:
+    group, found = report.group, report.bridge_plan
     return {
-        "group": account.name,
+        "group": report.name,
         "type": group and group.type.value,
         "state": group and group.state.value,
         "protocol": group and group.protocol,
@@ -52,7 +52,7 @@ def _data(account: Account) -> dict[str, Any]:
         "restart": None
         if found is None or found.restart is None or group is None
         else [_restart(group, each) for each in found.restart],
-        "converted": account.is_converted,
+        "converted": report.is_converted,
         "steps": [
             {
                 "at_s": round(each.at_s, 1),
@@ -60,7 +60,7 @@ def _data(account: Account) -> dict[str, Any]:
                 "why": each.step.why,
                 "restart": [one.member for one in each.step.restart],
             }
-            for each in account.noted
+            for each in report.events
         ],
     }
 
@@ -72,13 +72,13 @@ def _restart(group: Group, restart: Restart) -> dict[str, Any]:
         "instance": member.instance,
         "client_id": member.client.id,
         "host": member.client.host,
-        "manner": restart.manner.value,
+        "manner": restart.mode.value,
         "why": restart.why,
     }
 
 
-def _blocks(account: Account) -> Iterator[Block]:
-    group, found = account.group, account.outlook
+def _blocks(report: BridgeReport) -> Iterator[Block]:
+    group, found = report.group, report.bridge_plan
     if group is None or found is None:
         return
     yield Heading(f"{group.id}: steps until a bridge leads", level=1)
@@ -90,7 +90,7 @@ def _blocks(account: Account) -> Iterator[Block]:
             (number, *(each[name] for name in ("manner", "client_id", "id", "host", "why")))
             for number, each in enumerate((_restart(group, each) for each in found.restart), 1)
         ]
-        names = ("#ORDER", "MANNER", "CLIENT-ID", "CONSUMER-ID", "HOST", "WHY")
+        names = ("#ORDER", "ACTION", "CLIENT-ID", "CONSUMER-ID", "HOST", "WHY")
         yield Table(columns=columns(*names), rows=rows)
     yield Text(
         "The bridge joins, is assigned nothing, and leads once the members above have restarted. Then start the first "
@@ -98,7 +98,7 @@ def _blocks(account: Account) -> Iterator[Block]:
     )
 
 
-def _leader(group: Group, found: Outlook) -> str:
+def _leader(group: Group, found: BridgePlan) -> str:
     names = {member.id: member.client.id or member.id for member in group.members}
     leader = (
         "The present leader is not known." if found.leader is None else f"{names[found.leader]} leads now."
@@ -108,13 +108,13 @@ def _leader(group: Group, found: Outlook) -> str:
     return f"{leader} {found.places} of {found.bins} places in the order of succession come before all followers."
 
 
-def _user_data(found: Outlook) -> str:
+def _user_data(found: BridgePlan) -> str:
     if found.with_user_data is None:
         return ""
     return f"Assignments that carry user data: {found.with_user_data}."
 
 
-def line_of(noted: Noted) -> str:
+def line_of(event: BridgeEvent) -> str:
     """`12.5 s  restart: the bridge leads next (restart app-1-…)`."""
-    whom = ", then ".join(f"{each.manner.value} {each.member}" for each in noted.step.restart)
-    return f"{noted.at_s:6.1f} s  {noted.step.move.value}: {noted.step.why}{f'. Now {whom}' if whom else ''}"
+    restarts = ", then ".join(f"{each.mode.value} {each.member}" for each in event.step.restart)
+    return f"{event.at_s:6.1f} s  {event.step.move.value}: {event.step.why}{f'. Now {restarts}' if restarts else ''}"

@@ -184,7 +184,7 @@ def fleet_audit(
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
     from cli.verbs.fleet.audit import AuditRequest, carry_out, fleet_audit_document, sources_of
-    from cli.verbs.plan.action import what_clients_are
+    from cli.verbs.plan.action import client_settings
     from migration.model import Destination
 
     snapshots, logs = sources_of(sources)
@@ -193,7 +193,7 @@ def fleet_audit(
         logs=logs,
         judged={
             "destinations": tuple(Destination(each.value) for each in dict.fromkeys(to or AuditTo)),
-            **what_clients_are(clients),
+            **client_settings(clients),
         },
         groups=tuple(dict.fromkeys(groups or ())),
         out=out,
@@ -307,12 +307,12 @@ def fleet_rehearse(
         status_of,
         variations_of,
     )
-    from cli.verbs.plan.action import what_clients_are
+    from cli.verbs.plan.action import client_settings
     from migration.model import Destination
 
     request = FleetRehearsalRequest(
         snapshots=tuple(dict.fromkeys(snapshots)),
-        planned={"destinations": (Destination(to.value),), **what_clients_are(clients)},
+        planned={"destinations": (Destination(to.value),), **client_settings(clients)},
         variations=variations_of(vary or ()),
         groups=tuple(dict.fromkeys(groups or ())),
         seeds=range(seed, seed + seeds),

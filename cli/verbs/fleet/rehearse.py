@@ -21,7 +21,7 @@ from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from cli.verbs.plan.action import bounce_of
 from coordinator.errors import InvalidSetting
 from groups.model import Cause, Problem
-from migration.rehearsal.settings import OF_PLANS, altered
+from migration.rehearsal.settings import OF_PLANS, overrides_from
 
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun
@@ -61,7 +61,7 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
         except ValueError:
             raise UsageError(f"--vary bounce-seconds: a number of seconds, not {text!r}") from None
     try:
-        altered(fields["settings"])
+        overrides_from(fields["settings"])
     except InvalidSetting as error:
         raise UsageError(f"--vary: {error}; of plans, {' and '.join(OF_PLANS)} can be varied") from None
     return fields

@@ -18,7 +18,7 @@ from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
 from groups.model import Cause, Group, Problem
 from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
-from migration.gate.answers import Judgment
+from migration.gate.answers import GateResult
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import GateObservation
@@ -53,21 +53,21 @@ class GateQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateAnswer:
-    """What one look showed; `judgment` is None where the group could not be read."""
+    """The result of one observation; `result` is None where the group could not be read."""
 
-    judgment: Judgment | None
+    result: GateResult | None
     group: Group | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
     def status(self) -> ExitStatus:
         """What a script learns."""
-        if self.judgment is None:
+        if self.result is None:
             return ExitStatus.UNREADABLE
-        if self.judgment.differences:
+        if self.result.differences:
             return ExitStatus.USAGE
         statuses = {True: ExitStatus.DONE, False: ExitStatus.FALSE, None: ExitStatus.UNREADABLE}
-        return statuses[self.judgment.open]
+        return statuses[self.result.open]
 
 
 def question_of(
@@ -157,53 +157,53 @@ class GatePoller:
         """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
         with ReusableSource(self.options) as opened:
             if wait_s is None:
-                return self._keep(self._two_looks(opened))
+                return self._keep(self._observe_twice(opened))
             return self._keep(self._wait(opened, wait_s))
 
     def _wait(self, opened: ReusableSource, wait_s: float) -> GateAnswer:
         deadline = time.monotonic() + wait_s
         with GateProgress(self.question, wait_s) as progress:
             while True:
-                look = self._try(opened)
+                answer = self._try(opened)
                 left = deadline - time.monotonic()
-                if left <= 0 or (look.judgment is not None and look.judgment.is_final):
-                    return look
-                progress.show(look.judgment, left)
+                if left <= 0 or (answer.result is not None and answer.result.is_final):
+                    return answer
+                progress.show(answer.result, left)
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: ReusableSource) -> GateAnswer:
-        """A look; what may pass by itself (a coordinator that loads, a broker that restarts) is said and no end."""
+        """An answer; an error that may pass (a coordinator that loads) is reported, and the gate is tried again."""
         try:
-            look = self._two_looks(opened)
+            answer = self._observe_twice(opened)
         except (WireError, CommandError) as error:
             if not opened.may_pass(error):
                 raise
             opened.close()
-            look = GateAnswer(judgment=None, problems=(Problem(subject=opened.name, message=str(error)),))
-        if look.judgment is None:
-            for problem in look.problems:
+            answer = GateAnswer(result=None, problems=(Problem(subject=opened.name, message=str(error)),))
+        if answer.result is None:
+            for problem in answer.problems:
                 self._say(f"{problem.subject}: {problem.message}; trying again")
-        return look
+        return answer
 
-    def _two_looks(self, opened: ReusableSource) -> GateAnswer:
+    def _observe_twice(self, opened: ReusableSource) -> GateAnswer:
         """A gate opens only when the group is the same a moment later; nothing moves in a file."""
-        first = self._look(opened.get())
+        first = self._observe(opened.get())
         opened.print_notices()
-        if not opened.is_live or first.judgment is None or not first.judgment.open:
+        if not opened.is_live or first.result is None or not first.result.open:
             return first
         time.sleep(STEADY_S)
-        second = self._look(opened.get())
-        if second.judgment is None or not second.judgment.open:
+        second = self._observe(opened.get())
+        if second.result is None or not second.result.open:
             return second
         steady = check_steady(first.group, second.group)
-        return replace(second, judgment=replace(second.judgment, checks=(*second.judgment.checks, steady)))
+        return replace(second, result=replace(second.result, checks=(*second.result.checks, steady)))
 
-    def _look(self, source: Source) -> GateAnswer:
+    def _observe(self, source: Source) -> GateAnswer:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
         if group is None and not all(each.cause is Cause.ABSENT for each in described.problems):
-            return GateAnswer(judgment=None, problems=described.problems)
+            return GateAnswer(result=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:
                 self._say(f"{problem.subject}: {problem.message}")
@@ -222,8 +222,8 @@ class GatePoller:
             was_open=before is not None,
             round=question.round,
         )
-        judgment = judge_gate(observed, accept_drift=question.accept_drift)
-        return GateAnswer(judgment=judgment, group=group)
+        result = judge_gate(observed, accept_drift=question.accept_drift)
+        return GateAnswer(result=result, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:
         """Of the topics that the group read when the plan was made; only a live cluster knows that one is gone."""
@@ -239,18 +239,20 @@ class GatePoller:
             found |= dict.fromkeys(names - found.keys(), 0)
         return found
 
-    def _keep(self, look: GateAnswer) -> GateAnswer:
+    def _keep(self, answer: GateAnswer) -> GateAnswer:
         """Note who was there, where the gate is open, and that its step has begun."""
-        question, judgment = self.question, look.judgment
-        if judgment is None or judgment.differences:
-            return look
+        question, result = self.question, answer.result
+        if result is None or result.differences:
+            return answer
         notes, number = self.notes.notes, question.position + 1
         if number:
             notes = notes.with_step_asked(number)
-        if judgment.strayed is not None and not judgment.strayed.by_waiting:
-            notes = notes.without_from(judgment.strayed.back_to + 1)
-        if judgment.open and question.round is None:
-            members = tuple(PlannedMember.of(member) for member in look.group.members) if look.group else ()
+        if result.strayed is not None and not result.strayed.by_waiting:
+            notes = notes.without_from(result.strayed.back_to + 1)
+        if result.open and question.round is None:
+            members = (
+                tuple(PlannedMember.of(member) for member in answer.group.members) if answer.group else ()
+            )
             before = notes.opened.get(number)
             if before is not None and before.went_on and {*before.members} != {*members}:
                 self._say(
@@ -259,9 +261,9 @@ class GatePoller:
                     f"{number + 1}"
                 )
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            notes = notes.with_opened(number, now, members, epoch_of(look.group) if look.group else None)
+            notes = notes.with_opened(number, now, members, epoch_of(answer.group) if answer.group else None)
         self.notes.keep(notes)
-        return look
+        return answer
 
     def _say(self, message: str) -> None:
         if message not in self.said:
@@ -286,14 +288,14 @@ class GateProgress:
             self._status.start()
         return self
 
-    def show(self, judgment: Judgment | None, left_s: float) -> None:
+    def show(self, result: GateResult | None, left_s: float) -> None:
         """Show what the last answer waits for."""
         if self._status is None:
             return
         from rich.text import Text
 
         self._status.update(
-            Text(f"{self._what}: {_waited_for(judgment)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
+            Text(f"{self._what}: {_waited_for(result)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
         )
 
     def __exit__(
@@ -303,10 +305,10 @@ class GateProgress:
             self._status.stop()
 
 
-def _waited_for(judgment: Judgment | None) -> str:
-    if judgment is None:
+def _waited_for(result: GateResult | None) -> str:
+    if result is None:
         return "the group cannot be read now"
-    labels = list(dict.fromkeys(one.label for one in judgment.waiting_for))
+    labels = list(dict.fromkeys(one.label for one in result.waiting_for))
     if labels:
         return safe_text(f"waiting for {first_names(labels, NAMES_SHOWN)}")
-    return safe_text(judgment.reasons[0]) if judgment.reasons else "the group has not settled"
+    return safe_text(result.reasons[0]) if result.reasons else "the group has not settled"

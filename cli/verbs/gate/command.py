@@ -79,5 +79,5 @@ def gate(
     read = read_plan(plan)
     question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     notes = NotesFile.beside(plan, read, is_written=not no_notes)
-    look = GatePoller(question, source, notes).ask(wait)
-    emit(gate_document(question, look), output, look.status)
+    answer = GatePoller(question, source, notes).ask(wait)
+    emit(gate_document(question, answer), output, answer.status)

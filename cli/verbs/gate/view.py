@@ -8,32 +8,32 @@ from typing import Any
 from cli.render.document import Block, Document, Heading, fields, led, table_of
 from cli.render.lines import Role
 from cli.verbs.gate.action import GateAnswer, GateQuestion
-from migration.gate.answers import Judgment
+from migration.gate.answers import GateResult
 
 _ROLES = {True: Role.GOOD, False: Role.WARNING, None: Role.WARNING}
 _ANSWERS = {True: "yes", False: "no", None: None}
 
 
-def gate_document(question: GateQuestion, look: GateAnswer) -> Document:
+def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
     """The answer first, then what it rests on, then who is waited for."""
     return Document(
         command="gate",
-        data=_data(question, look.judgment),
-        blocks=list(_blocks(question, look.judgment)),
-        errors=look.problems,
+        data=_data(question, answer.result),
+        blocks=list(_blocks(question, answer.result)),
+        errors=answer.problems,
     )
 
 
-def _data(question: GateQuestion, found: Judgment | None) -> dict[str, Any]:
-    judgment = found or Judgment()
-    strayed, steps = judgment.strayed, question.plan.steps
+def _data(question: GateQuestion, found: GateResult | None) -> dict[str, Any]:
+    result = found or GateResult()
+    strayed, steps = result.strayed, question.plan.steps
     return {
         "group": question.plan.group,
         "step": question.position + 1,
         "id": (question.step.id or None) if question.step else None,
         "round": question.round,
-        "open": judgment.open,
-        "reasons": list(judgment.reasons),
+        "open": result.open,
+        "reasons": list(result.reasons),
         "strayed": strayed is not None,
         "back_to": strayed
         and {
@@ -41,31 +41,31 @@ def _data(question: GateQuestion, found: Judgment | None) -> dict[str, Any]:
             "id": steps[strayed.back_to].id or None,
             "title": steps[strayed.back_to].title,
         },
-        "refused": bool(judgment.differences),
-        "differences": [fields(one, "what", "plan", "now") for one in judgment.differences],
-        "waiting_for": [fields(one, "label", "id", "host", "why") for one in judgment.waiting_for],
-        "checks": [fields(one, "check", "holds", "text") for one in judgment.checks],
+        "refused": bool(result.differences),
+        "differences": [fields(one, "what", "plan", "now") for one in result.differences],
+        "waiting_for": [fields(one, "label", "id", "host", "why") for one in result.waiting_for],
+        "checks": [fields(one, "check", "holds", "text") for one in result.checks],
     }
 
 
-def _blocks(question: GateQuestion, judgment: Judgment | None) -> Iterator[Block]:
-    if judgment is None:
+def _blocks(question: GateQuestion, result: GateResult | None) -> Iterator[Block]:
+    if result is None:
         return
     yield Heading(_title(question), level=1)
-    if judgment.differences:
+    if result.differences:
         yield led(
             "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan.",
             Role.BAD,
         )
-        yield table_of(judgment.differences, "WHAT", "PLAN", "NOW")
+        yield table_of(result.differences, "WHAT", "PLAN", "NOW")
         return
-    yield led(_answer(question, judgment), Role.BAD if judgment.strayed else _ROLES[judgment.open])
+    yield led(_answer(question, result), Role.BAD if result.strayed else _ROLES[result.open])
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
-    yield table_of(judgment.checks, holds, "CHECK", ("OBSERVED", "text"))
-    if judgment.waiting_for:
+    yield table_of(result.checks, holds, "CHECK", ("OBSERVED", "text"))
+    if result.waiting_for:
         who = (("WAITING-FOR", "label"), ("CONSUMER-ID", "id"))
-        yield table_of(judgment.waiting_for, *who, "HOST", "WHY")
-    if judgment.open is False and not judgment.strayed and question.step and question.step.dangers:
+        yield table_of(result.waiting_for, *who, "HOST", "WHY")
+    if result.open is False and not result.strayed and question.step and question.step.dangers:
         yield Heading("Possible problems")
         yield table_of(question.step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
 
@@ -78,15 +78,15 @@ def _title(question: GateQuestion) -> str:
     return f"{group}: step {question.position + 1} of {len(steps)}{of_round}: {question.step.title}"
 
 
-def _answer(question: GateQuestion, judgment: Judgment) -> str:
-    if judgment.strayed is not None:
-        back = judgment.strayed.back_to
+def _answer(question: GateQuestion, result: GateResult) -> str:
+    if result.strayed is not None:
+        back = result.strayed.back_to
         title = question.plan.steps[back].title
-        message = judgment.strayed.message.removesuffix(".")
+        message = result.strayed.message.removesuffix(".")
         return f"Off plan: {message}. Go back to step {back + 1}: {title}."
-    if judgment.open is False:
+    if result.open is False:
         return "Not complete: do not continue."
-    if judgment.open is None:
+    if result.open is None:
         return "Unknown: do not continue until you know."
     return f"Open: {_next(question)}"
 

@@ -16,7 +16,7 @@ from cli.sources.permissions import ending
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from groups.model import Group, GroupType, Member, Problem
-from groups.removal import MemberChoice, MembersRemoval, consequences, joined_again, plan_removal
+from groups.removal import MemberChoice, MembersRemoval, consequences, plan_removal, rejoined
 from wire.errors import WireError
 
 REASON = "removed by an administrator"
@@ -65,7 +65,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     def _again(self) -> dict[str, Member]:
         """Of the members that were removed those that are members again."""
         removed = [each for each in self.plan.members if self.applied(self.plan.group, each.id)]
-        return {} if self.after is None else joined_again(removed, self.after)
+        return {} if self.after is None else rejoined(removed, self.after)
 
     def document(self) -> Document:
         plan = self.plan

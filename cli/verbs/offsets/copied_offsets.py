@@ -13,7 +13,7 @@ from cli.sources.source import Source
 from groups.model import Group, Problem
 from groups.offsets.cluster_copy import ProvedOffset, TopicNames
 from groups.offsets.model import Place, Positions, TopicScope
-from groups.offsets.proof import Proof, TargetLog, Verdict, beside_time, key_record, merged, prove
+from groups.offsets.proof import Proof, TargetLog, Verdict, key_record, merged, near_time, prove
 from groups.offsets.scenarios import name_of
 from wire.client.client import KafkaClient
 from wire.client.errors import Answers
@@ -181,7 +181,7 @@ class OffsetCopier:
         """With the source's records of the times next to the place in the target, where compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
-            beside = {place: beside_time(windows[place], logs[place])[side] for place in around}
+            beside = {place: near_time(windows[place], logs[place])[side] for place in around}
             times = {place: record.timestamp_ms for place, record in beside.items() if record is not None}
             starts = self.originals.offsets_at(times, [OffsetsAtTimes(times)]).found
             requests = {

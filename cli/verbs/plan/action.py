@@ -130,7 +130,7 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
     return configs
 
 
-def what_clients_are(options: ClientOptions) -> dict[str, Any]:
+def client_settings(options: ClientOptions) -> dict[str, Any]:
     """What the options say of the members: fields of a `PlanRequest`, and of the settings of an audit."""
     return {
         "declared": declared_clients(options.client or (), options.clients),
@@ -148,7 +148,7 @@ def plan_groups(
     described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
         raise ending(described.problems[0])
-    _refuse_strangers(described.items, request)
+    _refuse_unknown_members(described.items, request)
     cluster = source.cluster()
     access = source.access() if request.destination is Destination.CONSUMER else None
     known = source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
@@ -225,7 +225,7 @@ def _configs_of(group: Group, request: PlanRequest, selection: SelectionOptions)
     return configs_of_group(request.configs, group.id)
 
 
-def _refuse_strangers(groups: Sequence[Group], request: PlanRequest) -> None:
+def _refuse_unknown_members(groups: Sequence[Group], request: PlanRequest) -> None:
     """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
     named = dict.fromkeys(request.declared.single, "--client")
     named |= {config.member: "--client-config" for config in request.configs if config.member is not None}

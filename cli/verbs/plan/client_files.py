@@ -35,7 +35,7 @@ def read_client_config(value: str) -> ClientConfig:
         name=str(file),
         settings=tuple(kept(of_consumers(entries, library or inferred))),
         library=library or inferred,
-        known_by="told" if library else known_by,
+        known_by="declared" if library else known_by,
         member=owner if library is None else None,
         is_for_library=library is not None,
     )

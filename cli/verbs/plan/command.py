@@ -78,13 +78,13 @@ def plan(
     from cli.verbs.plan.action import (
         PlanRequest,
         assignor_of,
+        client_settings,
         connection_of,
         document_of,
         frameworks_of,
         plan_groups,
         status_of,
         typed_again,
-        what_clients_are,
     )
     from migration.commands import PLAN_FILE
     from migration.model import Destination
@@ -97,7 +97,7 @@ def plan(
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
         seeds=seeds if rehearse else 0,
-        **what_clients_are(clients),
+        **client_settings(clients),
     )
     with opened(source) as groups:
         plans, problems = plan_groups(groups, selection, request)

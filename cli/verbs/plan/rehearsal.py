@@ -24,7 +24,7 @@ def rehearsal_blocks(plan: Plan, found: PlanRehearsal, rehearsal: Rehearsal | No
     else:
         yield Text(f"Rehearsed on {found.at}, {seeds}: not safe.")
         yield Code(found.unsafe, language="text")
-    picture = picture_of(plan.group, rehearsal.told) if rehearsal and rehearsal.told else None
+    picture = picture_of(plan.group, rehearsal.detailed) if rehearsal and rehearsal.detailed else None
     if picture is not None:
         yield picture
     if found.story:

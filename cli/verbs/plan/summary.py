@@ -117,5 +117,5 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         yield Checklist((f"Complete when: {step.complete_when}",))
     if step.commands:
         yield Code(step.commands)
-    if step.way_back:
-        yield Item(lead="Rollback:", text=step.way_back, role=Role.STRONG)
+    if step.rollback:
+        yield Item(lead="Rollback:", text=step.rollback, role=Role.STRONG)

@@ -32,9 +32,9 @@ from cli.render.lanes import (
     runs,
     shortened,
 )
-from migration import timeline as course
 from migration.model import Plan
-from migration.timeline import Timeline, timeline_of
+from migration.timeline import AWAY as STOPPED
+from migration.timeline import MemberLane, Timeline, timeline_of
 
 LEFT = 170
 WIDEST = 90
@@ -68,12 +68,12 @@ def picture_of(plan: Plan) -> Picture | None:
     names = {
         member: name
         for step in plan.steps
-        if step.course
+        if step.rollout
         # A guest comes and goes without a round in the runbook.
-        for ids, labels in zip(step.course.rounds, step.rounds, strict=False)
+        for ids, labels in zip(step.rollout.rounds, step.rounds, strict=False)
         for member, name in zip(ids, labels, strict=False)
     }
-    rounds = sum(len(step.course.rounds) for step in plan.steps if step.course)
+    rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout)
     timeline = timeline_of(plan.moments, names, rounds)
     if timeline is None:
         return None
@@ -111,7 +111,7 @@ def _counts(timeline: Timeline, frame: int) -> str:
     counted = [
         (row[frame], kind)
         for kind, row in zip(timeline.kinds, timeline.members, strict=True)
-        if row[frame] and kind != course.AWAY
+        if row[frame] and kind != STOPPED
     ]
     return ", ".join(f"{count:,} {kind}" for count, kind in counted) or "none"
 
@@ -192,7 +192,7 @@ class _Picture:
         ]
         return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
 
-    def _member(self, lane: course.MemberLane, most: int) -> Lane:
+    def _member(self, lane: MemberLane, most: int) -> Lane:
         label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
         spans = []
         for kind, run in runs(lane.kinds):
@@ -210,17 +210,17 @@ class _Picture:
             )
         return Lane(height=LANE, texts=(label,), spans=spans)
 
-    def _owned(self, lane: course.MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
+    def _owned(self, lane: MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
         """Bars of how many partitions the member owns, frame by frame."""
         for frame in run:
             if lane.partitions[frame]:
                 high = 16 * lane.partitions[frame] / most
                 yield self._bar(frame, self._style(kind)[1], LANE - 4, high)
 
-    def _numbers(self, lane: course.MemberLane, kind: int, run: range) -> Iterator[Label]:
+    def _numbers(self, lane: MemberLane, kind: int, run: range) -> Iterator[Label]:
         for frame in run:
             text = str(lane.partitions[frame])
-            if self.timeline.kinds[kind] != course.AWAY and LETTER * len(text) + 10 < self.column:
+            if self.timeline.kinds[kind] != STOPPED and LETTER * len(text) + 10 < self.column:
                 yield Label(text, y=11, at=frame + 1, shift=-3)
 
     def _crowd(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
@@ -274,10 +274,10 @@ class _Picture:
 
     def _style(self, kind: int) -> tuple[str, str]:
         """Classes of the ground and of bars."""
-        if self.timeline.kinds[kind] == course.AWAY:
+        if self.timeline.kinds[kind] == STOPPED:
             return AWAY, AWAY
         # Stopped members have no separate color.
-        number = sum(1 for label in self.timeline.kinds[:kind] if label != course.AWAY) % 8
+        number = sum(1 for label in self.timeline.kinds[:kind] if label != STOPPED) % 8
         return f"t{number}", f"k{number}"
 
     def _stretch(self, run: range) -> str:
@@ -288,7 +288,7 @@ class _Picture:
 def _letters(kinds: Sequence[str]) -> tuple[str, ...]:
     """A letter for each kind but that of stopped members, which are hatched."""
     left = iter(ascii_uppercase)
-    return tuple("" if kind == course.AWAY else next(left, "") for kind in kinds)
+    return tuple("" if kind == STOPPED else next(left, "") for kind in kinds)
 
 
 def _brief(number: float) -> str:

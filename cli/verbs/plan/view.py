@@ -10,9 +10,9 @@ from cli.verbs.plan.timeline import timeline_blocks
 from groups.findings import Level
 from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
-from migration.course import Manner
-from migration.model import Expectation, Plan, PlannedMember, Step, Stray, Verdict, names_of
+from migration.model import Deviation, Expectation, Plan, PlannedMember, Step, Verdict, names_of
 from migration.plan_file import plan_to_data
+from migration.rollout import RoundAction
 from migration.rules.case import without_members
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _VERDICTS = {
     Verdict.WARNINGS: "Ready, with warnings: read them before the first step.",
     Verdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
 }
-_DONE = {None: "Do", Manner.RESTART: "Restart", Manner.STOP: "Stop", Manner.START: "Start"}
+_DONE = {None: "Do", RoundAction.RESTART: "Restart", RoundAction.STOP: "Stop", RoundAction.START: "Start"}
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 
 
@@ -114,7 +114,7 @@ def before_blocks(plan: Plan, write: str | None) -> Iterator[Block]:
     yield Checklist(
         (
             f"Write this plan to {PLAN_FILE}, with the same options: the checks read that file. From now on, use this "
-            "page only together with it.",
+            "page only together with that file.",
             "Do not deploy, scale or restart members of this group for other reasons until the last step is complete.",
             "Watch the lag of the group. If it does not go down again after a step, do not start the next one.",
             "Run every check below, in order: each records the members of the group, and the next one compares with "
@@ -139,7 +139,7 @@ def _inferred(plan: Plan) -> str:
 
 
 def _pace(plan: Plan) -> str:
-    if all(step.manner is not Manner.RESTART for step in plan.steps):
+    if all(step.round_action is not RoundAction.RESTART for step in plan.steps):
         return ""
     return f"; {plan.concurrency} at a time, and each restart is assumed to take {plan.bounce_s:g} s"
 
@@ -173,13 +173,13 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         yield table_of(
             step.strays, ("REPORTED", "message"), ("GO BACK TO", lambda stray: _back_to(plan, stray))
         )
-    if step.way_back:
-        yield Text(f"Rollback: {step.way_back}")
+    if step.rollback:
+        yield Text(f"Rollback: {step.rollback}")
 
 
 def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
     """A box for each round, and the command that checks it."""
-    verb = _DONE[step.manner]
+    verb = _DONE[step.round_action]
     if 0 < len(step.rounds) <= MOST_CHECKED:
         places = _places(plan)
         for number, names in enumerate(step.rounds, 1):
@@ -205,8 +205,8 @@ def _places(plan: Plan) -> dict[str, str]:
 def _place(member: PlannedMember, name: str) -> str:
     """The host as people write it: a broker puts a slash before an address that has no name."""
     host = (member.host or "").removeprefix("/")
-    told = [] if not host or name.endswith(f"@{host}") else [host]
-    return ", ".join([*told, _count(member.partitions, "partition")])
+    parts = [] if not host or name.endswith(f"@{host}") else [host]
+    return ", ".join([*parts, _count(member.partitions, "partition")])
 
 
 def _expectation(found: Expectation) -> Iterator[Block]:
@@ -230,7 +230,7 @@ def _is_assumed(line: str) -> bool:
     return line.startswith(_ASSUMED)
 
 
-def _back_to(plan: Plan, stray: Stray) -> str:
+def _back_to(plan: Plan, stray: Deviation) -> str:
     number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
     return f"step {number}" if number else stray.back_to
 

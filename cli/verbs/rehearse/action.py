@@ -34,7 +34,7 @@ from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistak
 from migration.walk import sampled
 
 FIRST_SEED = 1
-MOST_WAYS_BACK = 12
+MOST_ROLLBACKS = 12
 """Rounds from which the rollback is rehearsed: all of a short plan, evenly spread ones of a long one."""
 
 
@@ -69,7 +69,7 @@ class Rehearsal:
     """From rounds on the way, from the first seed."""
     mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
-    told: Rehearsed | None = None
+    detailed: Rehearsed | None = None
     """The first unsafe one, else the first one if a story is requested; with story and picture."""
 
     @property
@@ -77,7 +77,7 @@ class Rehearsal:
         return all(each.is_safe for each in (*self.played, *self.back))
 
     @property
-    def unseen(self) -> list[MistakePlayed]:
+    def undetected(self) -> list[MistakePlayed]:
         """Mistakes that a gate does not see."""
         return [
             each
@@ -91,15 +91,15 @@ def find(plan: Plan, source: Source) -> Found:
     described = source.describe([plan.group], offsets=False)
     if not described.items:
         raise ending(described.problems[0])
-    leader_matters = any(step.course and step.course.guests for step in plan.steps)
+    leader_matters = any(step.rollout and step.rollout.guests for step in plan.steps)
     (group,) = source.with_leaders(described.items) if leader_matters else described.items
     wanted = wanted_topics([group], WhatIf())
     found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
     differences = is_of_group(plan, found).differences
     if differences:
-        told = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
+        changes = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
         raise UsageError(
-            f"the group {plan.group} does not match this plan, or no longer does: {told}. Make a new plan"
+            f"the group {plan.group} does not match this plan, or no longer does: {changes}. Make a new plan"
         )
     return found
 
@@ -136,7 +136,7 @@ def request_of(
         )
     if not plan.steps:
         raise UsageError(_nothing(plan))
-    _refuse_strangers(configs, found.group)
+    _refuse_unknown_members(configs, found.group)
     try:
         found, cast = with_settings(found, cast_for(plan, found, configs), settings or {})
     except (CannotRehearseError, InvalidSetting) as error:
@@ -151,13 +151,13 @@ def request_of(
         mistakes=mistakes,
         faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
-        config_files=tuple(config.told for config in configs),
+        config_files=tuple(config.description for config in configs),
         notes=notes,
         settings=settings or {},
     )
 
 
-def _refuse_strangers(configs: Sequence[ClientConfig], group: Group) -> None:
+def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> None:
     known = {name for each in group.members for name in (each.id, each.instance, each.client.id)}
     for config in configs:
         if config.member is not None and config.member not in known:
@@ -195,7 +195,7 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
     :raises UsageError: the group cannot be played
     """
     rehearsal = Rehearsal(request=request)
-    ways = _ways_back(request)
+    ways = _rollback_places(request)
     wrong = mistakes_in(request.plan, request.cast) if request.mistakes else ()
     with Progress("rehearsing", total=len(request.seeds) + len(ways) + len(wrong)) as progress:
         for seed in request.seeds:
@@ -212,19 +212,19 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
                     each if isinstance(each, Inapplicable) else _make(request, each, right)
                 )
                 progress.advance(1)
-        rehearsal.told = _told(rehearsal, shows=shows)
+        rehearsal.detailed = _detailed_run(rehearsal, shows=shows)
     return rehearsal
 
 
-def _ways_back(request: RehearsalRequest) -> list[tuple[int, int]]:
+def _rollback_places(request: RehearsalRequest) -> list[tuple[int, int]]:
     if request.stop_at is not None:
         return []
     known = places(request.plan)
-    chosen = sampled(len(known), 0, MOST_WAYS_BACK)
+    chosen = sampled(len(known), 0, MOST_ROLLBACKS)
     return [place for index, place in enumerate(known) if index in chosen]
 
 
-def _told(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
+def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
     request, runs = rehearsal.request, (*rehearsal.played, *rehearsal.back)
     each = next((each for each in runs if not each.is_safe), runs[0] if shows else None)
     if each is None:
@@ -274,9 +274,9 @@ def rehearsed(
     except UsageError as error:
         return not_rehearsed(plan, str(error).removeprefix(f"{plan.group}: ")), None
     at = format_moment(int(time.time()) * 1000)
-    return with_rehearsal(plan, at, rehearsal.played, rehearsal.back, rehearsal.told), rehearsal
+    return with_rehearsal(plan, at, rehearsal.played, rehearsal.back, rehearsal.detailed), rehearsal
 
 
 def status_of(rehearsal: Rehearsal) -> ExitStatus:
     """FALSE where a seed is not safe, or a gate opens in spite of a mistake."""
-    return ExitStatus.DONE if rehearsal.is_safe and not rehearsal.unseen else ExitStatus.FALSE
+    return ExitStatus.DONE if rehearsal.is_safe and not rehearsal.undetected else ExitStatus.FALSE

@@ -11,7 +11,7 @@ from cli.render.cells import Cell
 from cli.render.document import Block, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
 from migration.rehearsal.mistakes import Inapplicable
-from migration.rehearsal.rehearsed import Shown
+from migration.rehearsal.rehearsed import GroupSummary
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, Refused, Symptom
 
 _GATE = {
@@ -56,7 +56,7 @@ def _data(each: MistakePlayed | Inapplicable) -> dict[str, Any]:
     }
 
 
-def _shown(shown: Shown) -> dict[str, Any]:
+def _shown(shown: GroupSummary) -> dict[str, Any]:
     return {
         "type": shown.type and shown.type.value,
         "protocol": shown.protocol,
@@ -76,7 +76,7 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         columns=columns("MISTAKE", "#STEP", "#ROUND", "WHAT", "SYMPTOM", "GATE", "CLOSED-BY"),
         rows=[_row(each) for each in rehearsal.mistakes],
     )
-    for each in rehearsal.unseen:
+    for each in rehearsal.undetected:
         yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
 
 
@@ -128,7 +128,7 @@ def _group(symptom: Symptom) -> Iterator[str]:
         yield f"{counted(symptom.fewest, 'member')} at a time, not {symptom.planned_fewest}"
 
 
-def _kind(shown: Shown) -> str:
+def _kind(shown: GroupSummary) -> str:
     if shown.type is None:
         return "gone"
     return f"{shown.type.value} ({shown.protocol})" if shown.protocol else shown.type.value

@@ -25,7 +25,7 @@ CLOSED = "bar"
 
 def write_picture(file: Path, rehearsal: Rehearsal) -> None:
     """Draw the rehearsal that is shown. CommandError where no round began in it."""
-    run = rehearsal.told
+    run = rehearsal.detailed
     picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
     if picture is None:
         raise CommandError("--svg: no round was started, so there is nothing to draw")
@@ -43,8 +43,8 @@ def picture_of(group: str, run: Rehearsed) -> Picture | None:
 
 def _in_words(run: Rehearsed) -> str:
     opened = [each for each in run.rounds if each.gate_open_after_s is not None]
-    told = f"Seed {run.seed}: {len(opened)} of {len(run.rounds)} rounds ended with an open gate"
-    return f"{told}; {run.unsafe[0]}." if run.unsafe else f"{told}."
+    sentence = f"Seed {run.seed}: {len(opened)} of {len(run.rounds)} rounds ended with an open gate"
+    return f"{sentence}; {run.unsafe[0]}." if run.unsafe else f"{sentence}."
 
 
 def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:

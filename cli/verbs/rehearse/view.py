@@ -30,8 +30,8 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
 
     With `story` the events are shown for a safe rehearsal too.
     """
-    request, told = rehearsal.request, rehearsal.told
-    lines = told.story if told is not None and (story or not told.is_safe) else None
+    request, detailed = rehearsal.request, rehearsal.detailed
+    lines = detailed.story if detailed is not None and (story or not detailed.is_safe) else None
     return Document(
         command="rehearse",
         data={
@@ -152,12 +152,12 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
     yield _computed_table(rehearsal)
     if request.mistakes:
         yield from mistakes_blocks(rehearsal)
-    picture = picture_of(request.plan.group, rehearsal.told) if rehearsal.told is not None else None
+    picture = picture_of(request.plan.group, rehearsal.detailed) if rehearsal.detailed is not None else None
     if picture is not None:
         yield Heading("Owners")
         yield picture
-    if rehearsal.told is not None and story is not None:
-        yield Heading(f"Events of seed {rehearsal.told.seed}")
+    if rehearsal.detailed is not None and story is not None:
+        yield Heading(f"Events of seed {rehearsal.detailed.seed}")
         yield Code(story or ("nothing happened",), language="text")
 
 
@@ -193,7 +193,7 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
 def _who(plan: Plan, played: RoundPlayed) -> str:
     step = plan.steps[played.step - 1]
     # The text of a step without members has no rounds: it is about a guest.
-    rounds = step.rounds or (step.course.rounds if step.course else ())
+    rounds = step.rounds or (step.rollout.rounds if step.rollout else ())
     names = rounds[played.round - 1] if played.round <= len(rounds) else ()
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
 

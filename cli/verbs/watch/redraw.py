@@ -21,7 +21,7 @@ from cli.render.lines import Line, Role, cut, line_width
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
-_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _STOP = getattr(signal, "SIGTSTP", None)
 _SLICE_S = 0.1
 """How soon a new size is noticed."""
@@ -74,7 +74,7 @@ class Screen:
     def __enter__(self) -> Self:
         self._stream.flush()
         handlers: Mapping[int, Any] = {
-            **dict.fromkeys(_ENDINGS, self._end),
+            **dict.fromkeys(_STOP_SIGNALS, self._end),
             **({_STOP: self._stop} if _STOP is not None else {}),
         }
         for number, handler in handlers.items():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.offsets.proof import Proof, TargetLog, Verdict, beside_time, key_record, merged, prove, same
+from groups.offsets.proof import Proof, TargetLog, Verdict, key_record, merged, near_time, prove, same
 from tests.support.long import cases
 from wire.log.record_digests import RecordDigest, RecordWindow
 
@@ -122,7 +122,7 @@ def test_compaction_on_either_side() -> None:
         assert 25 <= proof.offset <= 29
 
 
-def test_records_that_repeat_are_told_apart_by_their_neighbors_or_not_at_all() -> None:
+def test_repeated_records_are_distinguished_by_their_neighbors_or_not_at_all() -> None:
     alike = [record(number, 0, time_ms=1) for number in range(6)]
     marked = [
         record(0, 1, time_ms=1),
@@ -187,7 +187,7 @@ def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
     source = window(LOG, 20, AROUND, AROUND)
     log = TargetLog(earliest=10, end=42, at_time=37)
     target = window(kept, 37, AROUND, 100)
-    before, after = beside_time(target, log)
+    before, after = near_time(target, log)
     assert (before, after) == (kept[1], kept[2])
     wider = merged(source, [window(LOG, 5, 2, 2), window(LOG, 30, 2, 2)], 20)
     proof = prove(wider, target, log, offset=20, is_whole=False)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from migration.bridge import Manner, Restart
+from migration.bridge import Restart, RestartMode
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.wait import wait_until
@@ -50,7 +50,7 @@ class RealBridge:
     @property
     def asks(self) -> Restart | None:
         member = to_restart(self.process) if self.process else None
-        return Restart(member=member, manner=Manner.RESTART, why="") if member else None
+        return Restart(member=member, mode=RestartMode.RESTART, why="") if member else None
 
 
 def moves(running: Running) -> list[str]:

@@ -32,7 +32,7 @@ COMMAND = re.compile(r"`(kafka-[^`]+)`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class GatePoll:
     """A gate was asked."""
 
     command: str
@@ -52,7 +52,7 @@ class Follower:
     deployment: Deployment
     shell: Shell
     plan: dict[str, Any] = field(default_factory=dict)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[GatePoll] = field(default_factory=list)
     guests: list[Background] = field(default_factory=list)
     """Temporary members that a step's own commands started."""
     is_without_bridge: bool = False
@@ -113,13 +113,13 @@ class Follower:
                 one.edit(step["config"])
                 one.start()
 
-    def expect(self, command: str, status: int) -> Look:
+    def expect(self, command: str, status: int) -> GatePoll:
         """Ask a gate how it is now, without waiting."""
         look = self._look(WAIT.sub("", command), waits=False)
         assert look.status == status, f"not {status}: {look}\n{self._complaints()}"
         return look
 
-    def wait(self, command: str) -> Look:
+    def wait(self, command: str) -> GatePoll:
         """Wait at a gate as the plan has it; it must open."""
         look = self._look(command)
         assert look.status == OPEN, f"{look}\n{self._complaints()}"
@@ -193,18 +193,18 @@ class Follower:
             done = self.shell.run(command)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
-    def _look(self, command: str, *, waits: bool = True) -> Look:
+    def _look(self, command: str, *, waits: bool = True) -> GatePoll:
         began = time.monotonic()
         # Most questions are asked without waiting: they are spared the start of a process.
         done = self.shell.run(command) if waits else self.shell.ask(command)
-        look = Look(
+        look = GatePoll(
             command=command,
             status=done.returncode,
             said=done.stdout + done.stderr,
             took_s=time.monotonic() - began,
         )
         self.looks.append(look)
-        # Shown where a test fails: the way there.
+        # GroupSummary where a test fails: the way there.
         print(f"{look.took_s:5.1f} s, status {look.status}: {look.command}")
         return look
 

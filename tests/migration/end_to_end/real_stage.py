@@ -87,10 +87,10 @@ class RealStage:
         self._starting.append((time.monotonic() + act.away_s, one))
         self._do_what_is_due()
 
-    def befall(self, faults: PlanFaults, place: Place | None) -> None:
+    def inject(self, faults: PlanFaults, place: Place | None) -> None:
         """Nothing befalls it."""
 
-    def calm(self) -> bool:
+    def settles(self) -> bool:
         return True
 
     def result(self) -> None:
@@ -147,7 +147,7 @@ class RealStage:
                 return f"{name} has not rejoined"
         return ""
 
-    def unrest(self) -> str:
+    def unsettled(self) -> str:
         """By the members' own view: two processes of one member, or a partition without one owner."""
         if self._ending:
             return f"two processes are {self._ending[0][1].name}"

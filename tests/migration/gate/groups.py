@@ -15,7 +15,7 @@ from groups.model import (
     Topic,
 )
 from migration.clients import parse_clients
-from migration.gate.answers import Judgment
+from migration.gate.answers import GateResult
 from migration.gate.judge import judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Destination, Plan, PlannedMember
@@ -113,7 +113,7 @@ def ask(
     partitions: dict[str, int] | None = None,
     was_open: bool = False,
     accept_drift: bool = False,
-) -> Judgment:
+) -> GateResult:
     """What the gate of a step says; the first step began with the plan's baseline."""
     began_with = ids(began) if began else plan.baseline.members if step <= 1 and plan.baseline else None
     observed = GateObservation(
@@ -131,6 +131,6 @@ def ask(
     return judge_gate(observed, accept_drift=accept_drift)
 
 
-def waiting(judgment: Judgment) -> list[str]:
+def waiting(result: GateResult) -> list[str]:
     """Labels of the members that are waited for."""
-    return [one.label for one in judgment.waiting_for]
+    return [one.label for one in result.waiting_for]

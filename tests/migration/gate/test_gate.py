@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, Subscription, UserData
-from migration.gate.answers import Check, Judgment, Strayed
+from migration.gate.answers import Check, GateResult, ObservedDeviation
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
@@ -237,7 +237,7 @@ def test_the_group_fell_back_to_classic() -> None:
     assert (found.open, _strayed(found).back_to, found.is_final) == (False, 0, True)
 
 
-def _strayed(found: Judgment) -> Strayed:
+def _strayed(found: GateResult) -> ObservedDeviation:
     assert found.strayed is not None
     return found.strayed
 

@@ -7,13 +7,13 @@ import pytest
 
 from groups.model import Client, Group, GroupType, MemberProtocol
 from migration.client_config import ClientConfig, kept
-from migration.course import Course, Manner, Start
 from migration.model import Destination, Plan, StateIn
 from migration.rehearsal.cast import cast_of
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.play import cast_for, places, rehearse
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.stage import Costs, Found
+from migration.rollout import Rollout, RoundAction, Start
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, plan_of
@@ -137,7 +137,7 @@ def test_stop_and_start() -> None:
 def _skipping(found: Plan) -> Plan:
     """The plan of two bounces, whose first one brings the list of the second."""
     first, second = found.steps
-    return replace(found, steps=(replace(first, course=second.course), second))
+    return replace(found, steps=(replace(first, rollout=second.rollout), second))
 
 
 def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
@@ -246,7 +246,7 @@ def test_processes_that_start_together_are_up_one_after_the_other(delay_ms: str,
     (start,) = (
         number
         for number, step in enumerate(found.steps, 1)
-        if step.course is not None and step.course.manner is Manner.START
+        if step.rollout is not None and step.rollout.action is RoundAction.START
     )
     (rebalances,) = (each.costs.rebalances for each in played if each.step == start)
     assert (rebalances == 1) is together
@@ -256,13 +256,15 @@ def test_what_cannot_be_rehearsed() -> None:
     group = classic_group()
     found = plan_of(group, COOPERATIVE)
     of = Found(group=group, cluster=NEW, topics=TOPICS)
-    old = replace(found, steps=tuple(replace(step, course=None) for step in found.steps))
+    old = replace(found, steps=tuple(replace(step, rollout=None) for step in found.steps))
     with pytest.raises(CannotRehearseError, match=r"step 1 .*make a new plan"):
         cast_for(old, of)
     with pytest.raises(CannotRehearseError, match="does not name the group"):
         cast_for(replace(found, baseline=None), of)
     with pytest.raises(CannotRehearseError, match="nothing to rehearse"):
-        cast_for(replace(found, steps=(replace(found.steps[0], course=None, rounds=(), manner=None),)), of)
+        cast_for(
+            replace(found, steps=(replace(found.steps[0], rollout=None, rounds=(), round_action=None),)), of
+        )
     left = replace(group.members[0], client=Client(id="kohort-bridge"))
     with pytest.raises(CannotRehearseError, match="the group has a bridge leader"):
         cast_for(found, replace(of, group=replace(group, members=(*group.members, left))))
@@ -279,9 +281,9 @@ def test_a_course_that_restarts_everybody_at_once() -> None:
     group = classic_group()
     found = plan_of(group, CONSUMER)
     everybody = tuple(member.id for member in group.members)
-    start = found.steps[0].course.start if found.steps[0].course else Start()
+    start = found.steps[0].rollout.start if found.steps[0].rollout else Start()
     step = replace(
-        found.steps[-1], rounds=(everybody,), course=Course(rounds=(everybody,), start=start), strays=()
+        found.steps[-1], rounds=(everybody,), rollout=Rollout(rounds=(everybody,), start=start), strays=()
     )
     rehearsed = _rehearse(replace(found, steps=(step,)), group)
     assert rehearsed.unsafe == ()

@@ -153,7 +153,7 @@ def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> Non
     leapt.wait(600.0)
     # Three members, each with a heartbeat in 3 s and a commit in 5 s, would send 960.
     assert leapt.world.answered - before < 200
-    assert leapt.unrest() == ""
+    assert leapt.unsettled() == ""
 
 
 def test_the_group_is_shown_anew_only_where_it_has_changed() -> None:

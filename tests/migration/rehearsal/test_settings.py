@@ -10,7 +10,7 @@ from coordinator.errors import InvalidSetting
 from groups.model import Cluster
 from migration.model import Destination
 from migration.rehearsal.play import cast_for, rehearse
-from migration.rehearsal.settings import altered, with_settings
+from migration.rehearsal.settings import overrides_from, with_settings
 from migration.rehearsal.stage import Found
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
@@ -18,15 +18,17 @@ SESSION = "group.consumer.session.timeout.ms"
 
 
 def test_a_setting_goes_to_brokers_members_or_both() -> None:
-    new = altered({"group.max.size": "9", "max.poll.interval.ms": "60000", "session.timeout.ms": "50000"})
+    new = overrides_from(
+        {"group.max.size": "9", "max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
+    )
     assert new.brokers == {"group.max.size": "9", SESSION: "50000"}
     assert new.members == {"max.poll.interval.ms": "60000", "session.timeout.ms": "50000"}
 
 
 def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
     bound = "group.consumer.max.session.timeout.ms"
-    assert altered({"session.timeout.ms": "70000"}).brokers == {SESSION: "70000", bound: "70000"}
-    assert altered({"session.timeout.ms": "70000"}, {bound: "80000"}).brokers == {SESSION: "70000"}
+    assert overrides_from({"session.timeout.ms": "70000"}).brokers == {SESSION: "70000", bound: "70000"}
+    assert overrides_from({"session.timeout.ms": "70000"}, {bound: "80000"}).brokers == {SESSION: "70000"}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
 )
 def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, told: str) -> None:
     with pytest.raises(InvalidSetting, match=told):
-        altered({name: value})
+        overrides_from({name: value})
 
 
 def test_it_takes_the_place_of_the_groups_own_setting() -> None:

@@ -353,7 +353,7 @@ def test_a_lost_connection_ends_it_and_the_group_is_as_before(
     assert sizes(started) == [2, 2]
 
 
-def test_a_group_is_converted_over_tls_and_sasl_with_the_permissions_that_are_documented(
+def test_a_group_is_converted_over_tls_and_sasl_with_documented_permissions(
     kohort: Kohort, secure: SecureBroker, members: Members, tmp_path: Path
 ) -> None:
     broker = secure.broker

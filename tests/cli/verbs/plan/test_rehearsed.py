@@ -65,7 +65,7 @@ def test_a_plan_that_is_not_safe_is_blocked_with_its_story(kohort: Kohort, tmp_p
     (blocker,) = (each for each in plan["findings"] if each["level"] == "blocker")
     assert blocker["rule"] == "rehearsal"
     assert "Seed 1: the gate of step" in blocker["message"]
-    assert "stays closed" in blocker["message"]
+    assert "does not open" in blocker["message"]
     assert plan["rehearsal"]["story"]
     shown = kohort.quick(f"{question} --rehearse --seeds 1").stdout
     assert "Last events of the first seed that is not safe:" in shown

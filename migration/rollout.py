@@ -1,20 +1,21 @@
 """How a step goes, as far as a group notices it: who is stopped and started together, and what they speak then.
 
-The paths say it (`Step.course`); `migration.expectation.foresee` walks the courses of a plan, one after the other, with
-the real assignors, and fills in what each step costs.
+The paths say it (`Step.rollout`); `migration.expectation.forecast` walks the rollouts of a plan, one after the other,
+with the real assignors, and fills in what each step costs.
 
 `Moment` is the settled group after a round of that walk.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from groups.model import GroupType, MemberProtocol
+from groups.trees import named
 
 
-class Manner(Enum):
+class RoundAction(Enum):
     """What happens to the members of a round."""
 
     RESTART = "restart"
@@ -47,14 +48,14 @@ class Guest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Rollout:
     """The rounds of a step, in order.
 
     `rounds` holds ids of members as they were when the plan was made (`Member.id`), or of guests: a restarted
     member has a new id in the group, and is still called by its old one here.
     """
 
-    manner: Manner = Manner.RESTART
+    action: RoundAction = field(default=RoundAction.RESTART, metadata=named("manner"))
     rounds: tuple[tuple[str, ...], ...]
     start: Start | None = None
     """None where members are only stopped."""
