@@ -97,7 +97,7 @@ def _least_width(ids: Collection[str]) -> int:
 
 
 def _tail(ids: Collection[str], most: int) -> int | None:
-    """The shortest end that keeps ids of at most so many characters apart."""
+    """The shortest end that keeps ids of at most `most` characters distinct."""
     for tail in range(LEAST_TAIL, most - LEAST_TAIL):
         if len({without_middle(text, most, tail) for text in ids}) == len(ids):
             return tail
@@ -112,7 +112,7 @@ def _shortened(ids: Collection[str], most: int) -> dict[str, str]:
 
 
 def without_middle(text: str, most: int, tail: int) -> str:
-    """At most so many characters of a text, `tail` of them from its end: `consumer-billing-1-3f0c…2e00`."""
+    """At most `most` characters of a text, `tail` of them from its end: `consumer-billing-1-3f0c…2e00`."""
     if len(text) <= most:
         return text
     return text[: most - 1 - tail] + CUT + text[-tail:]
