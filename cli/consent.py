@@ -10,6 +10,7 @@ from typing import Annotated
 from cli.errors import UsageError
 from cli.options import option
 from cli.output import notice
+from cli.progress import cleared
 from cli.sources.contexts.place import SourceOrigin
 
 _consent = partial(option, rich_help_panel="Making the change")
@@ -113,8 +114,9 @@ def ask(question: str, place: SourceOrigin | None = None) -> bool:
         notice(f"on {place}")
     name = place.name if place is not None and place.is_protected else None
     wanted = f"{name} is protected. Type its name" if name else "Type yes"
-    print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline()
+    with cleared():
+        print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline()
     if not answer.endswith("\n"):
         print(file=sys.stderr)  # Ctrl-D leaves the cursor after the question
     if name:

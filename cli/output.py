@@ -13,6 +13,7 @@ import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import OutputOptions
+from cli.progress import cleared
 from cli.render.cells import safe_text
 from cli.render.document import Document
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
@@ -59,7 +60,7 @@ def notice(message: str) -> None:
     """Print a line for the user on stderr; control characters are escaped."""
     text = "\n".join(map(safe_text, message.split("\n")))
     if sys.stderr is not None:  # else print would use stdout
-        with suppress(BrokenPipeError):  # no one reads it any more
+        with cleared(), suppress(BrokenPipeError):  # no one reads it any more
             print(f"kohort: {text}", file=sys.stderr)
 
 
@@ -87,8 +88,9 @@ def write_out(write: Callable[[TextIO], object]) -> None:
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:
-        write(sys.stdout)
-        sys.stdout.flush()
+        with cleared():
+            write(sys.stdout)
+            sys.stdout.flush()
     except OSError as error:
         # The buffered output must not fail again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

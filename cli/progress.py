@@ -1,58 +1,158 @@
-"""Progress of long work, on a terminal only, and never mixed with data."""
+"""Progress of work that takes over a second, on a terminal only, and never mixed with data.
+
+One line on stderr at a time: that of the innermost `Spinner` or `Progress`. Whatever else is printed removes it first,
+inside `cleared()`.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
+from typing import Self, TypeVar
 
+T = TypeVar("T")
 PERIOD_S = 0.5
+"""Between two drawings of a percentage."""
+AFTER_S = 1.0
+"""Shorter work has no spinner."""
+TURN_S = 0.1
+_TURNS = "|/-\\"
 _CLEAR = "\r\x1b[K"
+_lock = threading.RLock()
+_lines: list[_Line] = []
+"""Those in use, the innermost last: only it is drawn."""
 
 
-class Progress:
-    """A line on stderr that replaces itself; nothing unless stderr is a terminal and stdout is not.
+class _Line:
+    """A line on stderr that replaces itself."""
 
-    With `before_data`, where nothing is printed until it is done, stdout may be a terminal too.
+    def __init__(self, *, is_shown: bool) -> None:
+        has_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_shown = is_shown and has_terminal
+        self._is_drawn = False
+
+    def clear(self) -> None:
+        """Remove the line, for another one."""
+        with _lock:
+            if self._is_drawn:
+                self._is_drawn = False
+                _write(_CLEAR)
+
+    def __enter__(self) -> Self:
+        with _lock:
+            if _lines:
+                _lines[-1].clear()
+            _lines.append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _lock:
+            self.clear()
+            _lines.remove(self)
+
+    def _draw(self, text: str) -> None:
+        with _lock:
+            if _lines and _lines[-1] is not self:
+                return
+            self._is_drawn = True
+            _write(f"{_CLEAR}{text}")
+
+
+class Progress(_Line):
+    """The part that is done; nothing if stdout is a terminal too, where data would mix with it.
+
+    With `before_data`, where nothing is printed until it is done, stdout may be a terminal.
 
     with Progress("reading", total=size) as progress: progress.at(position)
     """
 
     def __init__(self, doing: str, total: int, *, before_data: bool = False) -> None:
+        is_free = before_data or sys.stdout is None or not sys.stdout.isatty()
+        super().__init__(is_shown=is_free and total > 0)
         self._doing, self._total, self._done = doing, total, 0
-        has_terminal = sys.stderr is not None and sys.stderr.isatty()
-        free = before_data or sys.stdout is None or not sys.stdout.isatty()
-        self._is_shown = has_terminal and free and total > 0
         self._next = time.monotonic() + PERIOD_S
-        self._line_stands = False
 
     def at(self, done: int) -> None:
         """Show how much of the total has been done."""
         if self._is_shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + PERIOD_S
-            self._line_stands = True
-            self._write(f"{_CLEAR}kohort: {self._doing}: {100 * done // self._total} %")
+            self._draw(f"kohort: {self._doing}: {100 * done // self._total} %")
 
     def advance(self, more: int) -> None:
         """Show how much more has been done."""
         self._done += more
         self.at(self._done)
 
-    def clear(self) -> None:
-        """Remove the line, for another one."""
-        if self._line_stands:
-            self._line_stands = False
-            self._write(_CLEAR)
 
-    def __enter__(self) -> Progress:
-        return self
+class Spinner(_Line):
+    """A sign that turns, what is being done, and for how long; drawn by a thread, from the second second on.
+
+    with Spinner("reading groups") as spinner: spinner.show("planning 12 groups")
+    """
+
+    def __init__(self, doing: str) -> None:
+        super().__init__(is_shown=True)
+        self._doing = doing
+        self._started = time.monotonic()
+        self._is_done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def show(self, doing: str) -> None:
+        """Change what is being done; the time continues."""
+        self._doing = doing
+
+    def __enter__(self) -> Self:
+        if self._is_shown:
+            self._thread = threading.Thread(target=self._turn, daemon=True)
+            self._thread.start()
+        return super().__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.clear()
+        self._is_done.set()
+        if self._thread is not None:
+            self._thread.join()
+        super().__exit__(kind, error, trace)
 
-    def _write(self, text: str) -> None:
-        with suppress(OSError):  # no one reads it any more
-            print(text, end="", file=sys.stderr, flush=True)
+    def _turn(self) -> None:
+        pause_s, turn = AFTER_S, 0
+        while not self._is_done.wait(pause_s):
+            seconds = time.monotonic() - self._started
+            self._draw(f"{_TURNS[turn % len(_TURNS)]} kohort: {self._doing} ({seconds:.0f} s)")
+            pause_s, turn = TURN_S, turn + 1
+
+
+def show_step(doing: str) -> None:
+    """Change the text of the innermost spinner, where there is one."""
+    with _lock:
+        if _lines and isinstance(_lines[-1], Spinner):
+            _lines[-1].show(doing)
+
+
+def each_shown(items: Sequence[T], doing: str) -> Iterator[T]:
+    """The items, each with its number in the text of the innermost spinner: `planning group 3 of 40`."""
+    for number, item in enumerate(items, 1):
+        show_step(f"{doing} {number} of {len(items)}")
+        yield item
+
+
+@contextmanager
+def cleared() -> Iterator[None]:
+    """Remove the line, and draw none inside: something else is printed, or typed."""
+    with _lock:
+        if _lines:
+            _lines[-1].clear()
+        yield
+
+
+def _write(text: str) -> None:
+    with suppress(OSError):  # no one reads it any more
+        print(text, end="", file=sys.stderr, flush=True)

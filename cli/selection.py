@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SelectionOptions, SourceOptions
 from cli.output import notice
+from cli.progress import Spinner
+from cli.render.cells import safe_text
 from cli.sources.source import Read, Source
 from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
 from wire.errors import WireError
@@ -47,7 +49,7 @@ def opened(options: SourceOptions) -> Iterator[Source]:
     except Exception:
         _print_place(options)
         raise
-    with closing(source):
+    with closing(source), Spinner(f"reading {_place_of(options)}"):
         _print_notices(source)
         try:
             yield source
@@ -70,6 +72,12 @@ def opened_for_change(
 
     with opened(options) as source:
         yield source, writer_of(source) if execute else None
+
+
+def _place_of(options: SourceOptions) -> str:
+    """The source as the command line names it."""
+    named = (options.bootstrap_server, options.snapshot, *(options.log_dirs or ()), options.embedded)
+    return safe_text(str(next(filter(None, named), "groups")))
 
 
 def _print_notices(source: Source) -> None:

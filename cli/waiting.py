@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 from cli.consent import ConsentOptions
 from cli.counts import counted
 from cli.output import notice
+from cli.progress import show_step
 from cli.sources.source import Source
 from cli.times import parse_duration
 from groups.listing import Cause, GroupType
@@ -69,6 +70,7 @@ def wait_until_empty(
             if not reported and any(map(stays_after_a_close, active)):
                 notice(_STAYING)
             reported = line
+        show_step(f"waiting for {line}, {left_s:.0f} s left")
         time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked_at)))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.options import OutputOptions, option
+from cli.progress import Progress
 from wire.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -90,22 +91,14 @@ def explore(
     emit(_document(found), output, ExitStatus.INTERRUPTED if found[-1].is_interrupted else status)
 
 
-class _Counter:
-    """How many states there are so far, for somebody who waits."""
+class _Counter(Progress):
+    """How many of the states found so far have been explored."""
 
     def __init__(self) -> None:
-        from cli.progress import Progress
-
-        self._progress = Progress("exploring states", total=100)
+        super().__init__("exploring states", total=100, before_data=True)
 
     def __call__(self, seen: int, waiting: int) -> None:
-        self._progress.at(100 * (seen - waiting) // max(1, seen))
-
-    def __enter__(self) -> _Counter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.clear()
+        self.at(100 * (seen - waiting) // max(1, seen))
 
 
 def _draw(file: Path, found: Sequence[Exploration]) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
+import select
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
@@ -13,7 +16,9 @@ from unittest.mock import patch
 
 import pytest
 
-from cli.progress import Progress
+from cli.output import notice
+from cli.progress import Progress, Spinner, cleared, show_step
+from tests.kafka.wait import wait_until
 
 NO_TERMINAL = io.StringIO()
 
@@ -47,6 +52,8 @@ def terminal() -> Iterator[Terminal]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show every step."""
     monkeypatch.setattr("cli.progress.PERIOD_S", 0.0)
+    monkeypatch.setattr("cli.progress.AFTER_S", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
 
 
 def _work(stderr: TextIO | None, stdout: TextIO | None = NO_TERMINAL, total: int = 200) -> None:
@@ -91,3 +98,49 @@ def test_it_is_said_seldom(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("cli.progress.PERIOD_S", 3600.0)
     _work(terminal.stream)
     assert terminal.shown() == ""
+
+
+def test_a_spinner_turns_and_goes(terminal: Terminal) -> None:
+    seen = ""
+
+    def wait_for(pattern: str) -> None:
+        """Wait until this is shown, after what was waited for before."""
+        nonlocal seen
+
+        def shows() -> bool:
+            nonlocal seen
+            while select.select([terminal.other_end], [], [], 0)[0]:
+                seen += os.read(terminal.other_end, 10_000).decode()
+            return re.search(pattern, seen) is not None
+
+        wait_until(shows, pattern)
+        seen = seen[re.search(pattern, seen).end() :]  # type: ignore[union-attr]
+
+    with patch.object(sys, "stderr", terminal.stream):
+        with Spinner("reading groups"):
+            wait_for(r"^\r\x1b\[K\| kohort: reading groups \(0 s\)")
+            show_step("planning group 1 of 2")
+            wait_for(r"\r\x1b\[K[-|/\\] kohort: planning group 1 of 2 \(0 s\)")
+            with Progress("reading", 2, before_data=True) as progress:
+                wait_for(r"\r\x1b\[K$")
+                progress.at(1)
+                wait_for(r"^\r\x1b\[Kkohort: reading: 50 %$")
+            wait_for(r"^\r\x1b\[K")
+            wait_for("kohort: planning")
+            with cleared():
+                wait_for(r"\r\x1b\[K$")
+                notice("a notice")
+                wait_for(r"^kohort: a notice\r\n$")
+            wait_for("kohort: planning")
+        wait_for(r"\r\x1b\[K$")
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_no_spinner_without_a_terminal(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, term: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    stderr = io.StringIO() if term == "xterm" else terminal.stream
+    with patch.object(sys, "stderr", stderr), Spinner("reading groups"):
+        threads = [thread.name for thread in threading.enumerate() if "_turn" in thread.name]
+    assert (threads, terminal.shown()) == ([], "")

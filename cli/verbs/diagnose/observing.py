@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
+from cli.counts import counted
 from cli.options import SourceOptions
-from cli.progress import Progress
+from cli.progress import show_step
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups.diagnosis.observation import Observation, Thresholds
@@ -94,22 +95,22 @@ def observe_again(
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)
-    with Progress("observing", 100, before_data=True) as progress:
-        while True:
-            asked = time.monotonic()
-            left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
-            if left_ms <= EVERY_MS:
-                break
-            time.sleep(EVERY_MS / 1000)
-            try:
-                observation = observe(source, names, in_full=False, is_live=True)
-            except WireError:
-                continue  # the last observation shows whether it passed
-            unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}
-            wanted_ms = longest_ms if unsettled else usual_ms
-            progress.at(min(round((time.monotonic() - begun) * 100_000 / wanted_ms), 100))
-            yield observation
-        time.sleep(max(left_ms, 0) / 1000)
+    while True:
+        asked = time.monotonic()
+        left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
+        if left_ms <= EVERY_MS:
+            break
+        time.sleep(EVERY_MS / 1000)
+        try:
+            observation = observe(source, names, in_full=False, is_live=True)
+        except WireError:
+            continue  # the last observation shows whether it passed
+        unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}
+        wanted_ms = longest_ms if unsettled else usual_ms
+        left_s = max(wanted_ms / 1000 - (time.monotonic() - begun), 0)
+        show_step(f"observing {counted(len(names), 'group')}, {left_s:.0f} s left")
+        yield observation
+    time.sleep(max(left_ms, 0) / 1000)
     yield observe(source, names, in_full=True, is_live=True)
 
 

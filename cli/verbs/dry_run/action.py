@@ -10,6 +10,7 @@ from assignors.errors import UnknownAssignorError
 from assignors.registry import find, known
 from cli.errors import UsageError
 from cli.output import notice
+from cli.progress import each_shown
 from cli.selection import split_list
 from cli.verbs.dry_run.options import WhatIfOptions
 from groups.dry_run import (
@@ -80,7 +81,7 @@ def _compare(
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     runs: list[DryRun] = []
     problems: list[Problem] = []
-    for group in groups:
+    for group in each_shown(groups, "computing the assignment of group"):
         leader = assumed_leader(group, request).library
         sides = [request.side] if request.side else list(Side)
         assignors = [find(name, side, leader) for side in sides for name in known(side, leader)]

@@ -57,6 +57,7 @@ def dry_run(
     """
     from assignors.assignor import Leader, Side
     from cli.output import emit
+    from cli.progress import Spinner
     from cli.selection import describe_chosen, opened
     from cli.verbs.dry_run.action import carry_out, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
@@ -76,7 +77,8 @@ def dry_run(
         topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
     by_name = {topic.name: topic for topic in topics.items}
     named = bool(selection.groups)
-    runs, failures = carry_out(described.items, by_name, request, side_by_side=compare, named=named)
+    with Spinner("computing assignments"):
+        runs, failures = carry_out(described.items, by_name, request, side_by_side=compare, named=named)
     if svg is not None:
         write_ownership(svg, runs)
     problems = (*described.problems, *topics.problems, *failures)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 from cli.counts import first_names
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
+from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
@@ -162,13 +160,16 @@ class GatePoller:
 
     def _wait(self, opened: ReusableSource, wait_s: float) -> GateAnswer:
         deadline = time.monotonic() + wait_s
-        with GateProgress(self.question, wait_s) as progress:
+        step = f"step {self.question.position + 1}"
+        if self.question.round:
+            step += f", round {self.question.round}"
+        with Spinner(f"{step}: checking") as spinner:
             while True:
                 answer = self._try(opened)
                 left = deadline - time.monotonic()
                 if left <= 0 or (answer.result is not None and answer.result.is_final):
                     return answer
-                progress.show(answer.result, left)
+                spinner.show(f"{step}: {_waited_for(answer.result)}, {left:.0f} s of {wait_s:.0f} s left")
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: ReusableSource) -> GateAnswer:
@@ -269,40 +270,6 @@ class GatePoller:
         if message not in self.said:
             self.said.add(message)
             notice(message)
-
-
-class GateProgress:
-    """A line on stderr that replaces itself; nothing where stderr is no terminal."""
-
-    def __init__(self, question: GateQuestion, wait_s: float) -> None:
-        self._what = f"step {question.position + 1}" + (f", round {question.round}" if question.round else "")
-        self._wait_s = wait_s
-        self._status: Any = None
-
-    def __enter__(self) -> GateProgress:
-        if sys.stderr is not None and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.text import Text
-
-            self._status = Console(file=sys.stderr).status(Text(f"{self._what}: checking"))
-            self._status.start()
-        return self
-
-    def show(self, result: GateResult | None, left_s: float) -> None:
-        """Show what the last answer waits for."""
-        if self._status is None:
-            return
-        from rich.text import Text
-
-        self._status.update(
-            Text(f"{self._what}: {_waited_for(result)} ({left_s:.0f} s of {self._wait_s:.0f} s left)")
-        )
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._status is not None:
-            self._status.stop()
 
 
 def _waited_for(result: GateResult | None) -> str:

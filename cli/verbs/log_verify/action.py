@@ -158,7 +158,7 @@ def verify(paths: Sequence[Path]) -> tuple[list[Checked], tuple[Problem, ...]]:
     directories = [directory for path in paths for directory in partition_directories(path)]
     partitions: list[Checked] = []
     errors: list[Problem] = []
-    with Progress("checking", total=sum(map(_size, directories))) as progress:
+    with Progress("checking", total=sum(map(_size, directories)), before_data=True) as progress:
         checker = Checker(progress.advance)
         for directory in directories:
             try:

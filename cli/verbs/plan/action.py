@@ -14,6 +14,7 @@ from typer.core import TyperOption
 
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
+from cli.progress import each_shown
 from cli.render.document import Document
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
@@ -185,7 +186,7 @@ def plan_groups(
         plan, rehearsal = rehearsed(plan, place, configs, request.seeds)
         return Planned(plan=plan, rehearsal=rehearsal)
 
-    plans = tuple(map(planned, found))
+    plans = tuple(map(planned, each_shown(found, "planning group")))
     return plans, (*_not_judged(described), *topics.problems)
 
 

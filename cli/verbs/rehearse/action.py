@@ -197,7 +197,9 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
     rehearsal = Rehearsal(request=request)
     ways = _rollback_places(request)
     wrong = mistakes_in(request.plan, request.cast) if request.mistakes else ()
-    with Progress("rehearsing", total=len(request.seeds) + len(ways) + len(wrong)) as progress:
+    with Progress(
+        "rehearsing", total=len(request.seeds) + len(ways) + len(wrong), before_data=True
+    ) as progress:
         for seed in request.seeds:
             rehearsal.played.append(_play(request, seed, request.stop_at))
             progress.advance(1)

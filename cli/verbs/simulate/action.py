@@ -210,7 +210,7 @@ def carry_out(request: Request) -> Simulated:
     """Play it; of runs that break an invariant, the first one is shrunk. Ctrl-C ends it with what is known."""
     simulated = Simulated(request=request)
     total = len(request.seeds) * len(request.variants)
-    with _interrupts() as interrupts, Progress("simulating", total=total) as progress:
+    with _interrupts() as interrupts, Progress("simulating", total=total, before_data=True) as progress:
         try:
             for variant in request.variants:
                 runs = ProtocolRuns(variant=variant)
