@@ -1,7 +1,7 @@
-"""Internal topics of streams groups that are deleted with a change: choosing, showing and deleting them.
+"""Internal topics of streams groups that are deleted with a change: selection, display and deletion.
 
-None goes without an option that asks for it. Only topics that the group's topology lists and that are named after the
-application are deleted, as by kafka-streams-groups; a name that is given is checked too.
+None is deleted without an option for it. Only topics that the group's topology lists and that are named after the
+application are deleted, as in kafka-streams-groups; a given name is checked too.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ P = TypeVar("P", bound=PlannedChange)
 
 
 def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTopicOptions) -> tuple[P, ...]:
-    """The plans, each with the internal topics that go with it; says which stay.
+    """The plans, each with the internal topics to delete; prints which are kept.
 
-    :raises UsageError: a topic is named that is none of theirs
+    :raises UsageError: a named topic is not one of theirs
     """
     known = {plan.group: _known(plan) for plan in plans}
     named = set(wanted.delete_internal_topic or ())
@@ -97,7 +97,7 @@ def _note_kept(group: str, topics: Sequence[str]) -> None:
 
 
 def topics_in_question(plans: Iterable[PlannedChange]) -> str:
-    """Their text in a question: `2 internal topics`, or nothing."""
+    """The topics in a confirmation: `2 internal topics`, or an empty text."""
     count = sum(len(plan.internal_topics) for plan in plans)
     return counted(count, "internal topic") if count else ""
 
@@ -115,7 +115,7 @@ def delete_topics_of(plans: Iterable[PlannedChange], outcome: Outcome, writer: C
 
 
 def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:
-    """A table of the topics that go, where any do."""
+    """A table of the topics to delete, if there are any."""
     rows = [
         (plan.group, topic, kind) for plan in plans for topic, kind in sorted(plan.internal_topics.items())
     ]
@@ -123,7 +123,7 @@ def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:
 
 
 def topics_data(change: ClusterChange[Any], plan: PlannedChange) -> dict[str, Any]:
-    """The field of a streams group in a document of a change; none of other groups."""
+    """The field of a streams group in a change's document; empty for other groups."""
     if plan.described.type is not GroupType.STREAMS:
         return {}
     topics = [

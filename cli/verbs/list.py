@@ -83,7 +83,7 @@ def list_document(
     uses: Uses | None = None,
     last_uses: Mapping[str, LastUse] | None = None,
 ) -> Document:
-    """A row per group, by id; with how each reads the topics, and when each was used, where that was asked for."""
+    """A row per group, by id; if requested, with how it reads the topics, and its last use."""
     from cli.render.document import Deferred, Document, Table, columns
 
     if last_uses is not None:

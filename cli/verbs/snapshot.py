@@ -1,4 +1,4 @@
-"""`kohort snapshot`: its options, and what a snapshot takes of a source."""
+"""`kohort snapshot`: its options, and the contents of a snapshot."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def snapshot(
 def take_snapshot(
     source: Source, described: Read[Group], *, leaders: bool = False
 ) -> tuple[Snapshot, tuple[Problem, ...]]:
-    """Groups, described with their offsets, and every topic: a regex or an added member may want any of them.
+    """Groups, described with their offsets, and every topic: a regex or an added member may subscribe to any of them.
 
-    With the `leaders` of classic groups, or why they are not known, where asked.
+    With `leaders`, also the leaders of classic groups, or why they are not known.
     """
     from dataclasses import replace
 

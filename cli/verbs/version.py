@@ -1,6 +1,6 @@
-"""`kohort version`: what is installed, and what is missing for what.
+"""`kohort version`: installed libraries, and missing features.
 
-Libraries and extras are those of Kohort's own package metadata, so that one more in pyproject.toml is shown too.
+Libraries and extras are those of Kohort's own package metadata, so that new ones in pyproject.toml are shown too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PURPOSES = {
     "spark": "kohort fleet",
     "testing": "the pytest fixture kohort_broker",
 }
-"""What an extra is for that is not for logging in, in the order shown."""
+"""The purpose of each extra that is not a login, in the order shown."""
 FOR_DEVELOPERS = ("dev", "docs", "release")
 """Extras that no command needs."""
 SHELLS = ("bash", "zsh", "fish")
@@ -53,7 +53,7 @@ def version(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """A package that Kohort asks for: `wanted` as in pyproject.toml; `version` is None where it is not installed."""
+    """A package that Kohort requires: `wanted` as in pyproject.toml; `version` is None if it is not installed."""
 
     name: str
     wanted: str
@@ -63,7 +63,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """Something that needs more than the plain installation; `missing` is None where all is there."""
+    """A feature that needs more than the base installation; `missing` is None if it is available."""
 
     name: str
     extra: str | None
@@ -79,7 +79,7 @@ def parse_requirement(text: str) -> tuple[str, str, str | None]:
 
 
 def libraries() -> list[Library]:
-    """All that Kohort can use, those that every command needs first."""
+    """All libraries that Kohort can use, those that every command needs first."""
     from importlib.metadata import requires
 
     known = [Library(name=name, wanted=wanted, version=_installed(name), extra=extra)
@@ -88,7 +88,7 @@ def libraries() -> list[Library]:
 
 
 def features(known: Sequence[Library]) -> Iterator[Feature]:
-    """What needs more than the plain installation, and what of it is missing here."""
+    """Features that need more than the base installation, and what is missing for them."""
     from wire.client.logins import login_methods
 
     for method in login_methods():
@@ -146,7 +146,7 @@ def _verbose() -> Document:
 
 
 def _platform() -> dict[str, str | None]:
-    """What runs Kohort; librdkafka and OpenSSL are parts of packages, and have versions of their own."""
+    """The platform; librdkafka and OpenSSL are parts of packages, with other versions."""
     import platform
     import ssl
 
@@ -161,7 +161,7 @@ def _platform() -> dict[str, str | None]:
 def _librdkafka() -> str | None:
     try:
         from confluent_kafka import libversion
-    except ImportError:  # also where the package is there and its library cannot be loaded
+    except ImportError:  # also if the package is installed but its library cannot be loaded
         return None
     return str(libversion()[0])
 

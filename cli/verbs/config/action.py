@@ -183,7 +183,7 @@ def plan_config_change(
     (plan,) = change.plans
     for name in changes.keys() - plan.changes.keys():
         notice(
-            f"{group}: {name} {'is' if changes[name] is not None else 'has no setting of its own'} already"
+            f"{group}: {name} {'already has this value' if changes[name] is not None else 'is not set for this group'}"
         )
     listed = source.list_groups()
     found = next((each for each in listed.items if each.id == group), None)

@@ -84,7 +84,7 @@ class Stage:
         self.wait_until_stable()
 
     def leave(self, member: str, away_s: int = 0) -> None:
-        """Let it commit and close, and wait until the group is stable."""
+        """Commit, close, and wait until the group is stable."""
         self.commit(member)
         self.world.play(Close(at=0, member=member))
         self.run(away_s)

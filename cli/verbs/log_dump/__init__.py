@@ -1,1 +1,1 @@
-"""What `kohort log dump` reads, and the forms it gives it."""
+"""Records read by `kohort log dump`, and its output formats."""

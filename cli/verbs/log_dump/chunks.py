@@ -1,6 +1,6 @@
-"""Records of segments that are asked for, some thousand at a time, with their keys and values in words.
+"""The requested records of segments, thousands at a time, with decoded keys and values.
 
-`RecordFilter` picks them by group, by record type, by offset or time.
+`RecordFilter` selects them by group, record type, offset or time.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from wire.messages.reader import DecodeError
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 ROWS = 4096
-"""Of a chunk: as many as a processor's cache holds in all the forms they take."""
+"""Records of a chunk: as many as a processor's cache holds in all their forms."""
 
 NO_KEY = KeyText(NULL, error="the record has no key")
 CONTROL_KEY = KeyText(NULL)
-"""Of the broker's own marks, whose keys are of another kind."""
+"""The type of the broker's control records, whose keys have another format."""
 
 
 class Marker(NamedTuple):
@@ -44,7 +44,7 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRecord:
-    """A record that is no plain commit, put into words. `raw` are key and value of one with an error."""
+    """A decoded record that is not a plain commit. `raw` are key and value of one with an error."""
 
     key: KeyText
     payload: str = NULL
@@ -56,7 +56,7 @@ class ReadRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
-    """Records in the order of the log. What a record says is in `commits` or, by its place, in `others`."""
+    """Records in the order of the log. The contents of a record are in `commits` or, by its place, in `others`."""
 
     file: str
     records: Columns
@@ -68,7 +68,7 @@ class Chunk:
 
     @property
     def end(self) -> int:
-        """The byte behind the last record's batch, in the file."""
+        """The byte after the last record's batch, in the file."""
         return int(self.records.batches.ends[self.records.batch_of[-1]]) if len(self) else 0
 
     @cached_property
@@ -83,10 +83,10 @@ class Chunk:
 
     @cached_property
     def sequences(self) -> Ints:
-        """Of each record; -1 is none."""
+        """Of each record; -1 means no sequence."""
         headers, batch_of = self.records.batches.headers, self.records.batch_of
         base = headers["base_sequence"][batch_of].astype(np.int64)
-        # They begin again at 0 behind 2^31 - 1.
+        # They restart at 0 after 2^31 - 1.
         own = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
         sequences: Ints = np.where(base < 0, -1, own)
         return sequences
@@ -98,13 +98,13 @@ def _sizes(starts: Ints, ends: Ints) -> Ints:
 
 
 def chunks_of(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
-    """The wanted records of a segment; in the place of what cannot be read, where it stands and why."""
+    """The selected records of a segment; in place of unreadable data, its position and the reason."""
     for part in segment.parts():
         yield from chunks_of_part(segment, part, wanted)
 
 
 def chunks_of_part(segment: SegmentFile, part: Part, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
-    """The same of one part."""
+    """The same for one part."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
             yield damage_of(columns)
@@ -118,7 +118,7 @@ def chunks_of_part(segment: SegmentFile, part: Part, wanted: RecordFilter) -> It
 
 
 def _chunk(file: str, records: Columns, wanted: RecordFilter) -> Chunk:
-    """The wanted ones of some records, put into words."""
+    """The selected ones of some records, decoded."""
     if not wanted.any_key:
         chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
         records = records.select(np.flatnonzero(chosen))
@@ -172,7 +172,7 @@ def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]
 
 
 def _header_keys(records: Columns) -> dict[int, tuple[str, ...]]:
-    """The keys of the headers, of records that have any, by place; no record that a broker writes here has."""
+    """The header keys of records with headers, by place; brokers write none here."""
     ends = np.where(records.value_end < 0, records.value_start, records.value_end)
     counts = np.frombuffer(records.data, dtype=np.uint8)[ends]
     places: dict[int, dict[int, int]] = {}
@@ -192,7 +192,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFilter:
-    """The bounds are inclusive; times in ms since 1970. Empty sets of groups and types let everything pass."""
+    """The bounds are inclusive; times in ms since 1970. Empty sets of groups and types select everything."""
 
     groups: frozenset[str] = frozenset()
     types: frozenset[int] = frozenset()
@@ -203,15 +203,15 @@ class RecordFilter:
 
     @property
     def any_key(self) -> bool:
-        """Whether it does not matter what a record is about, so that control records are meant too."""
+        """Whether any key is selected, so that control records are included."""
         return not (self.groups or self.types)
 
     def key(self, key: KeyText) -> bool:
-        """Whether a record with this key may be meant."""
+        """Whether a record with this key may be selected."""
         return (not self.groups or key.group in self.groups) and (not self.types or key.type in self.types)
 
     def overlapping(self, batches: Batches) -> Batches:
-        """Without the batches before and behind the offsets."""
+        """The part without the batches before and after the offsets."""
         start = int(np.searchsorted(batches.last_offsets, self.first_offset, side="left"))
         stop = int(np.searchsorted(batches.headers["base_offset"], self.last_offset, side="right"))
         return batches[start : max(start, stop)]
@@ -237,7 +237,7 @@ def parse_wanted(
     end: str | None,
     now_ms: int,
 ) -> RecordFilter:
-    """From the options of `kohort log dump`; UsageError says what is wrong with them.
+    """From the options of `kohort log dump`; UsageError if they are invalid.
 
     A whole number as a bound is an offset, everything else a time as in `--as-of`.
     """
@@ -254,7 +254,7 @@ def parse_wanted(
 
 
 def _bound(option: str, text: str | None, now_ms: int, none: int) -> tuple[int, int]:
-    """Offset and time; the one that is not given is `none`."""
+    """Offset and time; the missing one is `none`."""
     if text is None:
         return none, none
     if _OFFSET.fullmatch(text):

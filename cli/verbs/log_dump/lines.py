@@ -24,7 +24,7 @@ TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 def record_lines(chunk: Chunk) -> list[str]:
     """A JSON object per record, without a line's end: docs/schemas/log-dump.json, `record`.
 
-    Put together by hand: a log has millions of them, and they differ in little.
+    Built by hand: a log has millions of records, which differ in little.
     """
     lines = np.full(len(chunk), "", dtype=object)
     lines[chunk.commits.places] = _commit_lines(chunk)
@@ -74,7 +74,7 @@ def _or_null(numbers: list[int]) -> Sequence[int | str]:
 
 
 def _front(file: str, batch: Batch) -> str:
-    """What the lines of a batch's records have before the offset. `file` is its name as JSON."""
+    """The part of a batch's record lines before the offset. `file` is its name as JSON."""
     producer = _producer_text(
         batch.producer_id, batch.producer_epoch, batch.is_transactional, batch.log_append_time
     )
@@ -120,7 +120,7 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _number(value: int) -> int | None:
-    """Kafka's -1 is nothing."""
+    """None for Kafka's -1."""
     return None if value == -1 else value
 
 
@@ -132,7 +132,7 @@ def batch_lines(batches: Batches) -> Iterator[str]:
 
 
 def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
-    """What kafka-dump-log prints of a batch."""
+    """The fields that kafka-dump-log prints of a batch."""
     return {
         **fields(batch, "file", "base_offset", "last_offset", "count"),
         "base_sequence": _number(batch.base_sequence),
@@ -148,7 +148,7 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
 
 
 _Content: TypeAlias = tuple[str | None, str | None, str | None]
-"""Of a record: its type, its key and its value."""
+"""A record: its type, its key and its value."""
 
 DELETED = "<DELETE>"
 """A tombstone, in the words of kafka-dump-log."""

@@ -1,4 +1,4 @@
-"""Segment files: which are meant by files, partitions' directories and log directories, and what is wrong with one."""
+"""Segment files: found from files, partitions' directories and log directories, and checked for damage."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LOG = ".log"
 def partition_directories(directory: Path) -> list[Path]:
     """The partitions of `__consumer_offsets` in a log directory, by number, or the one that the directory is.
 
-    Those that are to be deleted or moved count where they are named themselves.
+    Those being deleted or moved count only if they are named.
 
-    :raises CommandError: it is neither, with what it may be
+    :raises CommandError: it is neither; the message suggests another
     """
     if partition_of(directory.resolve()) is not None:
         return [directory]
@@ -37,9 +37,9 @@ def partition_directories(directory: Path) -> list[Path]:
 
 
 def segment_files(paths: Sequence[Path]) -> list[Path]:
-    """The segments that the paths mean, in the order given, those of a partition in the log's order.
+    """The segments of the paths, in the given order, those of a partition in the log's order.
 
-    :raises CommandError: a path is nothing that holds segments
+    :raises CommandError: a path contains no segments
     """
     return [segment for path in paths for segment in _segments(path)]
 
@@ -51,7 +51,7 @@ def _segments(path: Path) -> Iterator[Path]:
     try:
         own = list_segments(path)
         if own and parse_partition_name(path.resolve().name) is None:
-            yield from own  # copied out of a broker's directory, and named as somebody liked
+            yield from own  # copied from a broker's directory under another name
             return
         for partition in partition_directories(path):
             yield from list_segments(partition)
@@ -60,10 +60,10 @@ def _segments(path: Path) -> Iterator[Path]:
 
 
 def _segment(path: Path) -> Path:
-    """A file that is taken at its word, unless its name says that it is no segment."""
+    """A file, refused only if its name is that of another kind of file."""
     if LOG not in path.suffixes:
-        beside = path.with_suffix(LOG)
-        hint = f"; its segment is {beside}" if beside.is_file() else ""
+        segment = path.with_suffix(LOG)
+        hint = f"; its segment is {segment}" if segment.is_file() else ""
         raise CommandError(f"{path} is not a segment: segments end in {LOG}{hint}")
     _refuse_other_topic(path.resolve().parent)
     return path
@@ -77,7 +77,7 @@ def _refuse_other_topic(directory: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentFile:
-    """A segment's file, with its path as it is shown."""
+    """A segment's file, with its path as printed."""
 
     file: str
     data: bytes
@@ -90,11 +90,11 @@ class SegmentFile:
         return cls(file=path_text(path), data=path.read_bytes())
 
     def parts(self) -> Iterator[Part]:
-        """Its whole batches, and what stands between them."""
+        """Its whole batches, and the damage between them."""
         return parts_of(self.data, self.file)
 
     def damage(self, part: Part) -> Problem | None:
-        """What is wrong behind a part."""
+        """The damage after a part."""
         if part.fault is None:
             return None
         position, reason = part.fault.position, part.fault.reason
@@ -113,5 +113,5 @@ def path_text(path: Path) -> str:
 
 
 def damage_of(damage: DamagedLog) -> Problem:
-    """What is wrong with a file, and where."""
+    """The damage of a file, with its position."""
     return Problem(subject=f"{path_text(Path(damage.file))}, byte {damage.position}", message=damage.reason)

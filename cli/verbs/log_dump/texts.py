@@ -1,8 +1,8 @@
-"""Keys and values of records as JSON texts, the very fields that `kafka-dump-log --offsets-decoder` prints.
+"""Keys and values of records as JSON texts, with the fields of `kafka-dump-log --offsets-decoder`.
 
 Most records of a log are offset commits in the shapes that brokers write, which `wire.log.offset_columns` reads many at
 a time; all others go through the schemas. What precedes a key's partition is the same in many keys, what follows a
-value's offset is the same in a request's commits: either is put into words once.
+value's offset is the same in a request's commits: both are converted once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from wire.messages.record_codec import UnknownKeyType, json_key, json_value
 from wire.uuids import format_uuid
 
 MOST_KEYS = 1 << 17
-"""How many keys are remembered at most, about 60 MB of them."""
+"""Maximum number of cached keys, about 60 MB."""
 
 NULL = "null"
 _EMPTY = '""'
@@ -45,9 +45,9 @@ json_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key. `type` is the number of its record type, None where there is none; `group` likewise.
+    """A key. `type` is the number of its record type, None if it has none; `group` likewise.
 
-    `error` says why the record cannot be read; `text` is then null, or has the type alone.
+    `error` is the reason why the record cannot be read; `text` is then null, or has the type alone.
     """
 
     text: str
@@ -58,7 +58,7 @@ class KeyText:
 
 @lru_cache(maxsize=MOST_KEYS)
 def key_text(key: bytes) -> KeyText:
-    """A key, whatever it is."""
+    """The text of any key."""
     try:
         shown = json_key(key)
     except UnknownKeyType as error:
@@ -72,7 +72,7 @@ def key_text(key: bytes) -> KeyText:
 
 
 def payload_text(number: int, value: bytes) -> str:
-    """A value under a key of type `number`. :raises DecodeError: it is none"""
+    """A value under a key of type `number`. :raises DecodeError: it is malformed"""
     return json_text(json_value(number, value))
 
 
@@ -105,7 +105,7 @@ class PlainCommits:
     """The JSON of each value up to the offset."""
     offsets: list[int]
     payload_ends: list[str]
-    """The JSON of each value behind the offset."""
+    """The JSON of each value after the offset."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -162,7 +162,7 @@ def _key_begins(data: bytes, starts: list[int], ends: list[int]) -> Iterator[str
 
 
 def per_run(text: Callable[[int], str], *columns: NDArray[Any]) -> list[str]:
-    """A text per row of the columns; `text` is asked for the first of rows that are equal, one behind the other."""
+    """A text per row of the columns; `text` is called for the first of consecutive equal rows."""
     rows = len(columns[0])
     changes = np.zeros(rows, dtype=bool)
     changes[:1] = True

@@ -1,4 +1,4 @@
-"""The formats of `kohort log dump`, written while the log is read: memory does not grow with it."""
+"""The formats of `kohort log dump`, written while the log is read: memory use does not depend on its size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from wire.log.errors import DamagedLog
 def dump(
     files: Sequence[Path], wanted: RecordFilter, writer: LineWriter, *, batches: bool
 ) -> tuple[Problem, ...]:
-    """Write the wanted records of segments, or their batches; the answer is what could not be read."""
+    """Write the selected records of segments, or their batches; returns what could not be read."""
     problems: list[Problem] = []
     sizes = [_size(path) for path in files]
     with Progress("reading", total=sum(sizes)) as progress:
@@ -82,7 +82,7 @@ COMMAND = "log dump"
 
 
 class DumpKind:
-    """What is written: the records of a log, or its batches."""
+    """The contents of a dump: the records of a log, or its batches."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class DumpKind:
         lines: Callable[[Any], Iterable[str]],
         rows: Callable[[Any], Iterable[Sequence[Cell]]],
     ) -> None:
-        """`lines` and `rows` make JSON objects, and rows under the `columns`, of a chunk or of batches."""
+        """`lines` and `rows` convert a chunk or batches to JSON objects, and to rows under the `columns`."""
         self.name, self.columns, self.lines, self.rows = name, columns, lines, rows
 
 
@@ -100,16 +100,16 @@ BATCHES = DumpKind("batches", BATCH_COLUMNS, batch_lines, batch_rows)
 
 
 class LineWriter:
-    """NDJSON: a JSON object per line. Takes what a log holds in its order, one file after the other."""
+    """NDJSON: a JSON object per line. Receives a log in its order, one file after the other."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         self._stream, self._kind = stream, kind
 
     def file(self, name: str) -> None:
-        """A file begins; every line names it."""
+        """Start a file; every line names it."""
 
     def part(self, found: Chunk | Batches) -> None:
-        """Some records or batches of it."""
+        """Write some of its records or batches."""
         lines = iter(self._kind.lines(found))
         while some := list(islice(lines, ROWS)):
             self._lines(some)
@@ -119,7 +119,7 @@ class LineWriter:
         self._stream.write("\n")
 
     def end(self, problems: Sequence[Problem]) -> None:
-        """That is all; `problems`, which are said on stderr, could not be read."""
+        """Finish; `problems`, which are printed on stderr, could not be read."""
 
 
 class JsonWriter(LineWriter):
@@ -148,7 +148,7 @@ class YamlWriter(LineWriter):
         self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
 
     def _lines(self, lines: Sequence[str]) -> None:
-        # The name of the list stands above its first part alone.
+        # The name of the list is written before its first part only.
         self._write({self._kind.name: [json.loads(line) for line in lines]}, skipped=int(self._started))
         self._started = True
 
@@ -163,7 +163,7 @@ class YamlWriter(LineWriter):
 
 
 class TableWriter(LineWriter):
-    """A table per file that has any rows, in parts: columns become wider where a later part needs it."""
+    """A table per file with rows, in parts: columns become wider if a later part needs it."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
@@ -186,7 +186,7 @@ class TableWriter(LineWriter):
 
 
 class FileCsvWriter(LineWriter):
-    """One table with the files in a column of their own."""
+    """One table with a column for the file."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)

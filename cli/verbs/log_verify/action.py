@@ -1,4 +1,4 @@
-"""Check the partitions of the coordinator's log, batch by batch and record by record, and show what was found."""
+"""Check the partitions of the coordinator's log, batch by batch and record by record, and print the findings."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from wire.log.segments import base_offset_of, list_segments
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 MOST_RECORDS = 10
-"""How many records that cannot be read are named per partition."""
+"""Maximum number of unreadable records named per partition."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Checked:
-    """What a partition holds, and what is wrong with it. Offsets and times are None where there are no records."""
+    """The contents of a partition, and its damage. Offsets and times are None if there are no records."""
 
     directory: str
     segments: int = 0
     batches: int = 0
     records: int = 0
     keys: Counter[int] = field(default_factory=Counter)
-    """Records by the number of their type, those of unknown types too."""
+    """Records by the number of their type, including unknown types."""
     control: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
@@ -45,7 +45,7 @@ class Checked:
 
 
 class Checker:
-    """Goes through partitions. `advance` is told how many bytes have been read."""
+    """Checks partitions. `advance` is called with the number of bytes read."""
 
     def __init__(self, advance: Callable[[int], None]) -> None:
         self._advance = advance
@@ -78,7 +78,7 @@ class Checker:
     def _segment(
         self, path: Path, next_offset: int, is_last: bool, checked: Checked, unreadable: list[Problem]
     ) -> int:
-        """Check a segment, of which the log goes on at `next_offset`; the offset behind it."""
+        """Check a segment that should start at `next_offset`; returns the offset after it."""
         try:
             segment = SegmentFile.read(path)
         except DamagedLog as error:
@@ -116,7 +116,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
 
 
 def _order(segment: SegmentFile, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
-    """What the bytes of one part cannot show."""
+    """Problems in the order of parts."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]
         yield Problem(
@@ -151,9 +151,9 @@ def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
 
 
 def verify(paths: Sequence[Path]) -> tuple[list[Checked], tuple[Problem, ...]]:
-    """Check all partitions that the paths mean; beside it those that cannot be read.
+    """Check all partitions of the paths; with those that cannot be read.
 
-    :raises CommandError: a path is no log directory and no partition
+    :raises CommandError: a path is neither a log directory nor a partition
     """
     directories = [directory for path in paths for directory in partition_directories(path)]
     partitions: list[Checked] = []
@@ -177,7 +177,7 @@ def _size(directory: Path) -> int:
 
 
 def log_verify_document(partitions: Sequence[Checked], errors: tuple[Problem, ...]) -> Document:
-    """A row per partition, and one per thing that is wrong."""
+    """A row per partition, and one per problem."""
     data = {"partitions": [_data(checked) for checked in partitions]}
     return Document(command="log verify", data=data, blocks=list(_blocks(partitions)), errors=errors)
 

@@ -1,4 +1,4 @@
-"""Removing members: what would be done, how the cluster does it, and what the group is like afterwards."""
+"""Removing members: the plan, the requests, and the group afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REASON = "removed by an administrator"
 
 @dataclass(slots=True, kw_only=True)
 class MembersChange(WrittenChange[MembersRemoval]):
-    """Members of one group that are to be removed."""
+    """The removal of members of one group."""
 
     did, what = "removed", "member"
 
@@ -32,7 +32,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     reason: str | None
     source: Source
     after: Group | None = None
-    """The group as it is after the change; None where it was not made, or cannot be read."""
+    """The group after the change; None if it was not made, or the group cannot be read."""
 
     @property
     def question(self) -> str:
@@ -63,7 +63,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
 
     @property
     def _again(self) -> dict[str, Member]:
-        """Of the members that were removed those that are members again."""
+        """The removed members that have rejoined."""
         removed = [each for each in self.plan.members if self.applied(self.plan.group, each.id)]
         return {} if self.after is None else rejoined(removed, self.after)
 
@@ -124,7 +124,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
 def plan_members_removal(
     source: Source, group: str, choice: MemberChoice, *, reason: str | None, writer: ClusterWriter | None
 ) -> MembersChange:
-    """What removing members of a group would do. CommandError where nothing is known of the group."""
+    """Plan the removal of members of a group. CommandError if nothing is known of the group."""
     read = source.describe([group], offsets=False)
     if not read.items:
         raise ending(with_close_names(source, read.problems)[0])

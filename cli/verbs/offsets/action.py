@@ -1,4 +1,4 @@
-"""What `kohort offsets` would do to groups: from what a source contains to a change."""
+"""The plans of `kohort offsets`: from the contents of a source to a change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToMoment
 
 
 def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
-    """`--topic` as it was given; UsageError for what is no topic."""
+    """The values of `--topic`; UsageError for an invalid one."""
     try:
         return tuple(map(parse_scope, texts or ()))
     except ValueError as error:
@@ -61,9 +61,9 @@ def plan_resets(
     types: Collection[GroupType] = (),
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
-    """What a reset of groups would do; `problems` are those of choosing them, `facts` fields of the document.
+    """Plan a reset of groups; `problems` are those of their selection, `facts` fields of the document.
 
-    :raises CommandError: nothing is known of what it depends on
+    :raises CommandError: nothing that it depends on is known
     """
     found = find_groups(source, names, named=named, types=types)
     scenario = request.scenario or _resolved(source, request, found)
@@ -112,7 +112,7 @@ def _places(
 
 
 def _all_places(group: Group) -> tuple[Place, ...]:
-    """What `--all-topics` means: everything committed, and of a streams group what it has of its input topics."""
+    """The partitions of `--all-topics`: everything committed, and for a streams group those of its input topics."""
     places = committed_places(group.offsets or {})
     if group.topology is None:
         return places
@@ -143,7 +143,7 @@ def _by_group(file: OffsetFile, groups: Sequence[str]) -> Mapping[str, Mapping[P
 def plan_clone(
     source: Source, origin: str, target: str, scopes: Sequence[TopicScope], writer: ClusterWriter | None
 ) -> OffsetsChange:
-    """What makes the offsets of one group those of another. CommandError where there are none to take."""
+    """Plan to copy the offsets of one group to another. CommandError if there are none to copy."""
     if origin == target:
         raise UsageError(f"{origin} is both the source and the target group")
     original = committed_original(source, origin)
@@ -179,9 +179,9 @@ def plan_deletions(
     problems: tuple[Problem, ...],
     writer: ClusterWriter | None,
 ) -> OffsetsDeletions:
-    """What deleting offsets of topics would take; a group that has none of them is left out unless named.
+    """Plan the deletion of offsets of topics; a group that has none of them is left out unless named.
 
-    :raises UsageError: not one of `scopes` and `all_topics` is given
+    :raises UsageError: neither `scopes` nor `all_topics` is given
     """
     if all_topics == bool(scopes):
         raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
@@ -208,13 +208,13 @@ def plan_deletions(
 def exported(
     groups: Sequence[Group], scopes: Sequence[TopicScope]
 ) -> tuple[list[tuple[str, Place, int]], tuple[Problem, ...]]:
-    """Rows of a CSV file, by group, topic and partition, and what cannot be a row."""
+    """Rows of a CSV file, by group, topic and partition, and problems of the others."""
     rows: list[tuple[str, Place, int]] = []
     problems: list[Problem] = []
     for group in groups:
         for place, offset in _offsets(group, scopes):
             if offset == NOTHING_COMMITTED:
-                continue  # a share group has not begun to deliver there
+                continue  # a share group has not started to deliver there
             if offset is None or offset < 0:
                 subject = f"{group.id}, {place[0]}-{place[1]}"
                 problems.append(

@@ -23,12 +23,12 @@ P = TypeVar("P", bound=PlannedChange)
 
 @dataclass(slots=True, kw_only=True)
 class _OfOffsets(WrittenChange[P]):
-    """What setting and deleting offsets have in common."""
+    """The common part of setting and deleting offsets."""
 
     what = "offset"
     verb: ClassVar[str]
     asked: ClassVar[str] = "offset"
-    """What the question calls one of them."""
+    """The noun for one of them in the confirmation."""
 
     def objections(self, plan: P) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
@@ -45,7 +45,7 @@ def _question(change: _OfOffsets[Any]) -> str:
 
 
 def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
-    """Plans of share groups, whose offsets have requests of their own, and of all others."""
+    """Plans of share groups, whose offsets have their own requests, and of all others."""
     share, others = list[P](), list[P]()
     for plan in plans:
         (share if plan.described.type is GroupType.SHARE else others).append(plan)
@@ -58,13 +58,13 @@ def _flat(outcome: Mapping[str, Mapping[Place, Failed | None]]) -> Outcome:
 
 @dataclass(slots=True, kw_only=True)
 class OffsetsChange(_OfOffsets[GroupChange]):
-    """Offsets of groups that are to be set."""
+    """New offsets of groups."""
 
     verb, did = "set", "set"
 
     command: str
     facts: Mapping[str, Any]
-    """Fields of the command's own."""
+    """Additional fields of the command."""
 
     @property
     def question(self) -> str:
@@ -127,7 +127,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
 @dataclass(slots=True, kw_only=True)
 class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
-    """Committed offsets of groups that are to be deleted."""
+    """A deletion of committed offsets of groups."""
 
     verb, did, asked = "delete", "deleted", "committed offset"
 

@@ -1,4 +1,4 @@
-"""`kohort offsets clone` to another cluster: what is read on both sides, and what would be committed."""
+"""`kohort offsets clone` to another cluster: the data read on both sides, and the offsets to commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEARCHED = 10_000
 
 
 def check_alone(copy: TargetClusterOptions) -> None:
-    """UsageError for options of another cluster where none is named."""
+    """UsageError for options of another cluster if none is named."""
     given = {
         "--topic-prefix": copy.topic_prefix,
         "--map": copy.renamed,
@@ -44,7 +44,7 @@ def check_alone(copy: TargetClusterOptions) -> None:
 def copy_request(
     origin: str, target: str, scopes: tuple[TopicScope, ...], copy: TargetClusterOptions
 ) -> CopyRequest:
-    """What is asked for; UsageError for a --map that is no pair of topics."""
+    """The request; UsageError for a --map that is not a pair of topics."""
     renamed: dict[str, str] = {}
     for pair in copy.renamed or ():
         topic, equals, there = (part.strip() for part in pair.partition("="))
@@ -65,9 +65,9 @@ def copy_request(
 def plan_cluster_clone(
     source: Source, target: Source, request: CopyRequest, writer: ClusterWriter | None
 ) -> ClusterCopy:
-    """What would be committed in the target for the offsets that a group has committed in the source.
+    """Plan the offsets to commit in the target for those that a group has committed in the source.
 
-    :raises UsageError: the records of one of the two cannot be read :raises CommandError: there is nothing to copy
+    :raises UsageError: the records of a cluster cannot be read :raises CommandError: there is nothing to copy
     """
     reader, copies = _records_of(source), _records_of(target)
     clusters = [client.metadata([]) for client in (reader, copies)]
@@ -75,7 +75,7 @@ def plan_cluster_clone(
     shared = {broker.address for broker in clusters[0].brokers}.intersection(
         broker.address for broker in clusters[1].brokers
     )
-    # Clusters that were made from the same disks have the same id.
+    # Clusters created from the same disks have the same id.
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
     original = committed_original(source, request.origin)
@@ -139,12 +139,12 @@ class _PartitionPairs:
     copies: PartitionCounts
     names: TopicNames
     places: Sequence[Place] = ()
-    """Those that exist on both sides, of topics that have as many partitions on both."""
+    """Those on both sides, of topics with the same number of partitions."""
     missing: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
 
     def find(self, wanted: Iterable[Place], group: str) -> None:
-        """Sort partitions out."""
+        """Match the partitions."""
         places, missing = self.originals.existing(wanted)
         there, absent = self.copies.existing(map(self.names.in_target, places))
         unequal = [
@@ -184,7 +184,7 @@ class _PartitionPairs:
 
 @dataclass(slots=True, kw_only=True)
 class ClusterCopy(OffsetsChange):
-    """Offsets of a group that are to be set where records of another cluster put them."""
+    """Offsets to set for a group, found by comparing records with another cluster."""
 
     def change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
         data = OffsetsChange.change_data(self, group, change)

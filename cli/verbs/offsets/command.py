@@ -26,7 +26,7 @@ _scenario = partial(option, rich_help_panel="New offsets (give one of these)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioOptions:
-    """Where a reset goes to."""
+    """The target of a reset."""
 
     to_earliest: Annotated[bool, _scenario("--to-earliest", "To the start of the log.")] = False
     to_latest: Annotated[bool, _scenario("--to-latest", "To the end of the log.")] = False

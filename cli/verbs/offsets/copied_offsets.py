@@ -1,4 +1,4 @@
-"""The offsets of a group in a copy of its topics: reads the records around them on both clusters, and compares them."""
+"""The offsets of a group in a copy of its topics: read and compare the records around them on both clusters."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from wire.log.record_digests import RecordWindow
 
 T = TypeVar("T")
 _AROUND = 16
-"""Records on each side of an offset that are compared."""
+"""Number of records compared on each side of an offset."""
 _ANCHORED = 512
-"""Records of one time that are read in the source to find one of the target."""
+"""Number of records of the same time read in the source to find one of the target."""
 _MAY_BE_COMPACTED = (Verdict.DIFFERS, Verdict.SAME_TIME, Verdict.MISSING)
 _NO_TIMESTAMP = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRequest:
-    """What is copied, and how many records are searched."""
+    """The group and topics to copy, and how many records to search."""
 
     origin: str
     target: str
     scopes: tuple[TopicScope, ...]
     names: TopicNames
     search: int
-    """Records of a partition of the target that are read at most to find the match."""
+    """Maximum number of records of a target partition read to find the match."""
     unproved: bool
     """Whether offsets that are not proved are set too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """Every partition is either proved in some way, or has a problem."""
+    """The results: every partition has either a proof or a problem."""
 
     proved: Mapping[Place, ProvedOffset]
     positions: Positions
@@ -56,7 +56,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class OffsetCopier:
-    """Reads the records around each offset on both sides, and compares them."""
+    """Reads and compares the records around each offset on both sides."""
 
     source: Source
     target: Source
@@ -65,7 +65,7 @@ class OffsetCopier:
     request: CopyRequest
 
     def prove(self, original: Group, places: Sequence[Place]) -> Copied:
-        """Where the offsets of a group in these partitions are in the target."""
+        """The offsets in the target for the offsets of a group in these partitions."""
         in_target, problems = self.request.names.in_target, _Problems(original.id)
         begins = positions_of(self.source, places, None)
         ends = positions_of(self.target, [in_target(place) for place in places], None)
@@ -101,7 +101,7 @@ class OffsetCopier:
         ends: Positions,
         problems: _Problems,
     ) -> dict[Place, TargetLog]:
-        """The logs of the target, with where the records' times lead to."""
+        """The logs of the target, with the offsets at the records' times."""
         in_target = self.request.names.in_target
         times = {
             in_target(place): time_ms
@@ -113,7 +113,7 @@ class OffsetCopier:
             place: TargetLog(
                 earliest=ends.earliest[copy],
                 end=ends.end[copy],
-                # Without a time there is nothing to go by but the offset itself.
+                # Without a time there is only the offset itself.
                 at_time=at_time[copy][0] if copy in times else min(offsets[place], ends.end[copy]),
             )
             for place in around
@@ -127,7 +127,7 @@ class OffsetCopier:
         logs: Mapping[Place, TargetLog],
         problems: _Problems,
     ) -> dict[Place, Proof]:
-        """A few records of the target are enough for most; of the others as many are read as the request allows."""
+        """A few records of the target are enough for most; for the others up to the request's maximum are read."""
         proofs: dict[Place, Proof] = {}
         windows: dict[Place, RecordWindow] = {}
         pending = list(logs)
@@ -159,7 +159,7 @@ class OffsetCopier:
     ) -> dict[Place, RecordWindow]:
         """Records of the target by partition of the source, `depth` of them from the starts on.
 
-        As many before them where a broker set the time in the source, which is later than the producer's.
+        As many before them if a broker set the time in the source, which is later than the producer's.
         """
         copies = {self.request.names.in_target(place): place for place in starts}
         requests = {
@@ -181,8 +181,8 @@ class OffsetCopier:
         """With the source's records of the times next to the place in the target, where compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
-            beside = {place: near_time(windows[place], logs[place])[side] for place in around}
-            times = {place: record.timestamp_ms for place, record in beside.items() if record is not None}
+            neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
+            times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
             starts = self.originals.offsets_at(times, [OffsetsAtTimes(times)]).found
             requests = {
                 place: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
@@ -200,18 +200,18 @@ def _time_of(window: RecordWindow) -> int | None:
 
 
 def _is_late(window: RecordWindow) -> bool:
-    """Whether the time that leads to the target may be later than that of the copy."""
+    """Whether the searched time may be later than that of the copy."""
     key = key_record(window)
     return key is not None and key.is_append_time
 
 
 def _is_searched(window: RecordWindow, target: RecordWindow) -> bool:
-    """Whether there is nothing more to read in the target."""
+    """Whether everything allowed was read in the target."""
     return target.to_end and (target.from_start or not _is_late(window))
 
 
 class _Problems:
-    """Why partitions have no new offset, by partition."""
+    """Reasons why partitions have no new offset, by partition."""
 
     def __init__(self, group: str) -> None:
         self._group = group
@@ -223,7 +223,7 @@ class _Problems:
         self._found.setdefault((place, message), Problem(subject=subject, message=message))
 
     def kept(self, answers: Answers[Place, T], where: str) -> Mapping[Place, T]:
-        """What was found; the failures are kept."""
+        """The records found; failures are added."""
         for place, failure in answers.failed.items():
             self.add(place, f"{where}: {worded(failure.name, failure.message, READING_RECORDS)}")
         return answers.found
@@ -240,7 +240,7 @@ def _usable(
     in_target: Callable[[Place], Place],
     problems: _Problems,
 ) -> dict[Place, int]:
-    """The committed offset of every partition of which the logs' ends are known on both sides."""
+    """The committed offset of every partition with known log end offsets on both sides."""
     begins, targets = ends
     offsets: dict[Place, int] = {}
     for place in places:

@@ -1,4 +1,4 @@
-"""What changes of offsets are planned from: groups with their offsets, and how many partitions topics have."""
+"""Facts for planning changes of offsets: groups with their offsets, and the partitions of topics."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from wire.suggestion import SIMILAR, did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroups:
-    """Groups with their offsets, those that do not exist as `absent` ones."""
+    """Groups with their offsets; missing groups are in `absent`."""
 
     groups: tuple[Group, ...]
     absent: frozenset[str] = frozenset()
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
-    """What of a group's offsets could not be read."""
+    """Offsets of a group that could not be read."""
     others: tuple[Problem, ...] = ()
-    """What else could not be read."""
+    """Other problems."""
 
     def exists(self, group: Group) -> bool:
-        """Whether the cluster has the group."""
+        """Whether the group exists."""
         return group.id not in self.absent
 
     def facts(self, group: Group, missing: tuple[Problem, ...]) -> dict[str, Any]:
-        """What a plan for a group is also given: whether it exists, and problems, `missing` partitions among them."""
+        """Further facts for a group's plan: whether it exists, and problems, including `missing` partitions."""
         return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
 
 
@@ -43,7 +43,7 @@ _ONLY_ASKED_FOR = (GroupType.SHARE, GroupType.STREAMS)
 def with_new_share_groups(
     chosen: Sequence[str], problems: Sequence[Problem], types: Collection[GroupType]
 ) -> tuple[list[str], tuple[Problem, ...]]:
-    """The names of groups to be reset: `--type share` with a name that no group has makes a share group."""
+    """The names of groups to reset: `--type share` with an unknown name creates a share group."""
     if {*types} != {GroupType.SHARE}:
         return list(chosen), tuple(problems)
     new = [each.subject for each in problems if each.cause is Cause.ABSENT]
@@ -51,7 +51,7 @@ def with_new_share_groups(
 
 
 def left_out(types: Collection[GroupType], *, named: bool) -> frozenset[GroupType]:
-    """The types of groups that are not meant: share and streams groups that are not named, nor their type asked for."""
+    """The excluded types: share and streams groups that are neither named nor selected by type."""
     return frozenset() if named else frozenset(_ONLY_ASKED_FOR).difference(types)
 
 
@@ -60,8 +60,8 @@ def find_groups(
 ) -> FoundGroups:
     """Describe groups with offsets.
 
-    Of groups that were only matched, share and streams groups are left out unless their `types` were asked for. A
-    group that does not exist is to be a share group where only those are asked for.
+    If groups were only matched, share and streams groups are left out unless their `types` were given. A
+    group that does not exist becomes a share group if only that type was given.
     """
     new = GroupType.SHARE if {*types} == {GroupType.SHARE} else GroupType.CLASSIC
     read = source.describe(names, offsets=True)
@@ -83,7 +83,7 @@ def find_groups(
 def _sorted_out(
     problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
 ) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
-    """Problems of groups' offsets, and the others. That a group does not exist is none here."""
+    """Problems of groups' offsets, and the others. A missing group is not a problem here."""
     own: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
     for problem in problems:
@@ -97,17 +97,17 @@ def _sorted_out(
 
 @dataclass(slots=True)
 class PartitionCounts:
-    """How many partitions topics have, asked once per topic."""
+    """Numbers of partitions of topics, requested once per topic."""
 
     source: Source
     problems: tuple[Problem, ...] = ()
     _counts: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     _unread: set[str] = field(default_factory=set)
-    """What may exist: the cluster does not report it."""
+    """Topics that may exist: the cluster does not report them."""
 
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
-        """The partitions that scopes mean."""
+        """The partitions that scopes select."""
         self._ask({scope.topic for scope in scopes})
         places, problems = places_in(
             [scope for scope in scopes if scope.topic not in self._unread], self._counts
@@ -127,7 +127,7 @@ class PartitionCounts:
         return replace(problem, message=problem.message + did_you_mean(problem.subject, known, SIMILAR))
 
     def count(self, topic: str) -> int | None:
-        """How many partitions a topic has that was asked for before."""
+        """The number of partitions of a topic that was requested before."""
         return self._counts.get(topic)
 
     def _ask(self, names: set[str]) -> None:
@@ -142,7 +142,7 @@ class PartitionCounts:
 
 
 def committed_of(source: Source, name: str) -> Group:
-    """A group whose offsets are to be taken; CommandError when there are none to take."""
+    """A group whose offsets are read; CommandError if it has none."""
     read = source.describe([name], offsets=True)
     if not read.items:
         raise ending(with_close_names(source, read.problems)[0])
@@ -154,7 +154,7 @@ def committed_of(source: Source, name: str) -> Group:
 
 
 def committed_original(source: Source, name: str) -> Group:
-    """The group whose offsets are to be copied; CommandError when there are none to copy."""
+    """The group whose offsets are copied; CommandError if it has none."""
     original = committed_of(source, name)
     if original.type is GroupType.SHARE:
         raise CommandError(f"{name}: it is a share group, which has no committed offsets")

@@ -1,4 +1,4 @@
-"""What is said beside the plan of a change of offsets."""
+"""Notices about the plan of a change of offsets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groups.offsets.model import GroupChange, Place, committed_places
 
 
 def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None:
-    """Notices of committed offsets that a copy leaves as they are."""
+    """Print notices of committed offsets that a copy does not change."""
     for group in groups:
         left = set(committed_places(group.offsets or {})) - set_places
         if left:
@@ -21,7 +21,7 @@ def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None
 
 
 def notify_new_groups(plans: Iterable[GroupChange]) -> None:
-    """Notices of groups that a change would make, the first of them by name."""
+    """Print notices of groups that a change would create, the first of them by name."""
     noted: dict[str, list[str]] = {}
     for plan in plans:
         if not plan.exists and plan.changes:
@@ -36,7 +36,7 @@ def notify_new_groups(plans: Iterable[GroupChange]) -> None:
 
 
 def notify_redelivery(plans: Iterable[GroupChange]) -> None:
-    """Notice of what setting a start offset takes from a share group, also where it stays the same."""
+    """Print a notice of what a share group loses with a new start offset, even an equal one."""
     for plan in plans:
         if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
             notice(

@@ -1,4 +1,4 @@
-"""What `kohort offsets reset` and `import` are asked for, checked as far as it can be without a source."""
+"""The requests of `kohort offsets reset` and `import`, checked as far as possible without a source."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def reset_request(
 ) -> ResetRequest:
     """Check the options of a reset, by name; one that was not given is False or None.
 
-    :raises UsageError: none or several scenarios or scopes :raises CommandError: an unreadable file
+    :raises UsageError: no or several scenarios or scopes :raises CommandError: an unreadable file
     """
     given = [name for name, value in options.items() if value is not None and value is not False]
     if len(given) != 1:
@@ -70,7 +70,7 @@ def reset_request(
 
 
 def import_request(path: Path, named: Sequence[str]) -> tuple[ResetRequest, list[str]]:
-    """The request of an import, and the groups that it is for: those named, or those of the file."""
+    """The request of an import, and its groups: the named ones, or those of the file."""
     file = read_offsets_file(path)
     return ResetRequest(name="from-file", file=file), _groups_of(file, named)
 
@@ -125,7 +125,7 @@ def _now_ms() -> int:
 
 
 def read_offsets_file(path: Path) -> OffsetFile:
-    """A CSV file of offsets; CommandError names the file, the line and what is wrong with it."""
+    """A CSV file of offsets; CommandError names the file, the line and the problem."""
     try:
         file = read_offsets(path.read_bytes().decode())
     except MalformedOffsets as error:
@@ -150,4 +150,4 @@ _MAKERS: Mapping[str, Callable[[Any], Scenario | OffsetFile | str]] = {
     "from-file": read_offsets_file,
     "to-group": str,
 }
-"""What each option asks for, made of its value."""
+"""The scenario of each option, created from its value."""

@@ -1,4 +1,4 @@
-"""What `kohort serve` runs and where, from the words of the command line."""
+"""The server of `kohort serve`, from its command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_FSYNC = FsyncPolicy.ALWAYS
 
 
 def listen_address(text: str, brokers: int = 1) -> ListenAddress:
-    """Where the first of several brokers is to listen. UsageError says what is wrong."""
+    """The listen address of the first broker. UsageError if it is invalid."""
     from coordinator.server.security.addresses import parse_listen
     from wire.client.errors import InvalidAddress
 
@@ -40,7 +40,7 @@ def listen_address(text: str, brokers: int = 1) -> ListenAddress:
 
 
 def metrics_address(text: str) -> ListenAddress:
-    """Where to serve metrics. UsageError says what is wrong."""
+    """The address of the metrics. UsageError if it is invalid."""
     place = listen_address(text)
     if place.protocol is not SecurityProtocol.PLAINTEXT or not place.is_loopback:
         raise UsageError(
@@ -50,8 +50,8 @@ def metrics_address(text: str) -> ListenAddress:
 
 
 def metrics_served(cluster: Cluster, place: ListenAddress) -> AbstractAsyncContextManager[None]:
-    """What serves them, and says where."""
-    from coordinator.server.metrics import serving_metrics  # whose library takes time to load
+    """Serve the metrics, and print their address."""
+    from coordinator.server.metrics import serving_metrics  # its library takes time to load
 
     return serving_metrics(
         cluster, place.host, place.port, lambda at: notice(f"metrics are served on http://{at}/metrics")
@@ -63,7 +63,7 @@ def prepare_security(
 ) -> tuple[Security, Advertised | None, tuple[str, ...]]:
     """Users and ACLs, the address that clients connect to, and notices about them, one a line.
 
-    UsageError says what is wrong with the words, or the file of users and ACLs. :raises TlsFailed:
+    UsageError if the options, or the file of users and ACLs, are invalid. :raises TlsFailed:
     """
     from coordinator.errors import InvalidSetting
     from coordinator.server.security.access_file import AccessFile, read_access_file
@@ -88,7 +88,7 @@ def prepare_security(
 
 
 def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str, str]:
-    """The settings of a broker's properties file under those of `name=value`. UsageError says what is wrong."""
+    """The settings of a broker's properties file, overridden by those of `name=value`. UsageError if one is invalid."""
     settings: dict[str, str] = {}
     if config_file is not None:
         from wire.java_properties import BadProperty, parse_properties
@@ -111,9 +111,9 @@ def prepare_cluster(
     security: Security | None = None,
     brokers: int = 1,
 ) -> Cluster:
-    """A cluster of brokers with settings by name and topics (`name` or `name:partitions`), which goes on from `data`.
+    """A cluster of brokers with settings by name and topics (`name` or `name:partitions`), which continues from `data`.
 
-    UsageError says what is wrong with the words. :raises StorageError: :raises DamagedLog: with the directory
+    UsageError if an option is invalid. :raises StorageError: :raises DamagedLog: with the directory
     """
     from coordinator.server.cluster import Cluster
     from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
@@ -142,7 +142,7 @@ def prepare_cluster(
 
 
 def settings_without_effect(given: Mapping[str, str]) -> list[str]:
-    """What is to be said of settings of a broker that change nothing here, a line each."""
+    """Notices of broker settings that have no effect here, a line each."""
     from coordinator.configs.known import without_effect
     from coordinator.server.security.settings import EFFECTIVE
     from coordinator.server.settings import OURS
@@ -151,7 +151,7 @@ def settings_without_effect(given: Mapping[str, str]) -> list[str]:
 
 
 def recovery_notices(data: Path, recovered: Recovered, seconds: float) -> list[str]:
-    """What is to be said of a data directory when the server goes on from it, a line each."""
+    """Notices of the recovery of a data directory, a line each."""
     if not recovered.records:
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"
     else:
@@ -168,16 +168,16 @@ def recovery_notices(data: Path, recovered: Recovered, seconds: float) -> list[s
         f"{torn.file}, byte {torn.position}: the last {torn.size:,} bytes were cut off: {torn.reason}"
         for torn in recovered.torn
     ]
-    passed_by = (
+    skipped = (
         [f"{counted(recovered.unknown_records, 'record')} of types that Kafka 4.3 does not know skipped"]
         if recovered.unknown_records
         else []
     )
-    return [first, *cut, *passed_by]
+    return [first, *cut, *skipped]
 
 
 def acl_notices(cluster: Cluster) -> list[str]:
-    """What is to be said of ACLs that clients have created or deleted before the start, a line each."""
+    """Notices of ACLs that clients created or deleted before the start, a line each."""
     acls = cluster.acls
     if cluster.security.authorizer is None:
         kept = len(acls.created) + len(acls.deleted)
@@ -192,7 +192,7 @@ def acl_notices(cluster: Cluster) -> list[str]:
 
 
 def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
-    """Make the topics that are not there. UsageError: one cannot be made, or is there with other partitions."""
+    """Create the missing topics. UsageError: one cannot be created, or exists with other partitions."""
     from coordinator.server.topics import TopicRefused
 
     for name, partitions in wanted.items():

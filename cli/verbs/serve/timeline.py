@@ -1,6 +1,6 @@
-"""What is to go wrong on the server, and when: of a faults file, and of a scenario of `kohort simulate`.
+"""Timed faults of the server: of a faults file, and of a scenario of `kohort simulate`.
 
-Of a scenario the server plays what happens to topics, coordinators and the network. Its members are left to real
+Of a scenario the server plays the events of topics, coordinators and the network. Its members must be real
 clients.
 """
 
@@ -19,12 +19,12 @@ from coordinator.server.faults.reading import TimedEvent, network_rules, read_fa
 from coordinator.simulation.scenario import ChangeTopic, CoordinatorFault, FailCoordinator, Scenario
 
 SEED = 1
-"""Of a scenario that is drawn."""
+"""The seed of a random scenario."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Timeline:
-    """`topics` (NAME:PARTITIONS) and `settings` are those of a scenario's beginning; `remarks` are for the user."""
+    """`topics` (NAME:PARTITIONS) and `settings` are those at a scenario's start; `remarks` are for the user."""
 
     topics: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -33,12 +33,12 @@ class Timeline:
     _playing: asyncio.Task[None] | None = None
 
     def begin(self, cluster: Cluster, said: Callable[[str], None]) -> None:
-        """Play the events from now on, in the event loop that runs; `said` gets a line on each."""
+        """Play the events from now on, in the running event loop; `said` is called with a line for each."""
         self._playing = asyncio.get_running_loop().create_task(play(cluster, self.events, said))
 
 
 def read_timeline(faults: Path | None, scenario: str | None) -> Timeline:
-    """Of either or both. :raises UsageError: there is no such scenario :raises TreeError: a file cannot be played"""
+    """The timeline of either or both. :raises UsageError: unknown scenario :raises TreeError: invalid file"""
     timeline = Timeline() if scenario is None else _scenario(scenario)
     if faults is None:
         return timeline
@@ -56,7 +56,7 @@ def _scenario(called: str) -> Timeline:
 
 
 def timeline_of(scenario: Scenario) -> Timeline:
-    """What a server can play of a scenario, and what is to be said of the rest."""
+    """The events of a scenario that a server can play, and remarks on the rest."""
     network = [TimedEvent(at_s=0.0, event=rule) for rule in network_rules(scenario.faults)]
     return Timeline(
         topics=[f"{name}:{partitions}" for name, partitions in scenario.topics.items()],
@@ -93,7 +93,7 @@ def _topic(event: ChangeTopic, is_there: bool) -> server.ChangeTopic:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    """What the server does not play."""
+    """Remarks on what the server does not play."""
     of_members = [each for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)]
     if of_members:
         events = counted(len(of_members), "event")

@@ -1,1 +1,1 @@
-"""Looking again and again: a command repeated, and groups watched while they rebalance."""
+"""Repeated observation: a command with --watch, and `kohort watch`."""

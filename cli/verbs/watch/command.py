@@ -10,7 +10,7 @@ from cli.options import SourceOptions
 from cli.verbs.watch.options import WatchOptions
 
 ANSWER_WITHIN_MS = 5_000
-"""How long a look may take where nobody chose a time: a view that stands still tells nothing."""
+"""Default timeout of an observation: a frozen view is of no use."""
 
 
 def watch(*, options: WatchOptions, source: SourceOptions) -> None:

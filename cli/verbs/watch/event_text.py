@@ -34,15 +34,15 @@ _TOGETHER = frozenset(
         EventKind.OFFSETS_DELETED,
     }
 )
-"""Of these, those that are alike are told in one line."""
+"""Similar events of these kinds share a line."""
 
 
 def event_lines(
     happened: Iterable[ObservedEvent], labels: Mapping[str, str], *, commits: bool = False
 ) -> Iterator[tuple[int, str, str]]:
-    """A line for an event, or for several that are alike: when it was seen, of which group, and the text.
+    """A line for an event, or for several similar ones: its time, its group, and the text.
 
-    Commits happen all the time: they are told only where `commits` asks for them.
+    Commits are frequent: they are included only with `commits`.
     """
     wanted = [each for each in happened if commits or not _is_implied(each.event)]
     for _, alike in groupby(wanted, key=_likeness):
@@ -52,7 +52,7 @@ def event_lines(
 
 
 def text_of_event(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
-    """One event in words, without its time and group."""
+    """The text of one event, without its time and group."""
     return _text([observed], labels)
 
 
@@ -110,17 +110,17 @@ def span_text(span: Gap) -> str:
 
 
 def epoch_words(group: Group) -> list[str]:
-    """`generation 7` of a classic group, `epoch 7` of another, with that of its target where it is an older one."""
+    """`generation 7` of a classic group, `epoch 7` of another, with that of its target if it is older."""
     if group.type is GroupType.CLASSIC:
         return [] if group.generation is None else [f"generation {group.generation}"]
-    told = [] if group.group_epoch is None else [f"epoch {group.group_epoch}"]
+    words = [] if group.group_epoch is None else [f"epoch {group.group_epoch}"]
     if group.assignment_epoch is not None and group.assignment_epoch != group.group_epoch:
-        told.append(f"target of epoch {group.assignment_epoch}")
-    return told
+        words.append(f"target of epoch {group.assignment_epoch}")
+    return words
 
 
 def _is_implied(event: WatchEvent) -> bool:
-    """Whether it goes without saying: a commit, and what a group or a member began with."""
+    """Whether it is not shown by default: a commit, and the initial state of a group or a member."""
     return event.kind is EventKind.OFFSETS_COMMITTED or (event.kind in _IMPLIED and event.before is None)
 
 

@@ -1,12 +1,12 @@
-"""What happened to a group between two looks.
+"""The events of a group between two observations.
 
-Theory of operation. A look may show less than there is: of a classic group in a rebalance, brokers show neither
-assignments nor subscriptions, and an offset may be unreadable. So two looks are not compared with each other: the later
-one is completed by what is still believed (`believed`), and that is compared with what was believed before. Applying
-the events to the earlier belief gives the later one, the whole of it (tests/cli/verbs/watch/test_events.py does that).
+Theory of operation. An observation may be incomplete: for a classic group in a rebalance, brokers show neither
+assignments nor subscriptions, and an offset may be unreadable. So two observations are not compared directly: the later
+one is completed from earlier ones (`merge_observed`), and then compared with the earlier merged one. Applying
+the events to the earlier merged group gives exactly the later one (tests/cli/verbs/watch/test_events.py does that).
 
-Between two looks any number of rebalances may have passed. Events say where things were and where they are; where the
-group's epoch tells that it was more than one rebalance, they say so (`epochs`).
+Between two observations any number of rebalances may have happened. Events have the state before and after; if the
+group's epoch shows that it was more than one rebalance, they contain the number (`epochs`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EventValue: TypeAlias = str | int | tuple[str, ...] | None
 
 
 class EventKind(Enum):
-    """What can happen; `before` and `after` of the event are named here."""
+    """Kinds of events; the docstrings describe `before` and `after`."""
 
     GROUP_APPEARED = "group-appeared"
     """Before: its type; after: its state."""
@@ -40,17 +40,17 @@ class EventKind(Enum):
     MEMBER_LEFT = "member-left"
     """Its instance id, or None."""
     MEMBER_REPLACED = "member-replaced"
-    """A static member came back under another id: `member` is the new one, before and after are ids."""
+    """A static member rejoined with another id: `member` is the new one, before and after are ids."""
     MEMBER_JOINED = "member-joined"
     """After: its instance id, or None."""
     MEMBER_PROTOCOL_CHANGED = "member-protocol-changed"
     """`classic` or `consumer`."""
     SUBSCRIPTION_CHANGED = "subscription-changed"
-    """Topics, sorted, and a regex behind `regex:`."""
+    """Topics, sorted, and a regex after `regex:`."""
     GENERATION_CHANGED = "generation-changed"
     """Of a classic group; no broker shows it, a coordinator's log does."""
     EPOCH_CHANGED = "epoch-changed"
-    """Group epochs; that of a group that was classic before goes on from its generation."""
+    """Group epochs; that of a group that was classic before continues from its generation."""
     ASSIGNMENT_EPOCH_CHANGED = "assignment-epoch-changed"
     MEMBER_EPOCH_CHANGED = "member-epoch-changed"
     PARTITIONS_LOST = "partitions-lost"
@@ -61,31 +61,31 @@ class EventKind(Enum):
     """They had no owner. After: ids of members."""
     STATE_CHANGED = "state-changed"
     OFFSETS_COMMITTED = "offsets-committed"
-    """Further on, or for the first time (before is None). Offsets, a partition an event."""
+    """Advanced, or for the first time (before is None). Offsets, one event per partition."""
     OFFSETS_SET_BACK = "offsets-set-back"
     OFFSETS_DELETED = "offsets-deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent:
-    """Something that happened to a group."""
+    """An event of a group."""
 
     kind: EventKind
     group: str
     member: str | None = None
-    """Id of the member that it happened to, where it is one."""
+    """Id of the member, for an event of a member."""
     topic: str | None = None
     partitions: tuple[int, ...] = ()
-    """Ascending; all that went the same way."""
+    """Ascending; all with the same change."""
     before: EventValue = None
     after: EventValue = None
     epochs: int | None = None
-    """Of moved partitions: how many group epochs passed between the two looks; None where that is not known. More than
-    one: they may have moved more often."""
+    """For moved partitions: how many group epochs passed between the observations; None if not known. With more than
+    one, they may have moved more often."""
 
 
-def believed(before: Group | None, after: Group | None) -> Group | None:
-    """What a look shows, completed by what was believed before of what it does not show."""
+def merge_observed(before: Group | None, after: Group | None) -> Group | None:
+    """An observed group, completed from the earlier merged one where it does not show something."""
     if before is None or after is None:
         return after
     known = {member.id: member for member in before.members}
@@ -105,7 +105,7 @@ def believed(before: Group | None, after: Group | None) -> Group | None:
 
 
 def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
-    """What leads from one belief to the next, in the order in which a person would tell it."""
+    """The events from one merged group to the next, in a natural order."""
     if before is None and after is None:
         return ()
     if after is None:
@@ -127,7 +127,7 @@ def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
 
 
 def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
-    """Who owns what; members whose partitions are not known own nothing here."""
+    """The owners of partitions; members whose partitions are not known own nothing here."""
     owners: dict[Place, list[str]] = {}
     for member in group.members:
         for topic, numbers in (member.owned or {}).items():
@@ -137,7 +137,7 @@ def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
 
 
 def subscription_names(member: Member) -> tuple[str, ...] | None:
-    """A subscription as events tell it."""
+    """A subscription as a value of events."""
     wanted = member.subscription
     if wanted is None:
         return None
@@ -157,13 +157,13 @@ def _completed(before: Member | None, after: Member) -> Member:
 
 
 def _completed_offsets(before: Offsets | None, after: Offsets | None) -> Offsets | None:
-    """An offset of None could not be read: it stays what it was."""
+    """An offset of None could not be read: the earlier one is kept."""
     if after is None or before is None:
         return before if after is None else after
     return {
         topic: {
-            partition: _known(before.get(topic, {}).get(partition), told)
-            for partition, told in partitions.items()
+            partition: _known(before.get(topic, {}).get(partition), offset)
+            for partition, offset in partitions.items()
         }
         for topic, partitions in after.items()
     }
@@ -182,7 +182,7 @@ def _of_group(before: Group, after: Group) -> Iterator[WatchEvent]:
 def _changed(
     group: Group, kind: EventKind, was: EventValue, now: EventValue, member: str | None = None
 ) -> Iterator[WatchEvent]:
-    """An event where something is not what it was."""
+    """An event if a value has changed."""
     if was != now:
         yield WatchEvent(kind=kind, group=group.id, member=member, before=was, after=now)
 
@@ -193,7 +193,7 @@ def _node(group: Group) -> str | None:
 
 
 def _replaced(before: Group, after: Group) -> dict[str, str]:
-    """Ids of static members that came back under another one, by the old id."""
+    """New ids of static members that rejoined with another id, by the old id."""
     old = {member.instance: member.id for member in before.members if member.instance}
     new = {member.instance: member.id for member in after.members if member.instance}
     there = {member.id for member in after.members}
@@ -216,14 +216,14 @@ def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iter
         if name not in old:
             yield WatchEvent(kind=EventKind.MEMBER_JOINED, group=after.id, member=name, after=member.instance)
     for name, member in new.items():
-        earlier = old.get(name, _NOBODY)
+        earlier = old.get(name, _NO_MEMBER)
         protocols = _protocol(earlier), _protocol(member)
         yield from _changed(after, EventKind.MEMBER_PROTOCOL_CHANGED, *protocols, name)
         wanted = subscription_names(earlier), subscription_names(member)
         yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *wanted, name)
 
 
-_NOBODY = Member(id="")
+_NO_MEMBER = Member(id="")
 
 
 def _protocol(member: Member) -> str | None:
@@ -247,7 +247,7 @@ def _epoch(group: Group) -> int | None:
 
 
 def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
-    """Partitions of a topic that went the same way are one event."""
+    """Partitions of a topic with the same change are one event."""
     was = {
         place: tuple(sorted(renamed.get(each, each) for each in ids))
         for place, ids in owners_of(before).items()

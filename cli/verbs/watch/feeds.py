@@ -1,4 +1,4 @@
-"""Where observations come from: the groups themselves, or a recording of them."""
+"""Sources of observations: a live source, or a recording."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from wire.client.errors import WireError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedObservation:
-    """An observation, and how long to wait before the next one is asked for."""
+    """An observation, and how long to wait before the next one."""
 
     observation: Observation
     pause_s: float
     failure: str = ""
-    """Why nothing could be reached."""
+    """Why nothing could be read."""
 
 
 class LiveFeed:
-    """Looks at the groups, over and over. The first look must succeed; later ones may find nobody there."""
+    """Observes groups repeatedly. The first observation must succeed; later ones may fail."""
 
     def __init__(self, opened: ReusableSource, groups: Sequence[str], every_s: float) -> None:
         self._opened, self._groups, self._every_s = opened, tuple(groups), every_s
@@ -35,7 +35,7 @@ class LiveFeed:
 
     @property
     def header(self) -> Header:
-        """What a recording of them begins with."""
+        """The header of a recording of them."""
         return Header(
             at_ms=self._started_ms,
             groups=self._groups,
@@ -45,7 +45,7 @@ class LiveFeed:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The title of the view."""
         return f"{self._name}, every {self._every_s:g} s; Ctrl-C stops"
 
     def observations(self) -> Iterator[TimedObservation]:
@@ -77,7 +77,7 @@ class LiveFeed:
 
 
 class ReplayFeed:
-    """Shows a recording again, `speed` times as fast; None: without waiting."""
+    """Replays a recording, `speed` times as fast; None: without waiting."""
 
     def __init__(self, recording: Recording, name: str, speed: float | None) -> None:
         self._recording, self._name, self._speed = recording, name, speed
@@ -100,7 +100,7 @@ class ReplayFeed:
 
 
 Feed: TypeAlias = LiveFeed | ReplayFeed
-"""Observations, one after the other, each when it is asked for."""
+"""A source of observations, each made when it is requested."""
 
 
 def _now_ms() -> int:

@@ -1,4 +1,4 @@
-"""How far a group is behind, topic by topic, and how fast that changes."""
+"""The lag of a group by topic, and its rate of change."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from groups.model import Group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLag:
-    """A topic of a group. None is unknown."""
+    """A topic of a group. None means unknown."""
 
     topic: str
     lag: int | None
-    """Records behind, in all partitions of which that is known; None where it is of none. One that is committed beyond
-    its end takes nothing away from the others."""
+    """Total lag of the partitions whose lag is known; None if none is known. An offset committed beyond
+    the end counts as 0."""
     unknown: int
     """Partitions that are not in `lag`: nothing is committed, or their end is not known."""
     consumed_per_s: float | None
-    """Records that the committed offsets went on by, per second."""
+    """Records per second by which the committed offsets advanced."""
     produced_per_s: float | None
-    """Records that the ends went on by, per second."""
+    """Records per second by which the end offsets advanced."""
 
     @property
     def seconds_to_zero(self) -> float | None:
-        """When the group will have caught up if both go on like this; None where it will not, or nobody can tell."""
+        """Seconds until the group has caught up at these rates; None if it will not, or that is not known."""
         if self.lag is not None and self.lag <= 0:
             return 0.0
         if self.lag is None or self.consumed_per_s is None or self.produced_per_s is None:
@@ -37,7 +37,7 @@ class TopicLag:
 
 
 def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str, int]) -> list[TopicLag]:
-    """Of every topic, sorted, of which there are offsets or that is in `partitions` (with how many it has)."""
+    """Every topic, sorted, with offsets or in `partitions` (with its number of partitions)."""
     observations = [(each, group) for each in window if (group := each.groups.get(name)) is not None]
     if not observations:
         return []
@@ -58,7 +58,7 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
 
 
 def lags_of(observation: Observation, group: Group, topic: str) -> dict[int, int | None]:
-    """The lag of every committed partition of a topic; None where it is not known."""
+    """The lag of every committed partition of a topic; None if it is not known."""
     ends = _ends(observation, topic)
     return {
         number: lag_of(committed, ends.get(number))
@@ -80,7 +80,7 @@ def _ends(observation: Observation, topic: str) -> dict[int, int]:
 
 
 def _rate(before: Mapping[int, int], after: Mapping[int, int], elapsed_ms: int) -> float | None:
-    """Per second, of the partitions known at both looks; None where one went back: somebody has set offsets."""
+    """Records per second of the partitions known at both observations; None if one went back after a reset."""
     steps = [offset - before[number] for number, offset in after.items() if number in before]
     if elapsed_ms < LEAST_RATE_MS or not steps or min(steps) < 0:
         return None

@@ -17,7 +17,7 @@ _recording = partial(option, rich_help_panel="Recordings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions(SelectionOptions):
-    """Which groups are watched, how it is shown, when it ends, and what is kept of it."""
+    """The groups to watch, the output, when to stop, and recordings."""
 
     groups: Annotated[
         list[str] | None,

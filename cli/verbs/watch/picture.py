@@ -1,4 +1,4 @@
-"""A recording as a picture: who owned each partition over time, and when nobody did."""
+"""A recording as a picture: the owner of each partition over time, and gaps without one."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
 
 LEFT, RIGHT = 190, 16
 HEIGHT = 20
-"""Of a lane."""
+"""Height of a lane."""
 MOST_LANES = 60
-"""Lanes that can still be told apart. Partitions that always had the same owner share one."""
+"""Maximum number of distinguishable lanes. Partitions that always had the same owner share one."""
 UNKNOWN = "?"
-"""What does not show: who owns what while a classic group rebalances, or a group that nobody could ask about."""
+"""Unknown: owners while a classic group rebalances, or a group that could not be read."""
 KINDS_COUNT = 8
 
 Owner: TypeAlias = str | None
-"""What members are called, joined; None: nobody."""
+"""Labels of members, joined; None: no owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Something that stayed the same from one look to another."""
+    """A value that stayed the same from one observation to another."""
 
     start_ms: int
     end_ms: int
@@ -51,17 +51,17 @@ class Run:
 
 @dataclass(slots=True)
 class Track:
-    """Runs in the making: a value from each look at which it changed."""
+    """Runs being collected: a value from each observation at which it changed."""
 
     changes: list[tuple[int, Owner]] = field(default_factory=list)
 
     def at(self, ms: int, value: Owner) -> None:
-        """What it was at a look."""
+        """Add the value at an observation."""
         if not self.changes or self.changes[-1][1] != value:
             self.changes.append((ms, value))
 
     def runs(self, end_ms: int) -> tuple[Run, ...]:
-        """All of it, the last value lasting to the end."""
+        """All runs, the last one until the end."""
         ends = [*(ms for ms, _ in self.changes[1:]), end_ms]
         return tuple(Run(start, end, value) for (start, value), end in zip(self.changes, ends, strict=True))
 
@@ -75,7 +75,7 @@ class Ownership:
 
     @property
     def without_owner_ms(self) -> int:
-        """How long nobody owned them."""
+        """How long they had no owner."""
         return sum(run.end_ms - run.start_ms for run in self.runs if run.value is None)
 
 
@@ -86,13 +86,13 @@ class OwnershipHistory:
     group: str
     states: tuple[Run, ...]
     lanes: tuple[Ownership, ...]
-    """Those that are drawn."""
+    """Drawn partitions."""
     left_out: int
-    """Partitions that are not: those that changed least."""
+    """Number of partitions that are not drawn: those that changed least."""
 
 
 def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
-    """Write the picture of all recorded groups; UsageError when the file is there already, unless `force`."""
+    """Write the picture of all recorded groups; UsageError if the file exists, unless `force`."""
     write_file(file, picture_lines(recording), new=not force)
 
 
@@ -126,7 +126,7 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     text = (
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
     )
-    # A clock that was set back draws at the begin of the axis.
+    # With a clock that was set back, draw at the start of the axis.
     unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
     axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
     lanes = [Lane(height=20, texts=(Label(text, y=8, at=start_ms, style="faint"),))]
@@ -144,7 +144,7 @@ def picture_lines(recording: Recording) -> Iterator[str]:
 
 
 def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
-    """Those of a group: its state, its partitions with the times below, and what is left out."""
+    """The lanes of a group: its state, its partitions with the times below, and a note on omitted ones."""
     kinds = _kinds(story)
     yield Lane(height=22, texts=(Label(story.group, y=14, style="strong"),))
     states = [
@@ -178,7 +178,7 @@ def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
 
 
 def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
-    """A box; that of an owner has a strip below: owners are told apart at a glance."""
+    """A box; that of an owner has a colored strip below, so that owners differ at a glance."""
     lasted = duration_text(max(run.end_ms - run.start_ms, 0))
     strip = Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
     text = fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
@@ -199,17 +199,17 @@ def _state(found: WatchedGroup) -> str:
 
 
 def _owners(found: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
-    """`UNKNOWN` where the look did not show it: of what had an owner in the rebalance before, and nobody has left."""
-    if found.shown is None or found.belief is None:
+    """`UNKNOWN` if not observed: partitions with an owner before the rebalance, whose members have not left."""
+    if found.shown is None or found.merged is None:
         return {}
     if not owners_are_shown(found.shown):
-        return dict.fromkeys(owners_of(found.belief), UNKNOWN)
+        return dict.fromkeys(owners_of(found.merged), UNKNOWN)
     owners = owners_of(found.shown)
     return {place: ", ".join(labels.get(each, each) for each in ids) for place, ids in owners.items()}
 
 
 def _end_ms(recording: Recording) -> int:
-    """Where the picture ends: a little behind the last look, or what that showed could not be seen."""
+    """The end of the picture: a little after the last observation, so that it is visible."""
     first, last = recording.observations[0].at_ms, recording.observations[-1].at_ms
     return max(last + max(recording.header.every_ms, (last - first) // 50), first + 1)
 

@@ -1,7 +1,7 @@
-"""Recordings: what a watch saw, look by look, in a file of JSON documents, a line each.
+"""Recordings: the observations of a watch in a file of JSON documents, one per line.
 
 The first line is a header; then come observations. What `kohort watch --output json` prints is a recording too: the
-events between the observations are passed over, they are told anew. Groups and topics stand there as in a snapshot.
+events between the observations are skipped and computed again. Groups and topics have the form of a snapshot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from groups.trees import Malformed
 
 COMMAND = "watch"
 LONGEST_LINE = 256 * 1024 * 1024
-"""Bytes; no observation is as long."""
+"""Maximum bytes of a line; no observation is as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +47,11 @@ class Recording:
     header: Header
     observations: tuple[Observation, ...]
     notices: tuple[str, ...] = ()
-    """What was passed over."""
+    """Notices of skipped lines."""
 
 
 class RecordingError(CommandError):
-    """A file that is no recording, or a damaged one; says which line."""
+    """A file is not a recording, or damaged; the message names the line."""
 
 
 def header_document(header: Header) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def header_document(header: Header) -> dict[str, Any]:
 
 
 def observation_document(observation: Observation) -> dict[str, Any]:
-    """A line for one look. User data of assignors, which nothing here shows, is left out."""
+    """A line for one observation, without user data of assignors, which is not shown."""
     there = {
         name: _without_user_data(group) for name, group in observation.groups.items() if group is not None
     }
@@ -80,7 +80,7 @@ def observation_document(observation: Observation) -> dict[str, Any]:
 
 
 def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, Any]:
-    """A line for an event; `before` and `after` are what `cli.verbs.watch.events.EventKind` says of its kind."""
+    """A line for an event; `cli.verbs.watch.events.EventKind` describes `before` and `after` of each kind."""
     event = observed.event
     return {
         **_begin("event", observed.at_ms),
@@ -112,7 +112,7 @@ class Recorder:
 
     @classmethod
     def create(cls, file: Path, *, force: bool) -> Recorder:
-        """A new file that only its owner can read; with `force` an old one is written anew."""
+        """A new file that only its owner can read; with `force` an old one is overwritten."""
         how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
         try:
             handle = os.open(file, how, 0o600)
@@ -133,8 +133,8 @@ class Recorder:
             raise CommandError(f"{self._file}: cannot be written: {error.strerror or error}") from None
 
     def close(self) -> None:
-        """Close the file; everything is in it already."""
-        with suppress(OSError):  # what could not be written has been said
+        """Close the file; everything is already written."""
+        with suppress(OSError):  # a failed write was already reported
             self._stream.close()
 
 
@@ -169,8 +169,8 @@ def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
         )
     unknown = sorted(set(groups) - {name for observation in observations for name in observation.groups})
     if unknown:
-        told = ", ".join(header.groups)
-        raise RecordingError(f"{file}: the recording does not contain {', '.join(unknown)}, but {told}")
+        recorded = ", ".join(header.groups)
+        raise RecordingError(f"{file}: the recording does not contain {', '.join(unknown)}, but {recorded}")
     if not observations:
         raise RecordingError(f"{file}: the recording contains no observation")
     return Recording(header=header, observations=tuple(observations), notices=tuple(notices))
@@ -193,7 +193,7 @@ def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         tree = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         if b"\\ud" in line.lower():
-            json.dumps(tree, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+            json.dumps(tree, ensure_ascii=False).encode()  # half of a surrogate pair is not text
     except UnicodeDecodeError as error:
         raise RecordingError(
             f"{file}:{number}: not a text in UTF-8 (byte {error.start} of the line)"
@@ -227,10 +227,10 @@ def _header(file: Path, number: int, tree: Mapping[str, Any]) -> Header:
 def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Sequence[str]) -> Observation:
     at_ms = _moment(file, number, tree)
     asked_ms = _moment(file, number, tree, "asked") if "asked" in tree else at_ms
-    told = tree.get("groups")
-    if not isinstance(told, dict):
+    recorded = tree.get("groups")
+    if not isinstance(recorded, dict):
         raise RecordingError(f"{file}:{number}: groups: expected groups by id")
-    wanted = {name: group for name, group in told.items() if not groups or name in groups}
+    wanted = {name: group for name, group in recorded.items() if not groups or name in groups}
     there = {name: group for name, group in wanted.items() if group is not None}
     try:
         snapshot = snapshot_from_tree({"kohort": 1, "groups": there, "topics": tree.get("topics")}, [])
@@ -245,8 +245,8 @@ def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Seque
     )
 
 
-def _problems(file: Path, number: int, told: object) -> Iterator[Problem]:
-    for each in told if isinstance(told, list) else []:
+def _problems(file: Path, number: int, problems: object) -> Iterator[Problem]:
+    for each in problems if isinstance(problems, list) else []:
         if not isinstance(each, dict):
             raise RecordingError(f"{file}:{number}: errors: expected problems with subject and message")
         yield Problem(subject=str(each.get("subject", "")), message=str(each.get("message", "")))
@@ -268,7 +268,7 @@ def _without_user_data(group: Group) -> Group:
 
 
 def _lag(observation: Observation, group: Group) -> dict[str, int | None]:
-    """By topic, of the partitions of which it is known."""
+    """By topic, of the partitions whose lag is known."""
     return {
         topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})
     }

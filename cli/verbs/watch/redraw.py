@@ -1,7 +1,7 @@
-"""A terminal that is drawn anew in place, and given back as it was found.
+"""A terminal that is redrawn in place, and restored afterwards.
 
-What is drawn goes to the alternate screen, as pagers and editors do it: nothing that scrolled by before is lost,
-however often the terminal is resized meanwhile. Its lines are pieces of text, some of them marked, cut to its width.
+The view is on the alternate screen, as in pagers and editors: nothing in the scrollback is lost,
+however often the terminal is resized. Its lines are pieces of text, some of them marked, cut to its width.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _STOP = getattr(signal, "SIGTSTP", None)
 _SLICE_S = 0.1
-"""How soon a new size is noticed."""
+"""How often the size is checked."""
 LEAST_COLUMNS, LEAST_LINES = 20, 4
-"""A smaller terminal is drawn as if it were so large."""
+"""The minimum size; a smaller terminal is drawn as if it had this size."""
 
 
 def can_draw(stream: TextIO | None) -> bool:
@@ -35,7 +35,7 @@ def can_draw(stream: TextIO | None) -> bool:
 
 
 class Screen:
-    """Use it in a `with` block; `draw` as often as need be. Only from the main thread, for the signals."""
+    """Use it in a `with` block; call `draw` any number of times. Only from the main thread, because of signals."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._handle = stream, stream.fileno()
@@ -57,12 +57,12 @@ class Screen:
         return max(size.columns, LEAST_COLUMNS), max(size.lines, LEAST_LINES)
 
     def draw(self, lines: Callable[[int, int], Sequence[Line]]) -> None:
-        """Show the lines that a function makes of the numbers of columns and lines; it is asked again at a new size."""
+        """Show the lines of a function of the numbers of columns and lines; it is called again at a new size."""
         self._lines = lines
         self._redraw()
 
     def wait(self, seconds: float, *, tick_s: float | None = None) -> None:
-        """Wait, drawing anew when the terminal was resized, and every `tick_s`."""
+        """Wait, redrawing when the terminal was resized, and every `tick_s`."""
         end = time.monotonic() + seconds
         tick = time.monotonic() + tick_s if tick_s is not None else end
         while (left := end - time.monotonic()) > 0:
@@ -78,7 +78,7 @@ class Screen:
             **({_STOP: self._stop} if _STOP is not None else {}),
         }
         for number, handler in handlers.items():
-            # Who told us to ignore a signal (nohup) goes on being obeyed.
+            # A signal that is ignored (nohup) stays ignored.
             if signal.getsignal(number) is signal.SIG_DFL:
                 self._before[number] = signal.signal(number, handler)
         self._enter()
@@ -106,28 +106,28 @@ class Screen:
         self._write("\x1b[H" + "\r\n".join(escaped(lines, columns, self._codes)) + "\x1b[J")
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        """Give the terminal back, then end as if nobody had listened."""
+        """Restore the terminal, then exit by the signal's default action."""
         self._leave()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
     def _stop(self, number: int, _frame: FrameType | None) -> None:
-        """Ctrl-Z: the shell gets its terminal back; when the command goes on it draws again."""
+        """Ctrl-Z: restore the terminal for the shell; redraw when the command continues."""
         self._leave()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
         signal.signal(number, self._stop)
         self._enter()
-        self._size = (0, 0)  # drawn at the next occasion
+        self._size = (0, 0)  # drawn at the next redraw
 
     def _write(self, text: str) -> None:
-        """Past Python's buffers, which a signal handler must not enter twice."""
+        """Bypasses Python's buffers, which are not reentrant in a signal handler."""
         data = text.encode(errors="replace")
         try:
             while data:
                 data = data[os.write(self._handle, data) :]
         except OSError:
-            # The terminal is gone: nobody is left to look.
+            # The terminal is closed.
             raise typer.Exit(int(ExitStatus.DONE)) from None
 
 

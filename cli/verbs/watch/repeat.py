@@ -1,4 +1,4 @@
-"""A command that is carried out again and again, over the same connections, until somebody stops it."""
+"""A command that is repeated, over the same connections, until it is stopped."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from cli.verbs.watch.redraw import Screen, can_draw
 from wire.client.errors import WireError
 
 LONGEST_PAUSE_S = 30.0
-"""Between two attempts to reach a cluster that has gone away, unless it is asked less often anyway."""
+"""Maximum pause between two attempts to reach an unavailable cluster, unless the interval is longer."""
 
 
 def repeat_every(
     seconds: float, read_document: Callable[[Source], Document], source: SourceOptions, output: OutputOptions
 ) -> None:
-    """Look and show, over and over; ends with Ctrl-C, which is no error once something was shown.
+    """Read and print repeatedly; Ctrl-C stops, and is not an error once something was shown.
 
-    The first look must succeed. A cluster that goes away later is asked again, more and more rarely.
+    The first reading must succeed. A cluster that fails later is retried with increasing pauses.
     """
     if source.as_of is not None:
         raise UsageError("--watch cannot be used with --as-of: the past does not change")
@@ -67,14 +67,14 @@ def repeat_every(
 
 
 def pause_s(seconds: float, failures: int) -> float:
-    """From one look to the next, after so many failures in a row."""
+    """The pause before the next reading, after a number of failures in a row."""
     if not failures:
         return seconds
     return max(seconds, min(0.5 * 2.0 ** min(failures, 10), LONGEST_PAUSE_S))
 
 
 def trying_again(error: Exception) -> str:
-    """Why the cluster could not be asked, and that it will be; errors name the broker themselves."""
+    """Why the cluster could not be read, and that it is retried; errors name the broker themselves."""
     return f"{str(error).rstrip('.')}; trying again"
 
 
@@ -85,7 +85,7 @@ def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> _OnScre
 
 
 class _OnScreen:
-    """Shows one document after the other: each in place of the one before, what has changed marked."""
+    """Shows each document in place of the previous one, with changes marked."""
 
     def __init__(self, screen: Screen, seconds: float) -> None:
         self._screen, self._seconds = screen, seconds
@@ -100,7 +100,7 @@ class _OnScreen:
         self._screen.draw(self._lines)
 
     def fail(self, why: str) -> None:
-        """The cluster could not be asked, and will be again."""
+        """The cluster could not be read, and is retried."""
         self._failure = why
         self._screen.draw(self._lines)
 
@@ -126,7 +126,7 @@ class _OnScreen:
 
 
 class _InPipe:
-    """One after the other: a line of JSON each, a YAML document each, rows with their time, tables under theirs."""
+    """Prints documents in sequence: a line of JSON each, YAML documents, rows with a time, tables after a time."""
 
     def __init__(self, options: OutputOptions) -> None:
         self._output = options.output
@@ -145,7 +145,7 @@ class _InPipe:
         time.sleep(seconds)
 
     def _say(self, document: Document) -> None:
-        """What was said last time is not said again."""
+        """Print a problem unless it was printed last time."""
         said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
         for text in said:
             if text not in self._said:
@@ -168,7 +168,7 @@ class _InPipe:
             stream.write("\n")
 
     def _write_rows(self, document: Document, at: str, stream: TextIO) -> None:
-        """Headings come again, behind an empty line, only when the columns are others than before."""
+        """Headings are repeated, after an empty line, only if the columns change."""
         writer = CsvWriter(stream)
         for table in (block for block in document.blocks if isinstance(block, Table)):
             columns = ["TIME", *(column.name for column in table.columns)]
@@ -182,6 +182,6 @@ class _InPipe:
 
 
 def _timed(document: Document, at: str) -> dict[str, object]:
-    """The document with the moment at which it was made, behind its format and its command."""
+    """The document with its time, after its format and its command."""
     data = document.as_data()
     return {"kohort": data.pop("kohort"), "command": data.pop("command"), "at": at, **data}

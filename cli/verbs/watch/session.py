@@ -1,6 +1,6 @@
-"""A watch as it was asked for: what is watched, how it is shown, when it ends, what is kept of it.
+"""A watch according to its options: the groups, the output, the end, and the recording.
 
-It ends with what is waited for, with the end of the time, or with Ctrl-C.
+It stops when its condition is met, when the time is up, or with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from groups.model import Group, GroupState, GroupType
 
 
 def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
-    """Watch groups where they are."""
+    """Watch groups of a source."""
     until = _until(options)
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings: they need --replay")
@@ -47,7 +47,7 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
 
 
 def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
-    """The groups that are named; else those that are chosen now: later ones do not join the watch."""
+    """The named groups; else those selected now: later ones are not added."""
     if not options.chooses:
         return tuple(dict.fromkeys(options.groups or ()))
     chosen, problems = choose_groups(opened.get(), options)
@@ -68,7 +68,7 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
         source.embedded,
         source.log_dirs,
     )
-    if source.place is None and any(named):  # a context that is always there is no question of this recording
+    if source.place is None and any(named):  # a current context does not apply to a recording
         raise UsageError("--replay shows a recording: it cannot be used with another source")
     if options.chooses:
         raise UsageError("--replay shows the recorded groups, all or those that are named: leave filters out")
@@ -94,7 +94,7 @@ def _until(options: WatchOptions) -> Until | None:
 
 
 def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[TimedObservation], None]:
-    """What records each look; the file is made for the first one."""
+    """A function that records each observation; the file is created for the first one."""
     recorder: Recorder | None = None
 
     def keep(timed: TimedObservation) -> None:
@@ -123,11 +123,11 @@ def _is_drawn(options: WatchOptions) -> bool:
 
 
 def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:
-    """Show every look, and keep it; the sink is made when there is something to show.
+    """Show and record every observation; the sink is created when there is something to show.
 
-    DONE when the condition is met, when there is none, and when somebody has seen enough (Ctrl-C); FALSE when the time
-    is up, or the recording at its end, before the condition was met. KeyboardInterrupt goes on where nothing was
-    shown, or a condition was waited for.
+    DONE when the condition is met, without a condition, and with Ctrl-C; FALSE when the time
+    is up, or the recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was
+    shown, or there is a condition.
     """
     state = WatchState()
     keep = _keeper(options, feed, stack)
@@ -155,13 +155,13 @@ def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitSt
 
 
 STEADY_MS = 1_000
-"""How long a group must have been Stable: a cooperative one is so for a moment between two rebalances."""
+"""How long a group must have been Stable: a cooperative one is Stable for a moment between two rebalances."""
 STABLE, EMPTY = "stable", "empty"
 
 
 @dataclass(slots=True)
 class Until:
-    """A condition on all watched groups; asked after every look."""
+    """A condition on all watched groups; checked after every observation."""
 
     _holds: Callable[[Group | None], bool]
     _steady_ms: int = 0
@@ -181,7 +181,7 @@ class Until:
         raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
 
     def is_met(self, state: WatchState) -> bool:
-        """Whether the last look showed it of every group, and the looks before for as long as it takes."""
+        """Whether it holds for every group in the last observation, and in the earlier ones for the required time."""
         last = state.last
         if last is None or not last.groups or last.groups.keys() != state.groups.keys():
             self._since_ms = None
@@ -195,7 +195,7 @@ class Until:
 
 
 def has_reached(group: Group, epoch: int) -> bool:
-    """Whether the group and all its members are at an epoch, or beyond.
+    """Whether the group and all its members have reached an epoch.
 
     UsageError for a group without epochs: brokers do not show the generation of a classic group.
     """

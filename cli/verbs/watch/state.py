@@ -1,7 +1,7 @@
-"""The state of a watch: what an observation shows of its groups, what is believed after it, and what only time shows.
+"""The state of a watch: observations of its groups, what is known after them, and what only time shows.
 
-How long partitions have been without an owner, how fast a group consumes. Times are told as bounds: between two looks
-nobody was looking.
+For example, how long partitions have had no owner, and how fast a group consumes. Durations have bounds, because the
+time between two observations is unknown.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
-from cli.verbs.watch.events import EventKind, Place, WatchEvent, believed, events, owners_of
+from cli.verbs.watch.events import EventKind, Place, WatchEvent, events, merge_observed, owners_of
 from groups.lag import topics_read
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
 from groups.waits import labels_of
 
 RATE_WINDOW_MS = 30_000
-"""What rates are told from: consumers commit every 5 s unless told otherwise."""
+"""The window of rates: consumers commit every 5 s by default."""
 LEAST_RATE_MS = 5_000
-"""From less no rate is told: nobody may have committed yet."""
+"""The minimum window of a rate: in less, consumers may not have committed yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one look showed."""
+    """One observation of all groups."""
 
     asked_ms: int
-    """When the question was sent, in milliseconds since 1970 by the watcher's clock."""
+    """When the request was sent, in milliseconds since 1970 by the local clock."""
     at_ms: int
-    """When the groups had been described: what is shown was so at some moment between these two."""
+    """When the groups had been described: the observation is of some moment between these two."""
     groups: Mapping[str, Group | None] = field(default_factory=dict)
     """By id. None: there is no such group. A group that could not be read is missing."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
-    """Of what the groups read: numbers of partitions and end offsets."""
+    """Topics of the groups: numbers of partitions and end offsets."""
     problems: tuple[Problem, ...] = ()
 
 
 def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -> Observation:
-    """Look once."""
+    """Observe the groups once."""
     asked_ms = clock_ms()
     described = source.describe(names, offsets=True)
     at_ms = clock_ms()
@@ -58,79 +58,79 @@ def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A duration of which only bounds are known."""
+    """A duration with bounds."""
 
     least_ms: int
     most_ms: int | None
-    """None: since before anybody looked."""
+    """None: it started before the watch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedEvent:
-    """An event, when it was seen, and what the course adds to it."""
+    """An event, when it was observed, and its duration."""
 
     event: WatchEvent
     since_ms: int
-    """The look before, after which it happened."""
+    """The previous observation, after which it happened."""
     at_ms: int
-    """The look that showed it."""
+    """The observation that showed it."""
     span: Gap | None = None
-    """Of partitions that moved or were assigned: without an owner. Of a group that came to rest: not at rest."""
+    """Time without an owner, for partitions that moved or were assigned; time until Stable, for a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unowned:
-    """A partition that nobody owns though the group reads its topic."""
+    """A partition without an owner although the group reads its topic."""
 
     owned_until_ms: int | None
-    """The last look at which it had an owner, as it began; None: not since the watch began."""
+    """Start of the last observation at which it had an owner; None: not since the watch started."""
     since_ms: int
-    """The first look at which it had none, as it ended."""
+    """End of the first observation at which it had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedGroup:
-    """One group so far."""
+    """The state of one group."""
 
     shown: Group | None
-    """As the last look that reached it showed it; None: there is no such group."""
-    belief: Group | None
-    """The same, completed by what was seen before."""
+    """The group in the last observation that read it; None: there is no such group."""
+    merged: Group | None
+    """The same, completed from earlier observations."""
     asked_ms: int
     at_ms: int
-    """When that look began and ended."""
+    """Start and end of that observation."""
     owners_known_ms: int | None = None
-    """When the last look began that showed who owns what."""
+    """Start of the last observation that showed the owners."""
     wanted: frozenset[Place] = frozenset()
     """Partitions of the topics it reads; those of its last members where it has none."""
     unowned: Mapping[Place, Unowned] = field(default_factory=dict)
     unstable_since: tuple[int, int] | None = None
-    """When the last look began at which it was Stable, and the first one ended at which it was not; None while it is
+    """Start of the last observation at which it was Stable, and end of the first at which it was not; None while it is
     Stable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchState:
-    """All groups so far."""
+    """The state of all groups."""
 
     groups: Mapping[str, WatchedGroup] = field(default_factory=dict)
     window: tuple[Observation, ...] = ()
-    """The looks of the last while, the newest last; those that reached nothing are left out."""
+    """Recent observations, the newest last, without those that read nothing."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What to call members, those that left among them, by id."""
+    """Labels of members, including former ones, by id."""
     last: Observation | None = None
-    """The newest look, whatever it reached."""
+    """The newest observation, even if it read nothing."""
 
     def step(self, observation: Observation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
-        """The course after one more look, and what happened since the one before. The first look is where it begins."""
+        """The state after one more observation, and the events since the previous one; the first one has none."""
         groups = dict(self.groups)
         labels = dict(self.labels)
         happened: list[ObservedEvent] = []
         for name, shown in observation.groups.items():
             before = groups.get(name)
             groups[name] = after = _after(before, shown, observation)
-            if after.belief is not None:
-                labels |= labels_of(after.belief)
+            if after.merged is not None:
+                labels |= labels_of(after.merged)
             if before is not None:
                 happened += _observed_events(before, after)
         return (
@@ -142,9 +142,9 @@ class WatchState:
 
 
 def owners_are_shown(group: Group) -> bool:
-    """Whether the look showed who owns what.
+    """Whether an observed group shows the owners of its partitions.
 
-    Of a classic group in a rebalance it does not: brokers show what members were given in the one before, or nothing.
+    A classic group in a rebalance does not: brokers show the previous assignment, or nothing.
     """
     if group.type is GroupType.CLASSIC and group.members and group.state is not GroupState.STABLE:
         return False
@@ -153,27 +153,27 @@ def owners_are_shown(group: Group) -> bool:
 
 def _after(before: WatchedGroup | None, shown: Group | None, observation: Observation) -> WatchedGroup:
     if shown is None:
-        return WatchedGroup(shown=None, belief=None, asked_ms=observation.asked_ms, at_ms=observation.at_ms)
-    belief = believed(before.belief if before else None, shown)
-    assert belief is not None  # noqa: S101  (mypy)
-    wanted = _wanted(belief, observation.topics)
-    if not belief.members and before is not None:
+        return WatchedGroup(shown=None, merged=None, asked_ms=observation.asked_ms, at_ms=observation.at_ms)
+    merged = merge_observed(before.merged if before else None, shown)
+    assert merged is not None  # noqa: S101  (mypy)
+    wanted = _wanted(merged, observation.topics)
+    if not merged.members and before is not None:
         wanted = before.wanted
     known_ms = before.owners_known_ms if before else None
     return WatchedGroup(
         shown=shown,
-        belief=belief,
+        merged=merged,
         asked_ms=observation.asked_ms,
         at_ms=observation.at_ms,
         owners_known_ms=observation.asked_ms if owners_are_shown(shown) else known_ms,
         wanted=wanted,
-        unowned=_unowned(before, belief, wanted, observation.at_ms),
+        unowned=_unowned(before, merged, wanted, observation.at_ms),
         unstable_since=_unstable_since(before, shown, observation.at_ms),
     )
 
 
 def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
-    """Every partition of the topics that members name, own or are to own."""
+    """Every partition of the topics that members subscribe to, own or are assigned."""
     places: set[Place] = set()
     names: set[str] = set()
     for member in group.members:
@@ -188,15 +188,15 @@ def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
 
 
 def _unowned(
-    before: WatchedGroup | None, belief: Group, wanted: frozenset[Place], at_ms: int
+    before: WatchedGroup | None, merged: Group, wanted: frozenset[Place], at_ms: int
 ) -> dict[Place, Unowned]:
-    """What nobody owns now; of members in a rebalance that do not show what they own, what they had counts."""
-    if before is None and not owners_are_shown(belief):
+    """Partitions without an owner; members in a rebalance that do not show their partitions count as before."""
+    if before is None and not owners_are_shown(merged):
         return {}  # nothing is known yet
     known = before.unowned if before else {}
-    had = owners_of(before.belief) if before and before.belief else {}
+    had = owners_of(before.merged) if before and before.merged else {}
     until = before.owners_known_ms if before else None
-    owned = owners_of(belief)
+    owned = owners_of(merged)
     return {
         place: known.get(place) or Unowned(owned_until_ms=until if place in had else None, since_ms=at_ms)
         for place in sorted(wanted - owned.keys())
@@ -214,7 +214,7 @@ def _unstable_since(before: WatchedGroup | None, shown: Group, at_ms: int) -> tu
 
 
 def _observed_events(before: WatchedGroup, after: WatchedGroup) -> Iterator[ObservedEvent]:
-    for event in events(before.belief, after.belief):
+    for event in events(before.merged, after.merged):
         yield ObservedEvent(
             event=event, since_ms=before.at_ms, at_ms=after.at_ms, span=_span(event, before, after)
         )
@@ -241,7 +241,7 @@ def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap |
 
 
 def _bounds(began: tuple[int | None, int] | None, before: WatchedGroup, after: WatchedGroup) -> Gap | None:
-    """Of something that began between two looks, and ended between the last two: bounds that hold in any case."""
+    """Bounds of a duration that started between two observations, and ended between the last two."""
     if began is None:
         return None
     earliest, latest = began

@@ -1,8 +1,8 @@
-"""How a watch is shown: drawn in place, told line by line, or as a stream of JSON documents.
+"""The output of a watch: a live view, lines of text, or a stream of JSON documents.
 
-The live view: what is known of each group now, and below it what has happened.
+The live view has the current state of each group, and below it the events.
 
-Pure: the same course, log and size give the same lines, whether the groups are watched now or a recording is shown.
+Pure: the same state, log and size give the same lines, for live groups and recordings.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from groups.model import Group, GroupState, GroupType, Partitions
 from migration.inspection import InspectedMember, inspect
 
 LONGEST_LOG = 500
-"""Lines that are kept for a screen."""
+"""Maximum number of log lines kept for a screen."""
 _TICK_S = 1.0
 
 
 class Sink(ABC):
-    """Is shown every look."""
+    """Receives every observation."""
 
     @abstractmethod
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        """One look, the course with it, and what happened since the one before."""
+        """Show one observation, the state with it, and the events since the previous one."""
 
     def wait(self, seconds: float) -> None:
-        """Until the next look."""
+        """Wait until the next observation."""
         time.sleep(seconds)
 
 
 class ScreenSink(Sink):
-    """The live view. When it is closed, its last picture is printed where it stays."""
+    """The live view. When it is closed, its last view is printed to the normal screen."""
 
     def __init__(self, feed: Feed, stack: ExitStack, *, commits: bool) -> None:
         self._commits, self._log = commits, deque[LogLine](maxlen=LONGEST_LOG)
@@ -94,7 +94,7 @@ class ScreenSink(Sink):
 
 
 class LinesSink(Sink):
-    """The log alone, for pipes and files: how things stood at first, then a line for what happened."""
+    """The log alone, for pipes and files: the initial state, then a line per event."""
 
     def __init__(self, *, commits: bool) -> None:
         self._commits, self._known, self._failure = commits, set[str](), ""
@@ -110,12 +110,12 @@ class LinesSink(Sink):
         lines += event_lines(happened, state.labels, commits=self._commits)
         if lines:
             text = "".join(
-                f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(told)}\n" for at_ms, group, told in lines
+                f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(line)}\n" for at_ms, group, line in lines
             )
             write_out(lambda stream: stream.write(text))
 
     def _say(self, timed: TimedObservation) -> None:
-        """Why nothing was seen, or not all; each reason once as long as it lasts."""
+        """Print why something could not be read; each reason once as long as it lasts."""
         said = timed.failure or "\n".join(
             f"{each.subject}: {each.message}" for each in timed.observation.problems
         )
@@ -127,7 +127,7 @@ class LinesSink(Sink):
 
 
 class JsonSink(Sink):
-    """Observations, and the events between them, a document a line."""
+    """Observations, and the events between them, one document per line."""
 
     def __init__(self, feed: Feed) -> None:
         self._header: str | None = line_of(header_document(feed.header))
@@ -141,9 +141,9 @@ class JsonSink(Sink):
 
 
 def _summary(state: WatchState, name: str) -> str:
-    """How a group stands when it is seen first."""
+    """The state of a group at its first observation."""
     found = state.groups[name]
-    group = found.belief
+    group = found.merged
     if group is None:
         return "there is no such group"
     parts = [group.type.value, group.state.value, *epoch_words(group)]
@@ -153,9 +153,9 @@ def _summary(state: WatchState, name: str) -> str:
 
 
 LEAST_LOG = 4
-"""Lines of the log that are left however many members there are."""
+"""Minimum number of lines for the log."""
 LABEL = 30
-"""Columns for what a member or a topic is called; longer names lose their middle."""
+"""Maximum width of names of members and topics; longer ones are shortened in the middle."""
 MOST_OF_A_PROBLEM = 3
 """Lines of it."""
 _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
@@ -172,20 +172,20 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that a view is made of."""
+    """The contents of a view."""
 
     state: WatchState
     before: WatchState | None = None
-    """At the look before: what has changed since is marked."""
+    """The previous state: changes since then are marked."""
     log: Sequence[LogLine] = ()
     title: str = ""
-    """Where the groups are, and how often one looks; or which recording it is."""
+    """The source and the interval, or the recording."""
     problem: str = ""
-    """Why the last look reached nothing."""
+    """Why the last observation failed."""
 
 
 def view_lines(shown: View, width: int, height: int) -> list[Line]:
-    """The whole screen: never more than `height` lines. Rows of tables may be wider than it is: they are to be cut."""
+    """The whole screen: never more than `height` lines. Rows of tables may be wider: they are cut."""
     head = list(_head(shown, width))
     names = list(shown.state.groups)
     room = max(height - len(head) - min(LEAST_LOG, height // 4), 1)
@@ -206,7 +206,7 @@ def view_lines(shown: View, width: int, height: int) -> list[Line]:
 
 
 def _shares(wanted: Sequence[int], room: int) -> list[int]:
-    """Lines for each of several blocks: what it wants, or as many as others that want more than there is."""
+    """Lines for each block: what it needs, or an equal share of what is left."""
     given = [0] * len(wanted)
     by_size = sorted(range(len(wanted)), key=lambda position: wanted[position])
     for turn, position in enumerate(by_size):
@@ -228,7 +228,7 @@ def _head(shown: View, width: int) -> Iterator[Line]:
 
 
 def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
-    """The time, and the text beside it."""
+    """The time, and the text next to it."""
     time = f"{clock_text(line.at_ms)}  "
     text = f"{line.group}: {line.text}" if several else line.text
     first, *more = folded(safe_text(time + text), width, indent=len(time))
@@ -238,13 +238,13 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
 def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
     state = shown.state.groups[name]
     group = state.shown
-    if group is None or state.belief is None:
+    if group is None or state.merged is None:
         yield (Piece(safe_text(name), Role.HEADING), Piece("  there is no such group"))
         return
     yield from _state_lines(group, before.shown if before else None, len(state.wanted), width)
     if group.members:
-        earlier = _members_table(before.belief, width) if before and before.belief else None
-        yield from _table_lines(_members_table(state.belief, width), earlier)
+        earlier = _members_table(before.merged, width) if before and before.merged else None
+        yield from _table_lines(_members_table(state.merged, width), earlier)
     yield from _waits_lines(group, width)
     lags = _lags_table(shown.state, name, state, width)
     if lags.rows:
@@ -258,26 +258,26 @@ def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
 
 
 def _state_lines(group: Group, before: Group | None, wanted: int, width: int) -> Iterator[Line]:
-    """A line, or two where one would be cut: half a number would be taken for a whole one."""
+    """A line, or two if one would be cut: a cut number would be misread."""
     was = None if before is None else before.state
     role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
     said = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
     said.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
     name = Piece(safe_text(group.id), Role.HEADING)
-    told = (
+    rest = (
         Piece(f"  {group.type.value}  "),
         Piece(group.state.value, role),
         Piece(safe_text("".join(f"  {text}" for text in said))),
     )
-    if line_width((name, *told)) <= width:
-        yield (name, *told)
+    if line_width((name, *rest)) <= width:
+        yield (name, *rest)
     else:
         yield (name,)
-        yield told
+        yield rest
 
 
 def _members_table(group: Group, width: int) -> Table:
-    """What each member has, gains, and is to give up; the longest cells come last, where lines are cut."""
+    """The partitions that each member owns, gains and must revoke; the longest cells are last, where lines are cut."""
     found = inspect(group)
     has_targets = any(each.member.target is not None for each in found.members)
     most = _most_of_a_name(width)
@@ -288,7 +288,7 @@ def _members_table(group: Group, width: int) -> Table:
         "#EPOCH",
         ("##OWNS", lambda each: _count(each.member.owned)),
         *[("GAINS", lambda each: _without(each.member.target, each.member.owned))] * has_targets,
-        *[("GIVES-UP", lambda each: _without(each.member.owned, each.member.target))] * has_targets,
+        *[("REVOKES", lambda each: _without(each.member.owned, each.member.target))] * has_targets,
         ("OWNS", lambda each: places_text(each.member.owned or {}) or None),
     )
 
@@ -302,7 +302,7 @@ def _by_label(found: InspectedMember) -> tuple[str, str]:
 
 
 def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
-    """What is in the first and not in the second; None where nothing is, or one of them is not known."""
+    """The partitions in the first and not in the second; None if there are none, or one of them is not known."""
     if partitions is None or others is None:
         return None
     left = {
@@ -312,7 +312,7 @@ def _without(partitions: Partitions | None, others: Partitions | None) -> str | 
 
 
 def _waits_lines(group: Group, width: int) -> Iterator[Line]:
-    """Who waits for whom; nothing of groups at rest."""
+    """What members wait for; nothing for settled groups."""
     if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
     found = inspect(group)
@@ -360,7 +360,7 @@ def _rate(per_second: float | None) -> str | None:
 
 
 def _unowned_lines(state: WatchedGroup, width: int) -> Iterator[Line]:
-    """Partitions without an owner, those that have been longest first."""
+    """Partitions without an owner, the longest ones first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(state.unowned.items()):
         since.setdefault(gap.since_ms, {}).setdefault(topic, []).append(number)
@@ -371,5 +371,5 @@ def _unowned_lines(state: WatchedGroup, width: int) -> Iterator[Line]:
 
 
 def _most_of_a_name(width: int) -> int:
-    """Columns for names in tables, so that the numbers behind them are not cut."""
+    """Width of names in tables, so that the numbers after them are not cut."""
     return max(min(LABEL, width // 3), 8)

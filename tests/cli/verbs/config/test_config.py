@@ -78,7 +78,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
 
     again = rig.ours(*words, "--execute", "--yes")
     assert (again.status, again.document["executed"]) == (0, False)
-    assert f"{group}: {SESSION} is already" in again.stderr
+    assert f"{group}: {SESSION} already has this value" in again.stderr
 
     gone = rig.ours("config unset", group, SESSION, "share.isolation.level", "--execute", "--yes").succeeded()
     assert [row["after"] for row in gone.document["settings"]] == ["6000", "read_uncommitted"]

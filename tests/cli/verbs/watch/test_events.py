@@ -8,31 +8,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.verbs.watch.events import EventKind, WatchEvent, believed, events
+from cli.verbs.watch.events import EventKind, WatchEvent, events, merge_observed
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.verbs.watch.groups import applied, facts_of, group, groups, member
 
 
 @given(groups(), groups())
 def test_applying_events_gives_the_later_group(before: Group | None, after: Group | None) -> None:
-    belief = believed(before, after)
-    assert applied(facts_of(before), events(before, belief)) == facts_of(belief)
+    merged = merge_observed(before, after)
+    assert applied(facts_of(before), events(before, merged)) == facts_of(merged)
 
 
 @given(st.lists(groups(), max_size=6))
 def test_a_whole_course_adds_up(observations: list[Group | None]) -> None:
     """Also where looks show only a part, one after the other."""
-    belief: Group | None = None
-    facts = facts_of(belief)
+    merged: Group | None = None
+    facts = facts_of(merged)
     for timed in observations:
-        before, belief = belief, believed(belief, timed)
-        facts = applied(facts, events(before, belief))
-        assert facts == facts_of(belief)
+        before, merged = merged, merge_observed(merged, timed)
+        facts = applied(facts, events(before, merged))
+        assert facts == facts_of(merged)
 
 
 @given(groups())
 def test_nothing_happened_where_nothing_changed(found: Group | None) -> None:
-    assert events(found, believed(found, found)) == ()
+    assert events(found, merge_observed(found, found)) == ()
 
 
 @given(groups(), groups())
@@ -63,10 +63,10 @@ def test_a_look_that_shows_everything_is_believed(before: Group | None, after: G
         members=tuple(replace(each, owned=each.owned or {}) for each in after.members),
         offsets={},
     )
-    belief = believed(before, shown)
-    assert belief is not None
-    assert [each.owned for each in belief.members] == [each.owned for each in shown.members]
-    assert (belief.state, belief.offsets, belief.protocol) == (shown.state, {}, "range")
+    merged = merge_observed(before, shown)
+    assert merged is not None
+    assert [each.owned for each in merged.members] == [each.owned for each in shown.members]
+    assert (merged.state, merged.offsets, merged.protocol) == (shown.state, {}, "range")
 
 
 def kinds(before: Group | None, after: Group | None) -> list[EventKind]:
@@ -127,12 +127,12 @@ def test_what_a_classic_group_does_not_show_is_still_believed() -> None:
         for name, each in zip("abc", (*stable.members, member("c")), strict=True)
     ]
     joining = replace(stable, state=GroupState.PREPARING_REBALANCE, members=tuple(bare))
-    middle = believed(stable, joining)
+    middle = merge_observed(stable, joining)
     assert kinds(stable, middle) == [EventKind.MEMBER_JOINED, EventKind.STATE_CHANGED]
     after = group(
         member("a", orders=(0, 1)), member("b", orders=(2,)), member("c", orders=(3,)), kind=GroupType.CLASSIC
     )
-    moved = only(middle, believed(middle, after), EventKind.PARTITIONS_MOVED)
+    moved = only(middle, merge_observed(middle, after), EventKind.PARTITIONS_MOVED)
     assert [(each.partitions, each.before, each.after) for each in moved] == [((3,), ("b",), ("c",))]
 
 
@@ -162,6 +162,6 @@ def test_offsets(before: int | None, after: int, kind: EventKind) -> None:
 def test_an_offset_that_is_gone_was_deleted_an_unread_one_was_not() -> None:
     before = group(offsets={"orders": {0: 5, 1: 5}})
     assert kinds(before, group(offsets={"orders": {1: 5}})) == [EventKind.OFFSETS_DELETED]
-    unread = believed(before, group(offsets={"orders": {0: None, 1: 5}}))
+    unread = merge_observed(before, group(offsets={"orders": {0: None, 1: 5}}))
     assert events(before, unread) == ()
-    assert events(before, believed(before, group())) == ()
+    assert events(before, merge_observed(before, group())) == ()
