@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-SIMILAR = 0.8
-"""For names of which there may be many alike, as of groups: a few letters of ten differ."""
+SIMILAR = 0.75
+"""For names of which there may be many alike, as of groups: one letter of four may differ."""
 _LONGEST = 100
 _MOST = 20_000
 """Comparing takes a time that grows with both: 20,000 names take a quarter of a second."""

@@ -1,4 +1,4 @@
-"""Errors of partitions that refuse records."""
+"""Why a partition refuses records."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedRecord:
-    """A rejected record: its index in the batch, and the reason."""
+    """One record at fault: its place in the batch, and why."""
 
     index: int
     message: str
 
 
 class RecordsRefused(RequestRefused):
-    """A batch is not appended; the rejected records are sent to the client too."""
+    """A batch is not appended; the records at fault go on the wire too."""
 
     def __init__(
         self, code: ErrorCode, message: str | None = None, records: Sequence[RefusedRecord] = ()

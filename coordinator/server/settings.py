@@ -126,7 +126,10 @@ def transaction_settings(broker: BrokerSettings) -> TransactionSettings:
 
 def parse_topics(topics: Mapping[str, str]) -> dict[str, int]:
     """Partition counts by topic, from their texts; `""` is one. :raises InvalidSetting:"""
-    return {name: parse_integer(f"topic {name}", text or "1", minimum=1) for name, text in topics.items()}
+    return {
+        name: parse_integer(f"the number of partitions of {name}", text or "1", minimum=1)
+        for name, text in topics.items()
+    }
 
 
 def storage_settings(broker: BrokerSettings, config: Config, fsync: FsyncPolicy) -> StorageSettings:

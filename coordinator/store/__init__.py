@@ -1,1 +1,1 @@
-"""The coordinator's storage: `__consumer_offsets` records in a broker's files."""
+"""What the coordinator knows, as `__consumer_offsets` records in a broker's files."""

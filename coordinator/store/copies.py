@@ -1,7 +1,7 @@
-"""Copies of a partition in the log directories of several brokers: where they are, and which is the most complete.
+"""Copies of a partition, in the log directories of several brokers: where they are, and which has come furthest.
 
-Of two copies the one with the later leader epoch is used, as that leader was elected from in-sync replicas; of one
-epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
+Of two copies the one with the later leader epoch counts, as that leader was elected by those that had everything;
+of one epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coordinator.store.partition_files import DirectorySuffix, partition_directories
+from coordinator.store.partition_files import Fate, partition_directories
 from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A notice for the user. `position` is a byte in the file; `is_problem`: something could not be read."""
+    """One thing to know. `position` is a byte in the file; `is_problem`: something could not be read."""
 
     file: Path | None
     position: int | None = None
@@ -31,13 +31,13 @@ class Notice:
             place = f"{self.file}, byte {self.position}: "
         return f"{place}{self.message}"
 
-    def with_consequence(self, consequence: str, *, is_problem: bool = False) -> Notice:
-        """The same, with its consequence."""
+    def leading_to(self, consequence: str, *, is_problem: bool = False) -> Notice:
+        """The same, with what follows from it."""
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 
 def failure(path: Path, error: DamagedLog | OSError) -> Notice:
-    """The error of a file; `path` if the error names none."""
+    """Why a file could not be read; `path` where the error names none."""
     if isinstance(error, DamagedLog):
         return Notice(file=Path(error.file), position=error.position, message=error.reason)
     named = path if error.filename is None else Path(str(error.filename))
@@ -45,57 +45,55 @@ def failure(path: Path, error: DamagedLog | OSError) -> Notice:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class LogEnd:
-    """The end of a copy: the leader epoch of its last batch, and the offset after it. -1 and 0: empty."""
+class Reach:
+    """How far a copy goes: the leader epoch of its last batch, and the offset behind it. -1 and 0: nowhere."""
 
     leader_epoch: int
     next_offset: int
 
 
-EMPTY = LogEnd(-1, 0)
+EMPTY = Reach(-1, 0)
 _LISTINGS = 4
 
 
 def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
     """The copies of a topic's partitions by number, and the directories that cannot be read.
 
-    A copy that will be deleted or is being moved does not count.
+    A copy that is to be deleted or being moved does not count.
     """
     copies: dict[int, list[Path]] = {}
     notices = []
     for directory in directories:
         try:
             for entry, name in partition_directories(directory):
-                if name.topic == topic and name.suffix is DirectorySuffix.NONE:
+                if name.topic == topic and name.fate is Fate.NONE:
                     copies.setdefault(name.partition, []).append(entry)
         except OSError as error:
-            notices.append(
-                failure(directory, error).with_consequence("nothing in it was read", is_problem=True)
-            )
+            notices.append(failure(directory, error).leading_to("nothing in it was read", is_problem=True))
     return copies, notices
 
 
-def log_end(directory: Path) -> LogEnd:
-    """The end of a copy. :raises DamagedLog: if it cannot be read :raises OSError: likewise"""
+def reach(directory: Path) -> Reach:
+    """How far a copy goes. :raises DamagedLog: if its end cannot be read :raises OSError: likewise"""
     for _ in range(_LISTINGS):
         # Compaction may have renamed a segment since it was listed.
         with suppress(FileNotFoundError):
-            return _log_end(directory)
-    return _log_end(directory)
+            return _reach(directory)
+    return _reach(directory)
 
 
-def _log_end(directory: Path) -> LogEnd:
+def _reach(directory: Path) -> Reach:
     for path in reversed(list_segments(directory)):
         batches = read_segment(path).batches
         if len(batches):
             last = batches[-1]
-            return LogEnd(last.leader_epoch, last.next_offset)
+            return Reach(last.leader_epoch, last.next_offset)
     return EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Copies of one partition, the best first; those whose end cannot be read are last, and in `failures`.
+    """Copies of one partition, the best first; those whose end cannot be read come last, and are in `failures`.
 
     `behind` are those that end before the best one, or under an earlier leader.
     """
@@ -106,14 +104,14 @@ class Ranking:
 
 
 def rank(copies: Sequence[Path]) -> Ranking:
-    """Order the copies by their ends."""
+    """Order the copies by how far they go."""
     if len(copies) < 2:
         return Ranking(copies=tuple(copies), failures={}, behind=())
-    reached: dict[Path, LogEnd] = {}
+    reached: dict[Path, Reach] = {}
     failures: dict[Path, Notice] = {}
     for copy in copies:
         try:
-            reached[copy] = log_end(copy)
+            reached[copy] = reach(copy)
         except (DamagedLog, OSError) as error:
             failures[copy] = failure(copy, error)
     best_first = sorted(reached, key=reached.__getitem__, reverse=True)

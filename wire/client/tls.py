@@ -1,6 +1,7 @@
 """TLS on top of a connected socket. Imported only when the settings ask for it."""
 
 import os
+import re
 import socket
 import ssl
 import tempfile
@@ -12,6 +13,7 @@ from wire.client.errors import AuthenticationFailed, TlsFailed, WireError
 from wire.client.security import Secret, TlsSettings
 from wire.client.steps import READ, WRITE, Deadline, Steps, ready
 
+_PLACE = re.compile(r"\[SSL[^]]*\] | \(_ssl\.c:\d+\)")
 _PLAINTEXT_REASONS = ("EOF occurred", "WRONG_VERSION_NUMBER", "UNEXPECTED_EOF", "RECORD_LAYER_FAILURE")
 _CLIENT_ALERTS = (
     "CERTIFICATE_REQUIRED",
@@ -110,11 +112,11 @@ def _handshake(address: Address, sock: ssl.SSLSocket, deadline: Deadline) -> Ste
 def _explain(address: Address, error: OSError) -> WireError:
     if refused := _certificate_refused(address, error):
         return refused
-    text = getattr(error, "reason", None) or error.strerror or str(error)
+    reason, text = getattr(error, "reason", None) or "", _text(error)
     if isinstance(error, ssl.SSLCertVerificationError):
         text, step = error.verify_message, _VERIFICATION_STEPS.get(error.verify_code, _CHECK_TRUST_STORE)
     elif isinstance(error, ConnectionError | ssl.SSLEOFError) or any(
-        sign in text for sign in _PLAINTEXT_REASONS
+        sign in reason for sign in _PLAINTEXT_REASONS
     ):
         step = "If it is a PLAINTEXT listener, set security.protocol to PLAINTEXT or SASL_PLAINTEXT."
     else:
@@ -158,7 +160,10 @@ def trust(made: ssl.SSLContext, settings: TlsSettings) -> None:
         made.load_verify_locations(cafile=settings.ca_path, cadata=settings.ca_pem)
     except (OSError, ValueError) as error:
         where = settings.ca_path or "the inline certificates"
-        raise TlsFailed(f"{where}: no PEM certificates can be read ({_text(error)})") from None
+        raise TlsFailed(
+            f"{where}: no PEM certificates can be read ({_text(error)}). "
+            "Check ssl.truststore.location (or ssl.ca.location)."
+        ) from None
 
 
 def identify(made: ssl.SSLContext, settings: TlsSettings) -> None:
@@ -197,4 +202,8 @@ def _as_file(path: str | None, content: str | Secret | None) -> Iterator[str | N
 
 
 def _text(error: Exception) -> str:
-    return str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)
+    """OpenSSL's reason in words, without the place in its source."""
+    text = str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)
+    if text.isupper():
+        return text.replace("_", " ").lower()
+    return _PLACE.sub("", text)

@@ -36,7 +36,10 @@ WRONG_FILES = {
     "no-equals.properties": "security.protocol SASL_SSL extra\nsasl.jaas.config=nonsense\n",
     "missing-ca.properties": "security.protocol=SSL\nssl.ca.location=/no/such/ca.pem\n",
     "not-a-ca.properties": "security.protocol=SSL\nssl.ca.location=empty.yaml\n",
-    "config.yaml": "contexts:\n  staging: {bootstrap_server: localhost:9092}\n  other: {embedded: data}\n",
+    "config.yaml": (
+        "contexts:\n  staging: {bootstrap_server: localhost:9092}\n"
+        "  production: {bootstrap_server: kafka:9093, protected: true}\n"
+    ),
     "broken-config.yaml": "contexts:\n  staging: {bootstrap_servers: localhost:9092}\n",
     "users.yaml": "users: [",
 }

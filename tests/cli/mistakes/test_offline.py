@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from tests.cli.command import Kohort
-from tests.cli.mistakes.table import Mistake, check, read, write
+from tests.cli.mistakes.table import Places, Table
 
-TABLES = [Path(__file__).with_name(f"{name}.txt") for name in ("command_lines", "files")]
-MISTAKES = [(table.stem, each) for table in TABLES for each in read(table)]
-
-
-@pytest.mark.skipif("KOHORT_WRITE_GOLDEN" not in os.environ, reason="KOHORT_WRITE_GOLDEN=1 writes the tables")
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
-def test_write_the_tables(kohort: Kohort, here: dict[str, str], table: Path) -> None:
-    write(table, kohort, here)
+COMMAND_LINES, FILES = Table("command_lines"), Table("files")
 
 
-@pytest.mark.skipif("KOHORT_WRITE_GOLDEN" in os.environ, reason="the tables are written")
-@pytest.mark.parametrize(
-    "mistake", [each for _, each in MISTAKES], ids=[f"{table}: {each.name}" for table, each in MISTAKES]
-)
-def test_a_mistake_is_answered(kohort: Kohort, here: dict[str, str], mistake: Mistake) -> None:
-    check(kohort, mistake, here)
+@pytest.mark.parametrize("case", COMMAND_LINES.mistakes)
+def test_a_mistake_in_a_command_line(kohort: Kohort, here: Places, case: str) -> None:
+    COMMAND_LINES.check_command(kohort, case, here)
+
+
+@pytest.mark.parametrize("case", FILES.mistakes)
+def test_a_mistake_with_a_file(kohort: Kohort, here: Places, case: str) -> None:
+    FILES.check_command(kohort, case, here)

@@ -1,4 +1,4 @@
-"""The embedded consumer protocol against bytes that Java wrote, and against bytes that no client writes."""
+"""The embedded consumer protocol against bytes that Java wrote, and against bytes nobody would write."""
 
 from contextlib import suppress
 

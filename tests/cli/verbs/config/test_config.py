@@ -20,7 +20,7 @@ from cli.errors import CommandError
 from cli.sources.group_settings import GroupSettings
 from cli.sources.source import Notices
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import ConfigKind
+from coordinator.store.directory_files import Configured
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
 from groups.snapshot import Snapshot, write_snapshot
@@ -89,13 +89,13 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (f"{SESSION}=5999", f"{SESSION}: 5999 is less than 6000, the brokers' minimum"),
-        (f"{SESSION}=60001", f"{SESSION}: 60001 is more than 60000, the brokers' maximum"),
+        (f"{SESSION}=5999", f"{SESSION}: 5999 is less than the 6000 that the brokers allow at least"),
+        (f"{SESSION}=60001", f"{SESSION}: 60001 is more than the 60000 that the brokers allow at most"),
         (f"{SESSION}=x", f"{SESSION}: 'x' is not a whole number"),
         (f"{HEARTBEAT}=6000", f"{HEARTBEAT}: {SESSION} (6000) must be greater than {HEARTBEAT} (6000)"),
         (f"{SESSION}=7000 {HEARTBEAT}=8000", f"{SESSION} (7000) must be greater than {HEARTBEAT} (8000)"),
-        ("share.delivery.count.limit=11", "11 is more than 10, the brokers' maximum"),
-        ("streams.num.standby.replicas=3", "3 is more than 2, the brokers' maximum"),
+        ("share.delivery.count.limit=11", "11 is more than the 10 that the brokers allow at most"),
+        ("streams.num.standby.replicas=3", "3 is more than the 2 that the brokers allow at most"),
         # What we have no rule for the cluster refuses when it is tried out.
         ("share.isolation.level=serializable", "must be one of: read_committed, read_uncommitted"),
         ("share.auto.offset.reset=by_duration:x", "share.auto.offset.reset"),
@@ -214,7 +214,7 @@ def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any
 
 def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Path) -> None:
     data = DataDirectory.open(tmp_path / "data")
-    data.set_config(ConfigKind.GROUP, "payments", {SESSION: "50000", HEARTBEAT: "6000"})
+    data.set_config(Configured.GROUP, "payments", {SESSION: "50000", HEARTBEAT: "6000"})
     data.close()
     answer = kohort.quick("config get payments --embedded", data.path, "--output", "json").succeeded()
     assert answer.document["settings"] == [
