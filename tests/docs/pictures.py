@@ -25,10 +25,7 @@ DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
 COLUMNS = 100
 PICTURES = {
     "list": "list",
-    "describe": "describe checkout --members",
-    "migration": "describe search-indexer --migration",
     "plan": "plan legacy-etl --to consumer --client java:4.1.0",
-    "steps": "plan billing --to cooperative --client java:3.7.0",
 }
 """Commands by the name of their picture."""
 DARK, LIGHT = SVG_EXPORT_THEME, DEFAULT_TERMINAL_THEME
@@ -84,6 +81,12 @@ def draw_screens(directory: Path) -> None:
             (directory / f"{file.stem}-{name}.svg").write_text(svg, encoding="utf-8")
 
 
+def draw(name: str, kohort: Kohort) -> str:
+    """A picture of the documentation; `kohort` has the sample fleet."""
+    command = PICTURES[name]
+    return picture(shown(kohort, command, COLUMNS), COLUMNS, f"kohort {command}")
+
+
 def main(arguments: Sequence[str]) -> None:
     """Write the pictures of the documentation, or those of the screens."""
     if arguments:
@@ -93,9 +96,8 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as home:
         kohort = Kohort(Path(home))
         kohort("demo").succeeded()
-        for name, command in PICTURES.items():
-            svg = picture(shown(kohort, command, COLUMNS), COLUMNS, f"kohort {command}")
-            (DIRECTORY / f"{name}.svg").write_text(svg, encoding="utf-8")
+        for name in PICTURES:
+            (DIRECTORY / f"{name}.svg").write_text(draw(name, kohort), encoding="utf-8")
 
 
 if __name__ == "__main__":

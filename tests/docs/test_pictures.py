@@ -1,0 +1,23 @@
+"""Pictures of a terminal show what commands print now; `make pictures` writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.command import Kohort
+from tests.docs.pages import pages
+from tests.docs.pictures import DIRECTORY, PICTURES, draw
+
+
+def test_pictures_show_what_is_printed(tmp_path: Path) -> None:
+    kohort = Kohort(tmp_path)
+    kohort("demo").succeeded()
+    for name in PICTURES:
+        assert (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8") == draw(name, kohort), name
+
+
+def test_every_picture_is_in_a_page() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in pages())
+    files = {file.stem for file in DIRECTORY.iterdir()}
+    assert files == PICTURES.keys()
+    assert {name for name in files if f"pictures/{name}.svg)" not in text} == set()
