@@ -248,7 +248,7 @@ class ConsumerMember(ReconcilingMember):
         if state is State.RECONCILING:
             self._reconcile(now_ms)
         if self._coordinator is None:
-            if self.state is State.LEAVING:  # it cannot be told
+            if self.state is State.LEAVING:  # it cannot be reached
                 self._finish_close(now_ms)
             else:
                 self._find_coordinator(now_ms)

@@ -163,7 +163,7 @@ class Library:
     """The default assignors, preferred first."""
     after_error: AfterError = AfterError.POLL_AGAIN
     listener_error: str
-    """The exception of `poll` if the listener throws one of its own."""
+    """The exception of `poll` if the listener throws."""
     behavior: Behavior
     source: str
 

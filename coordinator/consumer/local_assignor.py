@@ -15,7 +15,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAssignment:
-    """An assignor's result; `error`, a code of its own, is 0 or the reason why it failed."""
+    """An assignor's result; `error`, a code of the assignor, is 0 or the reason why it failed."""
 
     assignments: Mapping[str, TopicPartitions]
     """By member id."""
@@ -37,7 +37,7 @@ class LocalAssignor(Protocol):
     def maximum_version(self) -> int: ...
 
     def metadata(self) -> tuple[int, ClientMetadata]:
-        """The reason for a new assignment, a code of its own (0: none), and its metadata for the other members."""
+        """The reason for a new assignment, a code of the assignor (0: none), and its metadata for the other members."""
 
     def assign(self, group: PrepareAssignmentAnswer) -> LocalAssignment:
         """Assign the group, given every member and every subscribed topic."""
@@ -60,7 +60,7 @@ class ClientSide:
         "_in_use",
         "_metadata",
         "_must_ask",
-        "_told_epoch",
+        "_notified_epoch",
         "has_news",
     )
 
@@ -72,7 +72,7 @@ class ClientSide:
         self._must_ask = False
         self._metadata: ClientMetadata | None = None
         self._error = 0
-        self._told_epoch = 0
+        self._notified_epoch = 0
         self.has_news = False
         """Whether there is an assignment of an epoch that the assignor was not notified of."""
 
@@ -84,7 +84,7 @@ class ClientSide:
         """A heartbeat was answered. Whether to prepare an assignment now."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
-            self.has_news = answer.epoch != self._told_epoch
+            self.has_news = answer.epoch != self._notified_epoch
         must_ask = (answer.should_compute or self._must_ask) and not self._asks
         if must_ask:
             self._asks, self._must_ask = True, False
@@ -113,7 +113,7 @@ class ClientSide:
         """Pass the computing assignor's metadata for this member on, once per epoch."""
         if self.has_news:
             self.has_news = False
-            self._told_epoch = epoch
+            self._notified_epoch = epoch
             self._assignors[self._in_use].on_assignment(self._error, partitions, self._metadata, epoch)
 
 

@@ -221,8 +221,8 @@ class ReconcilingMember(CommittingMember):
         self._assignments.receive(assignment)
         if not (assignment or self._assignments.owned or self._behavior.calls_for_empty_first):
             self._assignments.start_empty()
-        goes_on = self._reconciles and not self._behavior.ends_with_membership
-        if goes_on or not self._assignments.is_reconciled:
+        continues = self._reconciles and not self._behavior.ends_with_membership
+        if continues or not self._assignments.is_reconciled:
             self._become(State.RECONCILING, now_ms)
         elif self.state in (State.RECONCILING, State.JOINING):
             self._become(State.STABLE, now_ms)

@@ -249,8 +249,8 @@ def _telling(batches: Batches) -> list[int]:
     # A batch is one of the last where another producer's, or nothing, stands so far behind it.
     last = np.ones(len(ids), dtype=bool)
     last[:-REMEMBERED_BATCHES] = ids[:-REMEMBERED_BATCHES] != ids[REMEMBERED_BATCHES:]
-    told: list[int] = np.sort(np.concatenate((np.flatnonzero(marked), by_producer[last]))).tolist()
-    return told
+    relevant: list[int] = np.sort(np.concatenate((np.flatnonzero(marked), by_producer[last]))).tolist()
+    return relevant
 
 
 def _ends(batches: Batches) -> Iterator[tuple[int, tuple[bool, int]]]:

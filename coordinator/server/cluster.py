@@ -215,17 +215,17 @@ class Cluster:
 
     def reassign(self, topic: str, partition: int, replicas: Replicas) -> None:
         """Assign other replicas to an existing partition. :raises TopicRefused:"""
-        is_led_anew = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
+        has_new_leader = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
         self.topics_changed()
-        if is_led_anew:
+        if has_new_leader:
             self._leaders_changed([(topic, partition)], 0)
 
     def elect_preferred(self, topic: str, partition: int) -> bool:
         """Make the first replica the leader of an existing partition; whether another one led it."""
-        is_led_anew = self.placement.elect_preferred(topic, partition)
-        if is_led_anew:
+        has_new_leader = self.placement.elect_preferred(topic, partition)
+        if has_new_leader:
             self._leaders_changed([(topic, partition)], 0)
-        return is_led_anew
+        return has_new_leader
 
     async def stop_broker(self, node_id: int, loading_ms: int = 0) -> None:
         """Stop a broker: its connections are closed, others lead its partitions and coordinate its groups.

@@ -70,7 +70,7 @@ class Connections:
     def __init__(self, brokers: int = 1) -> None:
         """`brokers` is how many brokers share the system's limit."""
         self.turns = asyncio.Semaphore(LONG_AT_ONCE)
-        # Threads of its own: the event loop's threads synchronize records to the disk.
+        # Separate threads: the event loop's threads synchronize records to the disk.
         self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
         self._open: set[ClientConnection] = set()
         self._most = max(1, most_connections() // brokers)
@@ -338,9 +338,9 @@ class ClientConnection(asyncio.Protocol):
     def _rest(self) -> None:
         """Give other connections their turn."""
         self._had_its_share = True
-        asyncio.get_running_loop().call_soon(self._go_on)
+        asyncio.get_running_loop().call_soon(self._continue)
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         self._had_its_share = False
         self._proceed()
 

@@ -86,10 +86,10 @@ async def _serve(
     advertised: Advertised | None,
     alongside: Sequence[AbstractAsyncContextManager[object]],
 ) -> None:
-    told_to_end = asyncio.Event()
+    stop_requested = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told_to_end.set)
+        loop.add_signal_handler(number, stop_requested.set)
     try:
         cluster.start()
         async with AsyncExitStack() as stack:
@@ -97,7 +97,7 @@ async def _serve(
                 await stack.enter_async_context(each)
             stack.push_async_callback(close_all, cluster)
             listening(await _listen(cluster, host, port, advertised))
-            await _first_of(told_to_end, cluster.failed)
+            await _first_of(stop_requested, cluster.failed)
             if cluster.failure is not None:
                 await asyncio.sleep(LAST_ANSWERS_S)
     finally:

@@ -138,9 +138,9 @@ class Topics:
         placed[partition] = replicas
         with _storing():
             self._keep_placed(topic.name, placed)
-        is_led_anew = self._placement.reassign(topic.name, partition, placed)
+        has_new_leader = self._placement.reassign(topic.name, partition, placed)
         self.show(topic)
-        return is_led_anew
+        return has_new_leader
 
     def delete(self, topic: TopicInfo) -> None:
         """Delete a topic. :raises TopicRefused: its files cannot be deleted"""

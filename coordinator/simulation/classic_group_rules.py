@@ -139,11 +139,11 @@ class ClassicGroupRules:
             self._has_leader_returned = True
         if answer.members:
             self._led[answer.member] = answer
-        told = answer.protocol, self._facts.name_of(answer.leader)
-        agreed = self._agreed.setdefault(answer.generation, told)
-        if told != agreed:
+        answered = answer.protocol, self._facts.name_of(answer.leader)
+        agreed = self._agreed.setdefault(answer.generation, answered)
+        if answered != agreed:
             self._facts.broken(
-                "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {told}"
+                "I11", f"generation {answer.generation} has two leaders or protocols: {agreed} and {answered}"
             )
 
     def synced(self, request: SyncGroup, answer: SyncGroupAnswer) -> None:

@@ -35,7 +35,7 @@ RETURNED_LEADER = "returned-leader"
 assigned, until the next rebalance (I4). Real consumers show it in the story static-leader-returns."""
 
 DOWNGRADED_WITHOUT_LEADER = "downgraded-without-leader"
-"""A consumer group becomes a classic one when a static member is replaced: it is Stable at once, and no member is told
+"""A consumer group becomes a classic one when a static member is replaced: it is Stable at once, and no member learns
 that it leads. Topic changes go unnoticed until the next rebalance: new partitions have no owner, and deleted ones stay
 assigned (I4). Real consumers show it in the story downgrade-static."""
 

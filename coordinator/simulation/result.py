@@ -78,7 +78,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryEntry:
-    """A line of the story: what happened, to whom (a member's name, `coordinator`, or empty for the world)."""
+    """A line of the story: what happened, and its subject (a member's name, `coordinator`, or empty for the world)."""
 
     at_s: float
     who: str

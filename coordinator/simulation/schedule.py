@@ -47,11 +47,11 @@ class Schedule:
         heapify(self._heap)
         self.now_ms = to_ms
 
-    def play(self, until_ms: int, limit: int, go_on: Callable[[], bool] | None = None) -> bool:
+    def play(self, until_ms: int, limit: int, keep_playing: Callable[[], bool] | None = None) -> bool:
         """Play everything planned up to and including `until_ms`; False if `limit` total steps were reached first.
 
-        With `go_on`, it is called every CHECK_INTERVAL_MS and the play ends early if it returns False; the clock then
-        stays there. Otherwise it ends at `until_ms`.
+        With `keep_playing`, it is called every CHECK_INTERVAL_MS and the play ends early if it returns False; the clock
+        then stays there. Otherwise it ends at `until_ms`.
         """
         heap, steps, began_ms = self._heap, self.steps, self._began_ms
         asked = (self.now_ms - began_ms) // CHECK_INTERVAL_MS
@@ -59,9 +59,9 @@ class Schedule:
             at_ms, _, action, arguments = heap[0]
             if at_ms > until_ms:
                 break
-            if go_on is not None and (at_ms - began_ms) // CHECK_INTERVAL_MS != asked:
+            if keep_playing is not None and (at_ms - began_ms) // CHECK_INTERVAL_MS != asked:
                 asked = (at_ms - began_ms) // CHECK_INTERVAL_MS
-                if not go_on():
+                if not keep_playing():
                     self.steps = steps
                     return True
             if steps >= limit:

@@ -65,7 +65,7 @@ class Story:
         return tuple(lines[-LONGEST:])
 
     def errors(self) -> Iterator[tuple[int, str, ErrorCode]]:
-        """When, to whom and with which error a request was answered, in order of time; empty if no story is kept."""
+        """Time, receiver and error of answered requests, in order of time; empty if no story is kept."""
         for at_ms, who, words, subject in self._lines:
             if words is _answer and (error := error_of(subject)):
                 yield at_ms, who, error

@@ -87,12 +87,12 @@ class Upgrades:
         """Whether an upgrade has converted a partition that does not exist, or would now."""
         group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.topics
         if isinstance(group, ClassicGroup):
-            taken: Iterable[Partitions] = (assigned(each.assignment) for each in group.members.values())
+            converted: Iterable[Partitions] = (assigned(each.assignment) for each in group.members.values())
         else:
-            taken = () if group is None else map(self.places, group.targets.values())
+            converted = () if group is None else map(self.places, group.targets.values())
         return any(
             place.topic in topics.image.topics and not topics.exists(place)
-            for each in taken
+            for each in converted
             for place in each
         )
 

@@ -314,9 +314,9 @@ class World:
     def _crashed(self, node: Node, event: FailCoordinator) -> None:
         self.story.add(COORDINATOR, f"node {node.number} is down")
         self.network.stop_node(node.number)
-        self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._come_back, node, event)
+        self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._restart_node, node, event)
 
-    def _come_back(self, node: Node, event: FailCoordinator) -> None:
+    def _restart_node(self, node: Node, event: FailCoordinator) -> None:
         self.network.start_node(node.number)
         self._take_over(node, node, event)
 

@@ -28,7 +28,7 @@ LOCK_FILE = ".lock"
 
 _TAKEN = (errno.EACCES, errno.EAGAIN)
 _SET_FOR_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-# struct flock of Linux: type, whence, start, length 0 (to the end of all files), process id 0.
+# struct flock of Linux: type, origin, start, length 0 (to the end of all files), process id 0.
 _WHOLE_FILE = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 T = TypeVar("T")

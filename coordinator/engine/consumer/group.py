@@ -238,11 +238,11 @@ class ConsumerGroup:
 
     def requested_assignors(self) -> dict[str, int]:
         """How many members request each assignor, in the order of the broker's map."""
-        wished = Counter(
+        requested = Counter(
             m.metadata.assignor for m in self.members.values() if m.metadata.assignor is not None
         )
-        names = list(wished)
-        return {names[index]: wished[names[index]] for index in (timeline_order(names) if names else ())}
+        names = list(requested)
+        return {names[index]: requested[names[index]] for index in (timeline_order(names) if names else ())}
 
     # Common to all groups (coordinator.engine.group.Group).
 

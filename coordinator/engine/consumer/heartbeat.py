@@ -67,7 +67,7 @@ class ConsumerGroupHeartbeatAnswer:
     metadata: ClientMetadata | None = None
     """A client-side assignor's metadata for the member, with an assignment."""
     assignment_error: int = 0
-    """The error of a client-side assignor, a code of its own, with an assignment."""
+    """The error code of a client-side assignor, with an assignment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

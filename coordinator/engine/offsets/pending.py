@@ -1,8 +1,8 @@
 """Pending offsets: those committed within open transactions.
 
 They are not visible before the transaction commits, and they keep their partitions unstable until it ends. A later
-value in the log wins, in whichever order the transactions end: a plain commit, or another transaction's. Records are
-replayed in the order of the log, so the order here is that of the log.
+value in the log wins, regardless of the order in which transactions end: a plain commit, or another transaction's.
+Records are replayed in the order of the log, so the order here is that of the log.
 
 Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions, replayEndTransactionMarker.
 """

@@ -163,7 +163,7 @@ BROKERS, CONTROLLERS = 1, 2
 
 
 async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
-    """DescribeCluster v0–v2 (KIP-700). The controller has no endpoint of its own (v1, KIP-919)."""
+    """DescribeCluster v0–v2 (KIP-700). The controller has no separate endpoint (v1, KIP-919)."""
     request, cluster = exchange.request, exchange.cluster
     endpoints = request.endpoint_type
     if endpoints != BROKERS:

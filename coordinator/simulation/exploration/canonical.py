@@ -75,11 +75,11 @@ def _member_fingerprint(world: State, name: str) -> int:
 def _member(member: Member) -> tuple[Any, ...]:
     plain, deadlines = _names(member)
     values = vars(member)
-    told = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
-    told += [values[name] >= LONG_MS for name in deadlines]
+    facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
+    facts += [values[name] >= LONG_MS for name in deadlines]
     if isinstance(member, ConsumerMember):
-        told.append(_heartbeats(member))
-    return tuple(told)
+        facts.append(_heartbeats(member))
+    return tuple(facts)
 
 
 _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -89,10 +89,10 @@ def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The attributes of a class of members that count, and those of them that are deadlines."""
     kind = type(member)
     if kind not in _NAMES:
-        told = [name for name in vars(member) if name not in _OMITTED]
+        facts = [name for name in vars(member) if name not in _OMITTED]
         _NAMES[kind] = (
-            tuple(name for name in told if not name.endswith("_ms")),
-            tuple(name for name in told if name.endswith("_ms")),
+            tuple(name for name in facts if not name.endswith("_ms")),
+            tuple(name for name in facts if name.endswith("_ms")),
         )
     return _NAMES[kind]
 

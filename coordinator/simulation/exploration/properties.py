@@ -2,7 +2,7 @@
 
 The first eight and `EventuallyConverges` have the names of the published model of KIP-848
 (Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results can be compared. Where the model has
-variables of its own, the docstrings name their counterparts here.
+other variables, the docstrings name their counterparts here.
 """
 
 from __future__ import annotations
