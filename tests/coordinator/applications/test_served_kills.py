@@ -132,7 +132,7 @@ class Worker:
         self.commits += 1
 
 
-def test_clients_outlive_kills_of_the_server_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     chance = random.Random(ROUNDS)
     bootstrap = f"{HOST}:{port}"

@@ -37,7 +37,7 @@ def test_the_finest_unit_counts(static: dict[str, str], retention: int) -> None:
     assert configs(**static)[1].of("t")[RETENTION] == retention
 
 
-def test_a_change_of_the_broker_counts_for_topics_without_a_setting_of_their_own() -> None:
+def test_a_broker_config_applies_to_topics_without_an_override() -> None:
     brokers, topics = configs(log_retention_hours="2")
     topics.set("own", {RETENTION: "5"})
     before = topics.of("t")

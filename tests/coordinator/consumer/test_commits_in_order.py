@@ -58,7 +58,7 @@ def test_a_commit_is_not_tried_again_after_a_later_one() -> None:
     assert offsets(a) == [5, 9, 9]
 
 
-def test_a_commit_before_a_rebalance_is_tried_again_with_what_is_owned_by_then() -> None:
+def test_a_commit_before_a_rebalance_is_retried_with_current_positions() -> None:
     """Else a member that was fenced meanwhile would commit, at its new epoch, for another one's partitions."""
     play = Play()
     a = start(play, "a")

@@ -331,7 +331,7 @@ def test_a_fenced_member_loses_all_and_joins_again_with_its_id(code: ErrorCode) 
     assert a.raised == []
 
 
-def test_a_fenced_member_does_not_fetch_and_does_not_heartbeat_until_lost_has_returned() -> None:
+def test_a_fenced_member_is_idle_until_lost_has_returned() -> None:
     play, a, _ = pair()
     a.listener["lost"].takes_ms = 8_000
     refuse(play, ErrorCode.FENCED_MEMBER_EPOCH)
@@ -344,7 +344,7 @@ def test_a_fenced_member_does_not_fetch_and_does_not_heartbeat_until_lost_has_re
     assert heartbeats(a)[0].epoch == 0
 
 
-def test_a_fenced_member_that_owns_nothing_joins_at_once_without_a_callback() -> None:
+def test_a_fenced_member_without_partitions_rejoins_without_a_callback() -> None:
     play = Play(topics=images(("foo", 1)))
     start(play, "a")
     b = start(play, "b")
@@ -355,7 +355,7 @@ def test_a_fenced_member_that_owns_nothing_joins_at_once_without_a_callback() ->
     assert b.calls() == [("assigned", [])]
 
 
-def test_a_member_that_is_fenced_while_it_does_not_poll_loses_in_the_next_poll() -> None:
+def test_partitions_of_a_member_fenced_outside_poll_are_lost_in_poll() -> None:
     play, a, _ = pair()
     play.pause(a)
     refuse(play, ErrorCode.UNKNOWN_MEMBER_ID)

@@ -133,7 +133,7 @@ def test_a_callback_waits_for_poll() -> None:
     assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
 
 
-def test_a_target_that_changes_during_a_reconciliation_is_reconciled_after_it() -> None:
+def test_a_target_changed_during_a_reconciliation_is_reconciled_next() -> None:
     play, a = alone()
     a.listener["revoked"].takes_ms = 12_000
     start(play, "b")
@@ -199,7 +199,7 @@ def test_after_revoked_threw_nothing_is_committed_before_the_next_poll() -> None
     assert len(a.requests(OffsetCommit)) == 1
 
 
-def test_what_revoked_threw_for_goes_to_the_newcomer_when_the_member_closes() -> None:
+def test_partitions_of_a_failed_revocation_move_when_the_member_closes() -> None:
     play, a = alone()
     a.listener["revoked"].throws = True
     b = start(play, "b")
@@ -400,7 +400,7 @@ def test_close_before_the_first_poll_sends_nothing() -> None:
     assert a.requests(ConsumerGroupHeartbeat) == []
 
 
-def test_close_of_a_member_that_has_left_calls_revoked_and_does_not_leave_again() -> None:
+def test_close_after_leaving_calls_revoked_and_does_not_leave_again() -> None:
     play, a = alone()
     play.pause(a)
     play.advance(60_000)

@@ -38,7 +38,7 @@ def test_joining_alone_is_no_rebalance() -> None:
     assert metric(play, a, "last-rebalance-seconds-ago") is None
 
 
-def test_a_heartbeat_that_is_refused_while_reconciling_is_a_failed_rebalance() -> None:
+def test_a_refused_heartbeat_while_reconciling_fails_the_rebalance() -> None:
     play = Play()
     a = start(play, "a")
     a.listener["revoked"].takes_ms = 6_000

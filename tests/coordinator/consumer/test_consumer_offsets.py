@@ -88,7 +88,7 @@ def test_an_automatic_commit_waits_for_the_last_one() -> None:
     assert len(commits(a)) == 1
 
 
-def test_an_automatic_commit_whose_connection_is_lost_is_followed_by_the_next_after_the_backoff() -> None:
+def test_an_auto_commit_follows_a_lost_one_after_the_backoff() -> None:
     play, a = _commits_for_20_s("java")
     commits(a)
     play.lose(a, answered=False)

@@ -11,7 +11,7 @@ from tests.coordinator.consumer.driver import Play
 from tests.coordinator.engine.consumer import images
 
 
-def test_topics_that_the_client_does_not_know_yet_are_reconciled_when_it_does() -> None:
+def test_unknown_topics_are_reconciled_once_metadata_has_them() -> None:
     play = Play(topics=images(("foo", 2)))
     a = start(play, "a", topics=("foo", "new"))
     a.calls()
@@ -26,7 +26,7 @@ def test_topics_that_the_client_does_not_know_yet_are_reconciled_when_it_does() 
     assert a.member.is_settled
 
 
-def test_a_member_that_knows_no_topic_of_its_assignment_gets_an_empty_one_first() -> None:
+def test_an_assignment_of_unknown_topics_is_empty_at_first() -> None:
     play = Play(topics=images(("foo", 2)))
     late = images(version=0)
     play.topics, engine_topics = late, play.topics
@@ -37,7 +37,7 @@ def test_a_member_that_knows_no_topic_of_its_assignment_gets_an_empty_one_first(
     assert a.calls() == [("assigned", ["foo-0", "foo-1"])]
 
 
-def test_a_topic_that_the_metadata_lack_is_kept_until_the_coordinator_takes_it() -> None:
+def test_a_topic_missing_in_metadata_is_kept_until_it_is_revoked() -> None:
     play = Play(topics=images(("foo", 2), ("bar", 2)))
     a = start(play, "a", topics=("foo", "bar"))
     a.calls()

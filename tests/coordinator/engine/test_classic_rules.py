@@ -107,7 +107,7 @@ def test_parked_syncer_that_is_removed_is_told_that_it_is_unknown(driver: Driver
     assert driver.answer(parked, SyncGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_describe_of_a_stable_group_shows_the_metadata_of_the_chosen_protocol(driver: Driver) -> None:
+def test_describe_of_a_stable_group_shows_the_chosen_protocols_metadata(driver: Driver) -> None:
     listed = (*protocols("range", topics=("t1",)), *protocols("sticky", topics=("t2",)))
     leader, follower = stable(
         driver, Member(driver, protocols=listed), Member(driver, protocols=protocols("sticky"))
@@ -146,7 +146,7 @@ def test_too_large_a_group_rebalances_after_a_restart(driver: Driver) -> None:
     assert members[0].but(driver=smaller).heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_stable_group_outlives_a_restart_with_its_generation_and_assignments(driver: Driver) -> None:
+def test_stable_group_keeps_generation_and_assignments_after_a_restart(driver: Driver) -> None:
     members = stable(driver, Member(driver), Member(driver, instance="i"))
     before = described(driver)
     driver.restart()
@@ -158,7 +158,7 @@ def test_stable_group_outlives_a_restart_with_its_generation_and_assignments(dri
     assert state(driver) == "Empty"
 
 
-def test_a_member_without_a_rebalance_timeout_rebalances_within_its_session() -> None:
+def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
     value = ClassicMemberValue(
         member="m",
         instance=None,
@@ -197,7 +197,7 @@ def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(
 
 
 @pytest.mark.parametrize(("rebalance_timeout_ms", "end_ms"), [(60_000, 3_000), (2_000, 2_000)])
-def test_initial_delay_is_prolonged_when_somebody_came_and_capped_by_the_rebalance_timeout(
+def test_joins_extend_the_initial_delay_up_to_the_rebalance_timeout(
     rebalance_timeout_ms: int, end_ms: int
 ) -> None:
     driver = Driver(group_initial_rebalance_delay_ms="1500")

@@ -54,7 +54,7 @@ def test_replacement_is_silent_while_the_chosen_protocol_stays(
     assert shown[again.id] == again.protocols[0].metadata
 
 
-def test_topics_of_a_silent_replacement_count_from_the_next_generation_or_a_restart(driver: Driver) -> None:
+def test_topics_of_a_silent_replacement_count_in_the_next_generation(driver: Driver) -> None:
     _, follower = static_pair(driver)
     follower.but(id="", protocols=protocols("range", topics=("t2",))).join().joined()
     assert not driver.engine.state.groups[GROUP].subscribed_to("t2")
@@ -71,14 +71,14 @@ def test_replacement_outlives_a_restart(driver: Driver) -> None:
     assert follower.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_replacement_while_preparing_completes_the_rebalance_when_all_have_joined(driver: Driver) -> None:
+def test_replacement_while_preparing_can_complete_the_rebalance(driver: Driver) -> None:
     leader, follower = static_pair(driver)
     leader.join()
     again = follower.but(id="").join()
     assert {leader.joined().generation, again.joined().generation} == {3}
 
 
-def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of(driver: Driver) -> None:
+def test_replaced_member_keeps_its_session_timeout_until_a_request(driver: Driver) -> None:
     _, follower = static_pair(driver, LONG)
     again = follower.but(id="", session_timeout_ms=6_000).join()
     again.joined()
@@ -88,7 +88,7 @@ def test_replaced_member_has_the_session_timeout_it_had_until_it_is_heard_of(dri
     assert again.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_member_that_replaced_itself_before_it_synced_makes_the_group_rebalance_later(driver: Driver) -> None:
+def test_replacement_before_sync_makes_the_group_rebalance_later(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver, instance="a"), Member(driver, instance="b"))
     leader.synced({leader.id: b"x", follower.id: b"y"})
     again = follower.but(id="").join()

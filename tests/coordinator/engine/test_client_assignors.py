@@ -226,7 +226,7 @@ def test_who_may_prepare_and_install(driver: Driver) -> None:
     assert install(chosen, 3, {"a": (0, 1), "b": (2, 3)}).error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_another_member_is_chosen_when_the_first_takes_too_long_and_it_is_not_removed(driver: Driver) -> None:
+def test_another_member_computes_when_the_chosen_one_times_out(driver: Driver) -> None:
     first, second = pair(driver)
     driver.advance(4_999)
     assert not second.beat().should_compute
@@ -333,7 +333,7 @@ def saying(data: bytes) -> JoinProtocol:
 OLD_AND_NEW = replace(MINE, minimum_version=-1)
 
 
-def test_user_data_of_a_classic_member_are_its_metadata_and_come_back_the_same_way(driver: Driver) -> None:
+def test_user_data_of_a_classic_member_is_its_assignor_metadata(driver: Driver) -> None:
     a = Consumer(driver, "a")
     a.join(client_assignors=(OLD_AND_NEW,))
     x = ClassicConsumer(driver, "x", names=("mine",), protocol="mine")
@@ -350,7 +350,7 @@ def test_user_data_of_a_classic_member_are_its_metadata_and_come_back_the_same_w
     assert told(driver, x) == told(driver, x) == b"to x"
 
 
-def test_a_member_whose_assignor_cannot_read_what_classic_members_say_is_refused(driver: Driver) -> None:
+def test_an_assignor_that_cannot_read_classic_metadata_is_refused(driver: Driver) -> None:
     a = Consumer(driver, "a")
     a.join(client_assignors=(OLD_AND_NEW,))
     x = ClassicConsumer(driver, "x", names=("mine",))
@@ -397,7 +397,7 @@ def test_the_chosen_member_leaves(driver: Driver) -> None:
     assert second.beat().should_compute
 
 
-def test_the_chosen_member_leaves_and_comes_back_before_anybody_else_is_asked(driver: Driver) -> None:
+def test_the_chosen_member_leaves_and_rejoins_before_another_is_asked(driver: Driver) -> None:
     first, second = pair(driver)
     prepare(first)
     first.leave()

@@ -49,7 +49,7 @@ def test_step_1_of_a_new_group_its_members_are_forgotten(driver: Driver) -> None
     assert [member.generation for member in rejoin(a)] == [1]
 
 
-def test_step_2_it_fails_when_the_generation_is_complete_and_nobody_has_synced(driver: Driver) -> None:
+def test_step_2_it_fails_before_any_member_has_synced(driver: Driver) -> None:
     leader, follower = together(driver, Member(driver), Member(driver))
     driver.restart()
     # Kafka has not persisted the generation: a SyncGroup of it is refused, and the members rejoin.

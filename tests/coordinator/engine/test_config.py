@@ -108,7 +108,7 @@ def test_settings_of_a_group_have_the_brokers_bounds(values: dict[str, str], mes
     assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_the_session_of_a_group_is_longer_than_what_lies_between_its_heartbeats() -> None:
+def test_the_session_timeout_is_longer_than_the_heartbeat_interval() -> None:
     broker = Config.parse({"group.consumer.min.session.timeout.ms": "1000"})
     with pytest.raises(RequestRefused, match=r"must be greater than consumer.heartbeat.interval.ms"):
         GroupOverrides.parse({"consumer.session.timeout.ms": "5000"}, broker)

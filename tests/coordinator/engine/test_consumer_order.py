@@ -64,7 +64,7 @@ def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
     assert orders == [[5, 1, 2, 3], [1, 2, 3, 5]]
 
 
-def test_topics_that_are_new_to_a_member_stand_before_those_that_share_a_bin_with_them() -> None:
+def test_new_topics_precede_those_in_the_same_bin() -> None:
     ids = [UUID(int=number) for number in (1, 17, 33)]
     bills, dues, orders = ids
     named = zip(("bills", "dues", "orders"), ids, strict=True)

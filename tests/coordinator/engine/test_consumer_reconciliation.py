@@ -21,7 +21,7 @@ def shown(driver: Driver, member: str) -> tuple[int | None, dict[str, list[int]]
     return found.epoch, lists(found.owned)
 
 
-def test_a_topic_that_is_unsubscribed_is_taken_back_before_there_is_a_new_target() -> None:
+def test_an_unsubscribed_topic_is_revoked_before_a_new_target() -> None:
     driver = Driver(images(("foo", 2), ("bar", 2)), group_consumer_assignment_interval_ms="5000")
     a = joined(driver, "a", topics=("foo", "bar"))
     driver.advance(1)
@@ -77,7 +77,7 @@ def test_partitions_keep_the_epoch_at_which_they_were_assigned(driver: Driver) -
     }
 
 
-def test_a_revocation_has_its_rebalance_timeout_from_the_heartbeat_that_tells_of_it(driver: Driver) -> None:
+def test_the_heartbeats_answer_starts_the_rebalance_timeout(driver: Driver) -> None:
     a, b = joined(driver, "a", rebalance_timeout_ms=2_000), joined(driver, "b")
     driver.advance(5_000)
     held = dict(a.owned)

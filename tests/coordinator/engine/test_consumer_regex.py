@@ -106,7 +106,7 @@ def test_a_regex_that_was_resolved_is_known_after_a_restart(driver: Driver) -> N
     assert a.beat().epoch == 2
 
 
-def test_a_regex_that_was_resolved_under_another_numbering_is_resolved_anew(driver: Driver) -> None:
+def test_a_regex_resolved_by_another_coordinators_version_is_refreshed(driver: Driver) -> None:
     """A version of the topics is a number of whoever counted: another coordinator begins somewhere else."""
     a = by_regex(driver, "a")
     a.join()
@@ -122,7 +122,7 @@ def test_a_regex_that_was_resolved_under_another_numbering_is_resolved_anew(driv
     assert group_of(driver).regexes["foo-.*"].version == driver.engine.topics.version
 
 
-def test_one_regex_for_all_counts_as_equal_subscriptions_and_one_beside_a_name_does_not(
+def test_one_common_regex_is_homogeneous_and_regex_with_name_is_not(
     driver: Driver,
 ) -> None:
     """ConsumerGroup.subscriptionType: it decides which of its two algorithms the uniform assignor takes."""

@@ -115,7 +115,7 @@ def test_a_member_in_a_state_that_is_not_known_has_to_start_over(driver: Driver)
     assert epochs(driver) == ("Stable", 3, 3)
 
 
-def test_the_partition_metadata_of_an_older_broker_are_deleted_when_topics_are_looked_at(
+def test_partition_metadata_of_an_older_broker_is_deleted(
     driver: Driver,
 ) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})

@@ -77,7 +77,7 @@ def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Dri
     assert b.join().epoch == 3
 
 
-def test_within_the_assignment_interval_a_joiner_is_answered_with_the_assignment_epoch() -> None:
+def test_within_the_assignment_interval_joiners_get_its_epoch() -> None:
     driver = Driver(group_consumer_assignment_interval_ms="1000")
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     assert (a.join().epoch, a.owned) == (2, {"foo": [0, 1, 2, 3, 4, 5]})

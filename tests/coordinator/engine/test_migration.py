@@ -74,7 +74,7 @@ def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
     assert x.join().error is NONE
 
 
-def test_the_successor_of_a_member_that_waits_for_the_first_generation_has_its_partitions() -> None:
+def test_a_replacement_before_the_first_generation_has_its_partitions() -> None:
     """Kafka fails here, too. Epoch 0 would be no member's: the next heartbeat would be taken for one that joins."""
     driver = Driver(group_initial_rebalance_delay_ms="3000")
     waiting = driver.send(ClassicConsumer(driver, instance="ix").join_request())
@@ -122,7 +122,7 @@ def test_a_static_replacement_downgrades_without_a_rebalance(driver: Driver) -> 
     assert given == {new.id: {"foo": tuple(had["foo"])}, x.id: {"foo": tuple(x.owned["foo"])}}
 
 
-def test_a_static_replacement_is_written_down_before_the_group_that_it_ends_is_deleted(
+def test_a_static_replacement_is_written_before_the_group_is_deleted(
     driver: Driver,
 ) -> None:
     a, x = mixed(driver, instance="ia")

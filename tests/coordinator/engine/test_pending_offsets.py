@@ -104,7 +104,7 @@ def test_a_later_transaction_that_aborts_takes_nothing_away(driver: Driver) -> N
     assert fetch(driver).offset == 1
 
 
-def test_a_fetch_of_everything_shows_unstable_partitions_that_have_an_offset(driver: Driver) -> None:
+def test_a_fetch_of_all_shows_unstable_partitions_with_an_offset(driver: Driver) -> None:
     driver.engine.replay(at(1))
     driver.engine.replay(at(2), P)
     driver.engine.replay(at(2, "t2"), P)

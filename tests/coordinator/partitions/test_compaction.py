@@ -163,7 +163,7 @@ def test_an_interrupted_compaction_changes_nothing(store: Store) -> None:
     assert records(partition) == before
 
 
-def test_a_producer_is_known_and_its_numbers_go_on_after_compaction_and_a_kill(store: Store) -> None:
+def test_producer_state_survives_compaction_and_a_kill(store: Store) -> None:
     partition = store.partition()
     for number in range(3):
         write(partition, "key 0", f"{number}", producer_id=7, producer_epoch=0, base_sequence=number)

@@ -94,7 +94,7 @@ def known(producers: Producers) -> dict[int, Producer]:
     return dict(producers.known())
 
 
-def test_the_last_five_batches_of_a_producer_are_answered_with_their_offsets() -> None:
+def test_the_last_five_batches_of_a_producer_are_deduplicated() -> None:
     partition = Partition()
     offsets = [partition.produce(P, 0, sequence, 2) for sequence in range(0, 12, 2)]
     assert offsets == [0, 2, 4, 6, 8, 10]

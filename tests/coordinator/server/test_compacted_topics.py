@@ -119,9 +119,7 @@ def create(port: int, topic: str) -> None:
 
 
 @pytest.mark.kafka
-def test_of_the_same_records_the_same_are_left_as_on_a_broker_also_after_a_kill(
-    kafka_jars: Path, tmp_path: Path
-) -> None:
+def test_compaction_leaves_the_same_records_as_a_broker_does(kafka_jars: Path, tmp_path: Path) -> None:
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker", OFTEN)
     try:

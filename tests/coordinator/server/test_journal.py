@@ -95,7 +95,7 @@ def play(path: Path, fsync: FsyncPolicy, scene: Callable[[Desk, Disk], Awaitable
     asyncio.run(run())
 
 
-def test_an_answer_waits_for_the_disk_and_what_comes_meanwhile_shares_the_next_one(tmp_path: Path) -> None:
+def test_answers_wait_for_the_disk_and_share_its_synchronization(tmp_path: Path) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         desk.read("nothing is under way")
         assert desk.left == ["nothing is under way"]

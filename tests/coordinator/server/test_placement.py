@@ -44,7 +44,7 @@ def test_replicas_are_in_different_racks() -> None:
         assert {racks[each] for each in replicas} == {"a", "b"}
 
 
-def test_another_replica_leads_while_the_first_is_away_and_goes_on_after_it() -> None:
+def test_another_replica_keeps_leading_when_the_first_restarts() -> None:
     placement = placed(2)
     before = leaders(placement)
     moved = placement.stop(1, TOPICS)
@@ -58,7 +58,7 @@ def test_another_replica_leads_while_the_first_is_away_and_goes_on_after_it() ->
     assert all(len(placement.place("orders", number).in_sync) == 2 for number in range(6))
 
 
-def test_a_partition_whose_only_broker_is_away_is_led_by_another_until_it_is_back() -> None:
+def test_another_broker_leads_while_the_only_replica_is_down() -> None:
     placement = placed(1)
     before = leaders(placement)
     moved = placement.stop(1, TOPICS)

@@ -39,7 +39,7 @@ def topic_of(cluster: Cluster) -> None:
     cluster.topics_changed()
 
 
-def test_a_reassigned_partition_has_a_new_leader_only_where_the_old_one_has_no_replica() -> None:
+def test_a_reassignment_keeps_a_leader_that_has_a_replica() -> None:
     async def scene() -> None:
         async with running_cluster(brokers=3) as cluster:
             topic_of(cluster)

@@ -110,7 +110,7 @@ def test_a_downgraded_group_rebalances(text: str) -> None:
     assert _found(text) == set()
 
 
-def test_a_coordinator_that_does_not_rebalance_after_a_downgrade_is_a_fault() -> None:
+def test_a_coordinator_must_rebalance_after_a_downgrade() -> None:
     with mock.patch.object(rebalance, "prepare"):
         assert _found(WITHOUT_FAIL_OVER) == {("I4", "")}
         assert _found(LEAVING) == {("I4", "")}

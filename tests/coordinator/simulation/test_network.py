@@ -69,7 +69,7 @@ class Wire:
         self.schedule.play(until_ms, 10_000)
 
 
-def test_a_node_reads_what_is_sent_after_a_join_group_when_that_is_answered() -> None:
+def test_a_node_reads_requests_after_a_join_group_once_it_is_answered() -> None:
     """As Kafka's broker: it handles one request of a connection at a time, and a JoinGroup waits for other members."""
     wire = Wire(Faults(delay_ms=(1, 1)))
     connections = []
@@ -174,7 +174,7 @@ def test_a_duplicate_is_handled_later_and_answered_to_nobody() -> None:
     assert len(wire.client.answers) == 1
 
 
-def test_with_reorder_a_lost_message_may_come_after_those_of_the_next_connection() -> None:
+def test_with_reorder_a_lost_message_may_follow_the_next_connection() -> None:
     def overtaken(seed: int, *, reorder: bool) -> bool:
         wire = Wire(Faults(delay_ms=(1, 80), loss=0.3, reorder=reorder), seed)
         wire.send(1)

@@ -142,7 +142,7 @@ until: 60
 """
 
 
-def test_a_static_successor_upgrades_without_a_word_on_a_topic_that_is_gone() -> None:
+def test_an_upgrade_by_a_static_replacement_omits_deleted_topics() -> None:
     """Real consumers show it: the story upgrade-topic-deleted."""
     assert _found(LEFT_OUT) == {("I4", UPGRADED_WITHOUT_TARGET)}
 

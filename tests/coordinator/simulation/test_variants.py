@@ -45,7 +45,7 @@ def test_cooperative_members_have_no_eager_assignor() -> None:
     assert {script.assignors for script in made.members.values()} == {("cooperative-sticky",)}
 
 
-def test_the_broker_has_the_intervals_of_the_classic_members_under_consumer() -> None:
+def test_the_consumer_variant_has_the_classic_members_intervals() -> None:
     made = with_variant(SCENARIO, Variant.CONSUMER)
     a, b = made.members.values()
     assert (a.protocol, a.assignors, a.config) == ("consumer", (), {})

@@ -154,7 +154,7 @@ def test_tombstones_stay_for_a_day_after_the_first_compaction(tmp_path: Path) ->
     assert set(data_records(directory)) == {1, 3}
 
 
-def test_a_mark_stays_as_long_as_its_transaction_and_then_as_a_tombstone_does(tmp_path: Path) -> None:
+def test_a_marker_stays_with_its_transaction_then_like_a_tombstone(tmp_path: Path) -> None:
     log = Written()
     log.batch([(b"a", b"rolled back")], transaction_of=7)
     log.end(7, ControlType.ABORT)
@@ -196,7 +196,7 @@ def test_a_producer_is_known_by_its_last_batch_until_it_is_forgotten(tmp_path: P
     assert batches_of_producer() == []
 
 
-def test_nothing_is_compacted_from_the_segment_on_in_which_a_transaction_is_open(tmp_path: Path) -> None:
+def test_segments_from_an_open_transaction_on_are_not_compacted(tmp_path: Path) -> None:
     log = Written()
     log.batch([(b"a", b"0")])
     log.roll()

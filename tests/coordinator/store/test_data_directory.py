@@ -126,7 +126,7 @@ def test_a_number_of_partitions_that_nobody_has_is_refused(tmp_path: Path) -> No
         DataDirectory.open(tmp_path, SMALL)
 
 
-def test_a_kill_while_the_directory_is_made_leaves_the_number_of_partitions(tmp_path: Path) -> None:
+def test_a_kill_during_creation_leaves_the_partition_count(tmp_path: Path) -> None:
     with opened(tmp_path):
         pass
     for number in (0, 1):
@@ -275,7 +275,7 @@ def test_settings_of_groups_are_replaced_as_a_whole(tmp_path: Path) -> None:
         DataDirectory.open(tmp_path, SMALL)
 
 
-def test_compaction_goes_from_the_dirtiest_partition_on_until_none_is_dirty(tmp_path: Path) -> None:
+def test_compaction_starts_with_the_dirtiest_partition(tmp_path: Path) -> None:
     with opened(tmp_path) as (data, _, _):
         for offset in range(600):
             data.append([committed("ab"[offset % 2], offset % 3, offset)], now_ms=offset)

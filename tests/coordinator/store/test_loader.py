@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     assert "cannot be read: Is a directory" in problem.message
 
 
-def test_a_directory_that_is_not_there_is_a_problem_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_missing_directory_is_a_problem_and_others_are_read(tmp_path: Path) -> None:
     partition_directory(tmp_path / "here", 0, FIRST)
     loaded = load([tmp_path / "gone", tmp_path / "here"])
     (problem,) = loaded.problems

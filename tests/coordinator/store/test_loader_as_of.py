@@ -74,7 +74,7 @@ def test_a_moment_behind_compaction_is_whole(tmp_path: Path, as_of_ms: int) -> N
     assert load([tmp_path], as_of_ms=as_of_ms).notices == ()
 
 
-def test_a_log_that_lacks_nothing_is_whole_though_compaction_has_been_there(tmp_path: Path) -> None:
+def test_a_compacted_log_that_lacks_nothing_is_complete(tmp_path: Path) -> None:
     partition_directory(
         tmp_path, 0, commit_batch(0, {"a": 1}, at_ms=T), commit_batch(1, {"b": 1}, at_ms=T + 9)
     )

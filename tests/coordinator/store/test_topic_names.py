@@ -72,7 +72,7 @@ def test_directories_of_several_brokers_add_up(tmp_path: Path) -> None:
     assert known_topics([tmp_path / "one", tmp_path / "two"], {}).topics["orders"].partitions == 8
 
 
-def test_a_partition_that_is_being_moved_counts_and_a_deleted_one_gives_its_name(tmp_path: Path) -> None:
+def test_moved_partitions_count_and_deleted_ones_give_their_names(tmp_path: Path) -> None:
     place(tmp_path, f"orders-1.{HEX}-future", A)
     place(tmp_path, f"gone-0.{HEX}-delete", B)
     place(tmp_path, f"stray-0.{HEX}-stray", C)

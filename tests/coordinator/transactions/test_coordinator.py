@@ -66,7 +66,7 @@ def exhausted(epoch: int = MAX_EPOCH - 1) -> Transaction:
     )
 
 
-def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fenced() -> None:
+def test_an_expired_transaction_is_aborted_and_its_producer_fenced() -> None:
     driver = Driver()
     producer = driver.init().producer
     driver.add(producer)
