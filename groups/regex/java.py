@@ -561,7 +561,7 @@ def _check_length(tree: Tree) -> None:
                 raise UnsureError("a counted group in a look-behind")
             _check_length(body)
         case Atomic() | Lookaround():
-            raise UnsureError("a group of its own kind in a look-behind")
+            raise UnsureError("a group of a special kind in a look-behind")
         case Unsure(construct):
             raise UnsureError(construct)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from groups.trees import Malformed, Trees, count_values
+from groups.trees import Malformed, Trees, count_values, named
 from migration.errors import MigrationError
 from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
@@ -29,7 +29,7 @@ class OpenedGate:
 
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
-    went_on: bool = False
+    next_started: bool = field(default=False, metadata=named("went_on"))
     """Whether a gate of the next step has been asked since: then this must not be recorded again."""
     epoch: int | None = None
     """Generation or group epoch."""
@@ -70,7 +70,7 @@ class Notes:
         Until then the newest counts: a member that was restarted in between for another reason is not the step's doing.
         """
         before = self.opened.get(number)
-        if before is not None and before.went_on:
+        if before is not None and before.next_started:
             return self
         return replace(self, opened={**self.opened, number: OpenedGate(at=at, members=members, epoch=epoch)})
 
@@ -99,9 +99,9 @@ class Notes:
     def with_step_asked(self, number: int) -> Notes:
         """With a step that has begun, as somebody asks for its gate."""
         before = self.opened.get(number - 1)
-        if before is None or before.went_on:
+        if before is None or before.next_started:
             return self
-        return replace(self, opened={**self.opened, number - 1: replace(before, went_on=True)})
+        return replace(self, opened={**self.opened, number - 1: replace(before, next_started=True)})
 
 
 def fingerprint(plan: Plan) -> str:

@@ -30,7 +30,7 @@ class GateOutcome(Enum):
     """What the gates make of a mistake."""
 
     CLOSED = "closed"
-    AT_REST = "opens-at-rest"
+    SETTLED = "opens-at-rest"
     """Once every member runs as planned, and the group has settled."""
     OPENED = "opens-in-spite"
     """It cannot see the mistake."""
@@ -122,7 +122,7 @@ def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
         outcome, why = GateOutcome.CLOSED, "; ".join(last.judged.reasons)
         closed = [last]
     else:
-        outcome, why = GateOutcome.AT_REST, "; ".join(closed[-1].judged.reasons) if closed else ""
+        outcome, why = GateOutcome.SETTLED, "; ".join(closed[-1].judged.reasons) if closed else ""
     return MistakePlayed(
         made=made,
         seed=right.seed,

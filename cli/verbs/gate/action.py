@@ -106,7 +106,7 @@ class NotesFile:
     is_written: bool
 
     @classmethod
-    def beside(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> NotesFile:
+    def of_plan(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> NotesFile:
         """Of a plan; empty where there are none, or those of another plan."""
         file = plan_file.with_name(plan_file.name + SUFFIX)
         return cls(file, _read(file, plan), is_written)
@@ -255,7 +255,7 @@ class GatePoller:
                 tuple(PlannedMember.of(member) for member in answer.group.members) if answer.group else ()
             )
             before = notes.opened.get(number)
-            if before is not None and before.went_on and {*before.members} != {*members}:
+            if before is not None and before.next_started and {*before.members} != {*members}:
                 self._say(
                     f"step {number + 1} started after this gate opened: the members of that moment stay recorded. If "
                     f"step {number} was repeated since, members restarted for it count as restarted for step "

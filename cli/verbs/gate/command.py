@@ -78,6 +78,6 @@ def gate(
         raise UsageError("--wait cannot be used with --as-of: the past does not change")
     read = read_plan(plan)
     question = question_of(read, step, number, group=group, accept_drift=accept_changes)
-    notes = NotesFile.beside(plan, read, is_written=not no_notes)
+    notes = NotesFile.of_plan(plan, read, is_written=not no_notes)
     answer = GatePoller(question, source, notes).ask(wait)
     emit(gate_document(question, answer), output, answer.status)

@@ -94,7 +94,7 @@ def rehearse(
         mistakes=mistakes,
         faults=faults,
         configs=configs,
-        notes=NotesFile.beside(plan, read, is_written=False).notes,
+        notes=NotesFile.of_plan(plan, read, is_written=False).notes,
         settings=settings_of(set_ or ()),
     )
     rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)

@@ -16,7 +16,7 @@ from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, Refused, Sy
 
 _GATE = {
     GateOutcome.CLOSED: "stays closed",
-    GateOutcome.AT_REST: "opens at rest",
+    GateOutcome.SETTLED: "opens when settled",
     GateOutcome.OPENED: "OPENS",
 }
 
