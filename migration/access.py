@@ -1,4 +1,4 @@
-"""Who may do what with topics and groups, as far as a cluster's authorizer tells."""
+"""Permissions on topics and groups, according to a cluster's authorizer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AccessEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """The entries of topics and groups; `problem` says why they could not be read, `is_open` that there is no
+    """The entries of topics and groups; `problem` is why they could not be read, `is_open` whether there is no
     authorizer.
     """
 
@@ -49,7 +49,7 @@ class Access:
     problem: str | None = None
 
     def readers(self, group: str) -> tuple[str, ...]:
-        """Principals with an ALLOW to READ the group, sorted; `User:*` is everybody."""
+        """Principals with an ALLOW to READ the group, sorted; `User:*` is everyone."""
         allowed = {
             entry.principal
             for entry in self.entries

@@ -1,4 +1,4 @@
-"""The bridge: a member of Kohort's that leads a classic group for a while. Whether it may join, and what comes next.
+"""The bridge: a member of Kohort that leads a classic group for a while. Whether it can join, and its next step.
 
 Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
 assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it
@@ -6,9 +6,9 @@ leads, its assignments carry no user data. It becomes the leader when the leader
 succession (`groups.succession`) have left.
 
 The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
-comes before every follower is drawn first. What is left is to restart the leader. Only where a follower is in the very
-first bin of the broker's map, which no id comes before, that one is restarted first. A member that restarts gets a new
-id, and with it a new place: after each restart the order is computed again.
+comes before every follower is drawn first. Then only the leader must restart. A follower in the first bin of the
+broker's map, which no id can precede, is restarted before. A member that restarts gets a new id, and with it a new
+place: after each restart the order is computed again.
 
 Decisions only: the caller holds the connection, asks after each observation of the group, and acts.
 """
@@ -29,15 +29,16 @@ BRIDGE = "kohort-bridge"
 CONSUMER = "consumer"
 """The protocol type of consumers, which `connect` and others are not."""
 LONGEST_WAIT_MS = 360_000
-"""How long the bridge waits for a rebalance: max.poll.interval.ms, which holds one up, is 5 min by default."""
+"""How long the bridge waits for a rebalance: max.poll.interval.ms, which delays one, is 5 min by default."""
 NO_TOPIC = "kohort-bridge-owns-nothing"
 """A topic that does not exist."""
 STEADY_MS = 2_000
-"""How long a group is shown unchanged before anything is asked for: one of the cooperative protocol is Stable for a
-moment between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup
-waits for an answer cannot leave: its partitions are without an owner until its session has ended (20.0 s seen)."""
+"""How long a group must be unchanged before the bridge asks for anything: one of the cooperative protocol is Stable for
+a moment between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its
+JoinGroup waits for an answer cannot leave: its partitions are without an owner until its session has expired (20.0 s
+measured)."""
 REJOINS = 3
-"""How often the bridge gives up its place for a better one while the other members stay the same."""
+"""How often the bridge leaves its place for a better one while the other members stay the same."""
 
 
 class Move(Enum):
@@ -46,7 +47,7 @@ class Move(Enum):
     WAIT = "wait"
     """A rebalance is in progress: observe again."""
     REJOIN = "rejoin"
-    """Leave and join again, under an id that comes first."""
+    """Leave and rejoin, under an id that comes first."""
     RESTART = "restart"
     """It stays; the operator restarts members."""
     LEAD = "lead"
@@ -58,7 +59,7 @@ class Move(Enum):
 
 
 class RestartMode(Enum):
-    """How a member gives up its id."""
+    """How a member gets a new id."""
 
     RESTART = "restart"
     STOP = "stop"
@@ -189,7 +190,7 @@ class BridgeProgress:
     """A bridge from when it has joined until it leaves: what it does next, now that the group was observed so."""
 
     def __init__(self, steady_ms: int = STEADY_MS) -> None:
-        """`steady_ms`: how long the group is shown unchanged before anything is asked for."""
+        """`steady_ms`: how long the group must be unchanged before the bridge asks for anything."""
         self.has_led = False
         """Whether it has led, and no assignment carried user data then."""
         self._rejoins_left = REJOINS

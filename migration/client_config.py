@@ -1,6 +1,6 @@
-"""What a client's configuration file says that a migration depends on.
+"""The settings of a client's configuration file that a migration depends on.
 
-Only settings that a rule or a rehearsal looks at are kept, so that no secret can reach a message: a value of any other
+Only settings that a rule or a rehearsal uses are kept, so that no secret can reach a message: a value of any other
 key is dropped when the file is read. Which library the file is for shows in keys that only one library knows.
 """
 
@@ -63,7 +63,7 @@ _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka minds them even where they are empty."""
 
 LIBRARIES_WITH_FILES = ("java", "librdkafka", "connect")
-"""Those that are configured by Kafka's keys, which a file can hold as they are."""
+"""Libraries that are configured by Kafka's keys, which a file can contain unchanged."""
 
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
 JAVA_CLASSES = {
@@ -127,7 +127,7 @@ class ClientConfig:
 
     @property
     def protocol(self) -> str:
-        """The group protocol that a client with this file speaks; `classic` unless it says otherwise."""
+        """The group protocol that a client with this file speaks; `classic` by default."""
         said = self.setting(PROTOCOL)
         return said.value.lower() if said else "classic"
 
@@ -154,7 +154,7 @@ class ClientConfig:
 
 
 def kafka_key(written: str) -> str | None:
-    """Kafka's name in a key as a file has it: bare, behind a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
+    """Kafka's name in a key of a file: bare, or after a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
     with Spring's dashes (`group-id`) or brackets (`properties[session.timeout.ms]`), or Python's underscores
     (`session_timeout_ms`); None when it holds none.
     """
@@ -178,7 +178,7 @@ _SPRING = {"heartbeat.interval": HEARTBEAT_INTERVAL}
 
 
 def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
-    """Of (key, value, line), the settings that rules look at; of a repeated one the last, as every client reads it."""
+    """Of (key, value, line), the settings that rules use; of a repeated one the last, as every client reads it."""
     latest: dict[str, Setting] = {}
     for written, value, line in entries:
         key = kafka_key(written)
@@ -196,7 +196,7 @@ _CONNECTS = re.compile(
 )
 """Keys that only workers and connectors of Kafka Connect have."""
 _OF_SINKS = re.compile(r"(?:.*\.)?consumer\.(?:override\.)?")
-"""What the settings of sink tasks' consumers begin with: `consumer.` of a worker, `consumer.override.` of a connector,
+"""The prefixes of the settings of sink tasks' consumers: `consumer.` of a worker, `consumer.override.` of a connector,
 and what is around them in a request for the REST API (`config.`)."""
 
 

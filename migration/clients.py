@@ -29,7 +29,7 @@ class Library:
     name: str
     cooperative: Version | None = None
     replaced_in_first_bounce: bool = False
-    """Whether a release without a cooperative assignor may be replaced in the very restart that brings the list of
+    """Whether a release without a cooperative assignor may be replaced in the same restart that brings the list of
     both (KIP-429, Upgrade Path; kafka-clients 2.3.1 to 4.3.1 on a 4.3.1 broker, tried)."""
     consumer: Version | None = None
     consumer_wanted: Version | None = None
@@ -162,7 +162,7 @@ class MemberClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredClients:
-    """What `--client` said: of all members, and of single ones: a library or binding, and its version."""
+    """The values of `--client`, for all members and for single ones: a library or binding, and its version."""
 
     everybody: tuple[str, str | None] | None = None
     single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -284,12 +284,12 @@ def version_text(version: Version) -> str:
 
 
 def surely_before(version: Version, needed: Version) -> bool:
-    """Whether it is older, whatever the numbers are that were not said: 2.11 is older than 2.12.0, 2 may not be."""
+    """Whether it is older, whatever the missing numbers are: 2.11 is older than 2.12.0, 2 may not be."""
     return version < needed[: len(version)]
 
 
 def surely_since(version: Version, needed: Version) -> bool:
-    """Whether it is not older, whatever the numbers are that were not said: 4 is 4.0 at least, 2 may not be 2.4."""
+    """Whether it is not older, whatever the missing numbers are: 4 is 4.0 at least, 2 may not be 2.4."""
     return (*version, *(0,) * (len(needed) - len(version))) >= needed
 
 

@@ -1,4 +1,4 @@
-"""Commands that a plan names, as they are pasted into a shell: a group id may hold anything."""
+"""Commands of a plan, to be pasted into a shell: a group id may contain any character."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PLAN_FILE = "PLAN.yaml"
-"""What a runbook calls the file that holds its plan as data."""
+"""The name of a runbook's plan file."""
 
 VARIABLE = '"$BOOTSTRAP"'
-"""What a runbook says where it does not know the cluster's address."""
+"""A runbook's placeholder for an unknown cluster address."""
 CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
 """A file of client properties that the operator of the plan has to write."""
 
@@ -26,7 +26,7 @@ class ClusterOptions:
     context: str | None = None
     """The name by which Kohort knows the cluster; Kafka's own tools do not."""
     has_own_properties: bool = False
-    """Whether the context itself holds the client properties: Kafka's tools want them in a file."""
+    """Whether the context itself contains the client properties: Kafka's tools need them in a file."""
 
     @property
     def bootstrap(self) -> str:

@@ -1,6 +1,6 @@
 """What the steps of a plan cost: rebalances, partitions moved, partition-seconds without an owner.
 
-Computed: the rebalances of each round and who owns what after each, by the assignors that would be asked
+Computed: the rebalances of each round and the owners after each, by the group's assignors
 (`migration.walk`). Assumed: how long a member takes to notice (`migration.rebalancing`) and to restart. The lines of
 arithmetic tell the two apart.
 """
@@ -24,7 +24,7 @@ from migration.walk import Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """The steps with their expectations, and what the group goes through."""
+    """The steps with their expectations, and the states of the group."""
 
     steps: tuple[Step, ...]
     moments: tuple[Moment, ...]
@@ -75,7 +75,7 @@ def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
 
 
 def _leader(case: Case) -> tuple[Leader, str | None]:
-    """Whose assignors are asked, and what that assumes."""
+    """The library whose assignors are used, and the assumption in that."""
     known = library_of_all(case)
     if known is not None:
         return known, None

@@ -130,7 +130,7 @@ def _may_bounce(group: Group) -> bool:
 
 
 def _bounced(lists: Sequence[Sequence[str]]) -> str:
-    """How far the two bounces to the cooperative assignor have come, by the whole lists of all members."""
+    """The progress of the two bounces to the cooperative assignor, by the whole lists of all members."""
     listing, alone = (
         sum(COOPERATIVE in each for each in lists),
         sum(list(each) == [COOPERATIVE] for each in lists),

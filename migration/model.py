@@ -1,8 +1,8 @@
 """What a plan is made of: findings, steps, and the conditions of their gates.
 
-A condition is what a gate requires of a group, as data: a plan file holds it, `gate` evaluates it. Each is about what a
-broker shows. Who was restarted cannot be seen directly: a restarted member has a new member id, so `Replaced` compares
-with the ids that the group had when the step began.
+A condition is a requirement of a gate, as data: a plan file contains it, `gate` evaluates it. Each concerns facts that
+a broker shows. A restart is not shown directly: a restarted member has a new member id, so `Replaced` compares with the
+ids that the group had when the step started.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class OfClient:
 
 
 class Precedes(OfClient):
-    """Among the members but the leader, one with this client id comes first in the broker's order of succession."""
+    """A member with this client id is next after the leader in the broker's order of succession."""
 
 
 class Leads(OfClient):
@@ -94,7 +94,7 @@ class Present(OfClient):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OthersAlso:
-    """A member outside the plan is there: neither in the plan nor new in the place of one that was."""
+    """The group has a member that is neither in the plan nor a replacement of one that is."""
 
 
 Condition: TypeAlias = Annotated[
@@ -141,7 +141,7 @@ class Risk:
 
     what: str
     symptom: str
-    """What it looks like: a line of a log, a message, an error code by its name in Kafka's protocol."""
+    """How to recognize it: a line of a log, a message, an error code by its name in Kafka's protocol."""
     then: str
     """What to do when it is seen."""
 
@@ -156,7 +156,7 @@ class Expectation:
     without_owner_s: float
     """Partition-seconds without an owner: seconds, summed over partitions."""
     arithmetic: tuple[str, ...]
-    """How the figures come about, a line each, with what is assumed."""
+    """The calculation of the figures, a line each, with the assumptions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ class Deviation:
     """A way in which a group leaves the plan, recognized by its state."""
 
     conditions: tuple[Condition, ...]
-    """It strayed when all of them hold."""
+    """The group is off plan when all of them hold."""
     message: str
     back_to: str
     """Id of the step to go back to."""
@@ -223,24 +223,24 @@ class Step:
     config: tuple[str, ...] = ()
     """Lines of client configuration as they must read after the step."""
     expect: str = ""
-    """What the group looks like while the step runs."""
+    """The group during the step."""
     expectation: Expectation | None = None
     """None where there is nothing to compute from, such as an empty group."""
     rehearsed: RehearsedStep | None = None
     """None where the plan was not rehearsed."""
     rollout: Rollout | None = field(default=None, compare=False, metadata=named("course"))
-    """How it goes, for the expectation, the picture and the rehearsal; None where the group notices nothing."""
+    """Its rounds, for the expectation, the picture and the rehearsal; None where the group is not affected."""
     shell: tuple[str, ...] = ()
     """Commands that carry the step out, as far as commands can."""
     commands: tuple[str, ...] = ()
-    """Commands that show whether the step is complete; the first says it by its exit status."""
+    """Commands that show whether the step is complete; the first one by its exit status."""
     round_command: str = ""
-    """The command that says by its exit status whether round `"$K"` is complete; empty for a step in one round."""
+    """The command whose exit status shows whether round `"$K"` is complete; empty for a step in one round."""
     complete_when: str = ""
     between: tuple[Condition, ...] = ()
-    """What holds before the next round may begin."""
+    """Conditions for the start of the next round."""
     gate: tuple[Condition, ...] = ()
-    """What holds when the step is complete."""
+    """Conditions of a complete step."""
     strays: tuple[Deviation, ...] = ()
     dangers: tuple[Risk, ...] = ()
     rollback: str = field(default="", metadata=named("way_back"))
@@ -313,7 +313,7 @@ class Baseline:
     topics: tuple[str, ...] = ()
     """Topics that the members own or subscribe to, sorted."""
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """How many partitions each of these topics had, as far as it was known."""
+    """Partition counts of these topics, as far as known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,7 +337,7 @@ class Plan:
     """How long the restart of a member is taken to last."""
     rehearsal: PlanRehearsal | None = None
     moments: tuple[Moment, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
-    """What the group goes through, as `forecast` walked it, for the picture."""
+    """The states of the group, as `forecast` walked them, for the picture."""
 
     @property
     def verdict(self) -> Verdict:

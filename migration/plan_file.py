@@ -2,7 +2,7 @@
 
 The data follow the dataclasses of `migration.model`: a field added there is written and read without a line here.
 Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. On top of the fields stand what people and
-scripts ask for and what follows from the rest: `client`, `verdict` and each step's number; they are not read back.
+scripts read and what follows from the rest: `client`, `verdict` and each step's number; they are not read back.
 
 Reading trusts nothing (`groups.trees`): an unknown field is refused (a gate that passes over a condition it does not
 know would open when it must not), and the number of values is bounded, so that a small file whose aliases repeat each

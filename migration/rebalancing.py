@@ -1,4 +1,4 @@
-"""One disturbance of a group, until it rests: who owns what then, what moved, and what waited meanwhile.
+"""One disturbance of a group, until it settles: the owners then, the moves, and the gaps meanwhile.
 
 Pure functions over `groups.model.Group`. The assignors are the real ones. How long a wait lasts follows from how
 members learn of a rebalance. A classic member learns of a rebalance from the answer to its next heartbeat, and a
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def owners_of(group: Group) -> Owners:
-    """Who has what now."""
+    """The present owners."""
     return owners_in({member.id: current_of(group, member) for member in group.members})
 
 
@@ -185,7 +185,7 @@ def _handovers(
 def _handover(receiver: Member, giver: Member | None, is_new: bool) -> tuple[str, float, float]:
     if receiver.protocol is MemberProtocol.CONSUMER:
         if is_new and giver is not None and giver.protocol is not MemberProtocol.CONSUMER:
-            # The giver learns of it within a classic heartbeat, the new member a whole interval after it came.
+            # The former owner learns of it within a classic heartbeat, the new member a whole interval after it joined.
             return (
                 "from a classic member to a new member of the consumer protocol, until its second heartbeat",
                 CONSUMER_HEARTBEAT_S - CLASSIC_HEARTBEAT_S / 2,
@@ -224,7 +224,7 @@ class Rhythm(Enum):
     SPREAD = "spread"
     """Evenly over the interval: the group has been settled for long."""
     IN_STEP = "in step"
-    """All at once, sometime in the interval: the group has rebalanced since the plan began."""
+    """All at once, sometime in the interval: the group has rebalanced since the plan started."""
     JUST_ANSWERED = "just answered"
     """All at once, an interval from now: the group has rebalanced this moment."""
 

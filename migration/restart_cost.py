@@ -4,9 +4,9 @@ One member that stands for all, the one in the middle by the partitions it owns,
 it lists today, by the same walk that a plan's steps are computed by. At the destination the group is taken to be where
 the dry run of the destination's assignor leaves it.
 
-Two things cost: that a partition has no owner for a while, and that it stops at all. An eager group gives up everything
-the restarted member, and gets it back soon, in less time than a member of the consumer protocol needs to learn of one
-partition; but every partition was stopped, twice. So each stop counts as `RESUME_S` seconds more.
+There are two costs: that a partition has no owner for a while, and that it stops at all. An eager group revokes
+everything the restarted member, and gets it back soon, in less time than a member of the consumer protocol needs to
+learn of one partition; but every partition was stopped, twice. So each stop counts as `RESUME_S` seconds more.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from migration.walk import partitions_of
 
 COOPERATIVE = "cooperative-sticky"
 RESUME_S = 1.0
-"""What an application loses of a partition that it gives up and somebody takes up again at once: the last batch is
+"""The loss of an application for a partition that it revokes and that is assigned again at once: the last batch is
 finished and committed, the position is fetched, and the first records of it, for which a fetch may wait half a second.
 """
 
 
 def destinations_assignor(case: Case) -> tuple[str, Side]:
-    """The assignor that the group has when a plan has led it to its destination, and who computes it."""
+    """The assignor of the group at its destination, and the side that computes it."""
     if case.destination is Destination.COOPERATIVE:
         return COOPERATIVE, Side.CLIENT
     if case.group.type is GroupType.CONSUMER:

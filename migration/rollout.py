@@ -1,7 +1,8 @@
-"""How a step goes, as far as a group notices it: who is stopped and started together, and what they speak then.
+"""The rounds of a step, as far as they affect the group: the members stopped and started together, and their protocol
+then.
 
-The paths say it (`Step.rollout`); `migration.expectation.forecast` walks the rollouts of a plan, one after the other,
-with the real assignors, and fills in what each step costs.
+The paths define it (`Step.rollout`); `migration.expectation.forecast` walks the rollouts of a plan, one after the
+other, with the real assignors, and fills in what each step costs.
 
 `Moment` is the settled group after a round of that walk.
 """
@@ -34,7 +35,7 @@ class Start:
     assignors: tuple[str, ...] = ()
     """Its list under the classic protocol, preferred first, by the assignors' own names (`range`)."""
     remote_assignor: str | None = None
-    """Under the consumer protocol, what it asks of the broker; None takes the broker's first (`uniform`)."""
+    """The assignor that it requests under the consumer protocol; None is the broker's first (`uniform`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

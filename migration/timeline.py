@@ -1,4 +1,4 @@
-"""The rollout of a plan as a picture shows it: what each member speaks and holds, moment by moment.
+"""The rollout of a plan as a picture shows it: the protocol and the partitions of each member, moment by moment.
 
 No drawing here: columns (`TimelineFrame`), what a member is at each (`Kind`), and lanes of members, or, of a large
 group, how many members are of each kind.
@@ -136,7 +136,7 @@ def _title(moments: Sequence[Moment]) -> str:
 
 
 def _kind(seat: Seat | None) -> str:
-    """What a member is, in words; a guest that has not come yet is away."""
+    """The kind of a member, in words; a guest that has not joined yet is away."""
     if seat is None or seat.away:
         return AWAY
     if seat.protocol is MemberProtocol.CONSUMER:

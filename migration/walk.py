@@ -1,8 +1,8 @@
-"""Walking a group through the rollouts of a plan, with the assignors that would be asked.
+"""Walking a group through the rollouts of a plan, with the group's assignors.
 
 Theory of operation. The position of a walk is a `Group` as a source would show it. A member is called by the id that it
 had when the plan was made, its origin; a restarted member rejoins under a new id, invented here, because a broker draws
-it. What a group does when somebody stops or starts follows from its type:
+it. The reaction of a group to a stop or a start depends on its type:
 
 - **classic**: a member that stops leaves, and all others rejoin. A static one does not leave, and causes no rebalance
   when it rejoins unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).

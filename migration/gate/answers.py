@@ -25,7 +25,7 @@ class Check:
     """A question to the group, and its answer."""
 
     check: str
-    """Its name: the tag of a condition in plan files, or that of what no plan needs to say (`rest`)."""
+    """Its name: the tag of a condition in plan files, or of a check of every gate (`rest`)."""
     holds: bool | None
     """None where unknown."""
     text: str
@@ -57,7 +57,7 @@ class ObservedDeviation:
     back_to: int
     """The place of the step to go back to, from 0."""
     by_waiting: bool = False
-    """Whether it may pass by itself: somebody who is too many may be one whose session has not ended."""
+    """Whether it may pass by itself: an extra member may be one whose session has not expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +68,12 @@ class PlanMismatch:
     plan: str
     now: str
     drift: bool = False
-    """Whether the group is still the plan's, but has changed: what it reads, or who belongs to it."""
+    """Whether the group is still the plan's, but its topics or members have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """What a gate says: one of the four, in this order, that is not empty."""
+    """The result of a gate: the first of these that is not empty."""
 
     differences: tuple[PlanMismatch, ...] = ()
     """Refused: the plan is not, or no more, that of the group."""

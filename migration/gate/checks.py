@@ -29,7 +29,7 @@ from migration.plan_file import condition_tag
 
 
 def check_condition(condition: Condition, observed: GateObservation) -> Check:
-    """The answer to a condition. Without a group nothing is there: no type, no member."""
+    """The answer to a condition. Without a group there is no type and no member."""
     kind, tag = type(condition), condition_tag(condition)
     if kind not in _OF_GROUP:
         return _CHECKS[kind](condition, observed, tag)
@@ -164,7 +164,7 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
 
 
 def _spoken(observed: GateObservation) -> frozenset[str]:
-    """Members that speak the protocol to which the step moves them: they have its configuration, whenever it came.
+    """Members that speak the destination protocol of the step: they have its configuration, whenever they got it.
 
     In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
     changes its protocol, and a snapshot may leave out what its members speak.
@@ -193,7 +193,7 @@ def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]
 def _of_rounds(
     observed: GateObservation, since: Turnover, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
-    """The members that the rounds name, old ones still there and old ones gone.
+    """The members that the rounds name: those that stayed, and those that left.
 
     All members where the rounds name every member, and where the names match no member any more: a member without a
     unique name is named by the id that it had when the plan was made.
@@ -244,7 +244,7 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     return no(
         tag,
         f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted, front)}",
-        # The order changes with the members alone: `kohort bridge` joins again where an id may come first.
+        # The order changes with the members only: `kohort bridge` rejoins where an id may come first.
         by_waiting=group.state is not GroupState.STABLE or (front is not None and front.places > 0),
     )
 
@@ -254,7 +254,7 @@ FEW_PLACES = 2
 
 
 def _how_to_come_first(group: Group, wanted: str, front: Front | None) -> str:
-    """A new id falls into a bin by chance; a follower in one of the first bins leaves it next to none."""
+    """A new id falls into a random bin; a follower in one of the first bins leaves it almost no chance."""
     if front is None:
         return f": restart {wanted} to get a new member id, then run the check again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)

@@ -1,4 +1,4 @@
-"""The whole result of a gate, with what holds at every gate without being written in the plan.
+"""The whole result of a gate, with the conditions of every gate, which no plan contains.
 
 Restarted members have rejoined as planned, and the group has settled: no step continues before that. A state of Stable
 is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an owner; some
@@ -19,7 +19,7 @@ from migration.model import Condition, Leads, MemberCount, PlannedMember, Preced
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
-    """Judge a step's gate, that of a round, or (at position -1) whether the first step may begin.
+    """Evaluate a step's gate, that of a round, or (at position -1) whether the first step can start.
 
     With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
     """
@@ -32,7 +32,7 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
 
 
 def needs_leader(step: Step | None) -> bool:
-    """Whether a step's gate asks who leads, which costs a live source more."""
+    """Whether a step's gate needs the leader, which costs a live source more."""
     if step is None:
         return False
     asked = (*step.gate, *step.between, *(one for stray in step.strays for one in stray.conditions))
@@ -59,7 +59,7 @@ def _group_exists(observed: GateObservation) -> Check:
 
 
 def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Of a round: a step that is complete when its members are replaced asks after each round for those so far."""
+    """Conditions of a round: in a step that replaces members, those of the rounds so far must be replaced."""
     of_step = any(isinstance(one, Replaced) for one in step.gate)
     return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
 
@@ -142,7 +142,7 @@ def check_settled(observed: GateObservation) -> Check:
 
 
 def check_steady(before: Group | None, after: Group | None) -> Check:
-    """Whether two looks, a moment apart, show the same."""
+    """Whether two observations, a moment apart, are equal."""
     if before == after:
         return yes("steady", "two observations are equal")
     return no("steady", "the group changed between two observations: it has not settled")

@@ -1,4 +1,4 @@
-"""What a gate writes down when it opens: who was in the group, for the gate of the next step to compare with."""
+"""The notes of gates: the members of the group when a gate opened, which the gate of the next step compares with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OpenedGate:
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     next_started: bool = field(default=False, metadata=named("went_on"))
-    """Whether a gate of the next step has been asked since: then this must not be recorded again."""
+    """Whether a gate of the next step has been checked since: then this must not be recorded again."""
     epoch: int | None = None
     """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
@@ -38,7 +38,7 @@ class OpenedGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredStep:
-    """A step as it was done, as far as gates see it."""
+    """The measured figures of a step, as far as gates know them."""
 
     rebalances: int | None
     """Generations or group epochs; None where an epoch is not known, or was reset."""
@@ -55,7 +55,7 @@ class Notes:
     opened: Mapping[int, OpenedGate] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
-        """The members when the step at this place (from 0) began; None where they were not recorded."""
+        """The members when the step at this place (from 0) started; None where they were not recorded."""
         if position in self.opened:
             return self.opened[position].members
         if position <= 0 and plan.baseline is not None:
@@ -65,7 +65,7 @@ class Notes:
     def with_opened(
         self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
     ) -> Notes:
-        """With a gate that opened now. Once the next step has begun, what was noted before it stays.
+        """With a gate that opened now. Once the next step has started, the earlier note is kept.
 
         Until then the newest counts: a member that was restarted in between for another reason is not the step's doing.
         """
@@ -97,7 +97,7 @@ class Notes:
         return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
 
     def with_step_asked(self, number: int) -> Notes:
-        """With a step that has begun, as somebody asks for its gate."""
+        """With a step that has started, as its gate is checked."""
         before = self.opened.get(number - 1)
         if before is None or before.next_started:
             return self

@@ -1,7 +1,7 @@
 """A gate's observation: the group now, the group before, and the members replaced since a step started.
 
 A restarted member rejoins under a new id. Its instance id stays, its client id mostly (a pod's may change), its host
-often: new members are matched with those that have gone by as much of that as agrees, and at last by their number.
+often: new members are matched with those that have left by as many of these as agree, and finally by their number.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class GateObservation:
     group: Group | None
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """How many partitions topics have, 0 for one that is gone; unknown ones are left out."""
+    """Partition counts of topics, 0 for a deleted one; unknown ones are left out."""
     is_whole: bool = True
-    """Whether a group that is not shown is not there; a snapshot may hold some of a cluster's groups only."""
+    """Whether a group that is not shown does not exist; a snapshot may contain only some of a cluster's groups."""
     began_with: tuple[PlannedMember, ...] | None = None
-    """The members when the step began; None where they were not recorded."""
+    """The members when the step started; None where they were not recorded."""
     was_open: bool = False
     """Whether this gate has been open before."""
     round: int | None = None
-    """The round after which it is asked, from 1; None for the whole step."""
+    """The round that is checked, from 1; None for the whole step."""
 
     @property
     def step(self) -> Step | None:
-        """The step that is asked for; None before the first one."""
+        """The step that is checked; None before the first one."""
         return self.plan.steps[self.position] if self.position >= 0 else None
 
     @property
@@ -51,7 +51,7 @@ class GateObservation:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the group is in no rebalance, as far as its state tells."""
+        """Whether the group is in no rebalance, according to its state."""
         return self.group is None or self.group.state in SETTLED_STATES
 
     @cached_property
@@ -63,7 +63,7 @@ class GateObservation:
 
     @cached_property
     def turnover(self) -> Turnover | None:
-        """Since the step began; None where it is not known who was there then."""
+        """Since the step started; None where the members of that moment are not known."""
         return None if self.began_with is None else self._since(self.began_with)
 
     @cached_property

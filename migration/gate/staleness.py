@@ -21,7 +21,7 @@ GONE = "gone"
 
 
 def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
-    """Between the group that the plan was made for and the one that is there; nothing for a plan without baseline."""
+    """Between the group that the plan was made for and the present one; empty for a plan without baseline."""
     baseline = observed.plan.baseline
     if baseline is None:
         return ()
@@ -99,7 +99,7 @@ def _topics_of(member: Member) -> set[str]:
 
 
 def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
-    """Before the first step, members that came or went; restarted ones are the same."""
+    """Before the first step, members that joined or left; restarted ones count as the same."""
     since = observed.since_plan
     if since is None:
         return
@@ -139,7 +139,7 @@ def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
 
 
 def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """The type or the assignor is that of an earlier step, not that of this step's begin or end.
+    """The type or the assignor is that of an earlier step, not that of the start or end of this step.
 
     Where the gate has been open, later steps may have begun.
     """

@@ -1,1 +1,1 @@
-"""The ways from one protocol to another, as steps: a file each, and `choose.py`, which takes one."""
+"""The paths from one protocol to another, as steps: a file each, and `choose.py`, which selects one."""

@@ -206,7 +206,7 @@ def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
 
 
 def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]:
-    """The leader restarted; a static one stopped until its session has ended, and started again."""
+    """Restart the leader; a static one is stopped until its session has expired, and started again."""
     candidates = [member for member in context.members if leader in (member.id, None)]
     rounds = in_rounds(replace(context, concurrency=1), candidates)
     stops = leader is not None and candidates[0].instance is not None

@@ -116,7 +116,7 @@ def _to_consumer(context: PathContext) -> Path:
     way = online_path(context.case)
     if context.size == 1:
         # While its only member is away the group is Empty, and converts whatever its assignments held. A static member
-        # is away only when its session has ended.
+        # is away only when its session has expired.
         waits = context.has_static and members_with_data(context.case)
         instead = _member_by_member(context, "upgrade", UPGRADES)
         return stop_and_start(context, instead) if waits else rolling_upgrade(context)
@@ -168,7 +168,7 @@ def _used_assignor(context: PathContext) -> str:
 
 
 def _with_commands(context: PathContext, number: int, step: Step) -> Step:
-    """The step with its checks, which name it by its number, and with what its rollout says of its rounds."""
+    """The step with its checks, which use its number, and with the action of its rounds."""
     return replace(
         step,
         round_action=step.rollout.action if step.rollout and step.rounds else step.round_action,
@@ -205,7 +205,7 @@ def _online(title: str) -> Alternative:
 
 
 def _member_by_member(context: PathContext, direction: str, policies: tuple[str, ...]) -> Alternative:
-    """The online way between the protocols, and what closes it, as far as that is known."""
+    """The online path between the protocols, and its obstacle, as far as that is known."""
     why = "A plan that stops all members was requested (--offline)."
     if context.policy is not None and context.policy not in policies:
         why = (

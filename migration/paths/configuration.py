@@ -38,13 +38,13 @@ _KAFKA_GO = {
     "rack-affinity": "kafka.RackAffinityGroupBalancer{}",
 }
 _CONNECTOR = "consumer.override."
-"""What Connect's consumer settings begin with in a connector's configuration."""
+"""The prefix of Connect's consumer settings in a connector's configuration."""
 
 JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
 """Settings of a classic member that belong to the broker under the consumer protocol."""
 NEXT_GENERATION = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true))'
-"""How franz-go is asked for the consumer protocol."""
+"""How franz-go enables the consumer protocol."""
 
 
 _UNKNOWN = "# group.remote.assignor=range, if the members were on range; by default the broker uses its first, uniform"
@@ -77,7 +77,7 @@ def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def nearest_of_broker(old_assignor: str | None) -> str | None:
-    """The broker's assignor that comes nearest to a client's; None where that is not known."""
+    """The broker's assignor closest to a client's; None where that is not known."""
     if old_assignor is None:
         return None
     return "range" if old_assignor == "range" else "uniform"

@@ -1,6 +1,6 @@
 """The parts of every path: the case and how its steps are carried out (`PathContext`), the rounds, the dangers.
 
-`Path` is a way from one protocol to another. A danger is what can go wrong, and what it looks like: the texts of
+`Path` leads from one protocol to another. A risk is a possible problem with its symptom: the texts of
 clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
 """
 
@@ -35,7 +35,7 @@ from migration.rules.case import Case
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """The steps, what the way is called, and the ways not taken."""
+    """The steps, the name of the path, and the paths not taken."""
 
     name: str
     steps: tuple[Step, ...] = ()
@@ -120,7 +120,7 @@ class PathContext:
 
     @property
     def remote_assignor(self) -> str | None:
-        """The broker's assignor to ask for; None where the nearest one is not known, or not offered."""
+        """The broker's assignor to request; None where the closest one is not known, or not offered."""
         nearest = configuration.nearest_of_broker(self.old_assignor)
         return nearest if self.offered is None or nearest in self.offered else None
 
@@ -189,7 +189,7 @@ class Rounds:
     ids: tuple[tuple[str, ...], ...]
 
     def rollout(self, action: RoundAction, start: Start | None) -> Rollout:
-        """How the step goes."""
+        """The rollout of these rounds."""
         return Rollout(action=action, rounds=self.ids, start=start)
 
 
@@ -232,7 +232,7 @@ def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
 
 
 def new_release(context: PathContext) -> tuple[str, ...]:
-    """What comes with the new list, where the members' client is too old for it."""
+    """Actions in addition to the new list, where the members' client is too old for it."""
     if not context.outdated:
         return ()
     libraries = {client.library for client in context.outdated.values()}
@@ -355,7 +355,7 @@ def leftovers(context: PathContext) -> Risk:
 
 
 def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
-    """What it looks like in the members' libraries; in all of them, where none of those is the members'."""
+    """The symptoms in the members' libraries; in all known ones, where theirs are unknown."""
     return "; ".join([looks[name] for name in context.libraries if name in looks] or looks.values())
 
 

@@ -1,6 +1,6 @@
 """Consumer → classic online: all members but one, then the last, whose leaving reverts the group.
 
-KIP-848, "Downgrade"; the field study, section 4: the only trouble comes when the last member of the consumer protocol
+KIP-848, "Downgrade"; the field study, section 4: the only problem occurs when the last member of the consumer protocol
 leaves before the classic ones have rejoined. So it is restarted alone, in a separate step, from a Stable group.
 """
 

@@ -127,7 +127,7 @@ def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_t
 
 
 def _conversion(context: PathContext, first: Sequence[Member]) -> str:
-    """What the conversion looks like; the field study, sections 2 and 5."""
+    """The effect of the conversion; the field study, sections 2 and 5."""
     static = all(member.instance for member in first)
     if context.size == 1 and not static:
         return (

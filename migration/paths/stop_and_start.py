@@ -1,4 +1,4 @@
-"""All members stop, all members start: the way for everything that nothing online leads to.
+"""All members stop, all members start: the path where no online path exists.
 
 A group without members takes whatever its first new member speaks, whatever the migration policy (`conversions of empty
 groups in both directions are always enabled`, group.consumer.migration.policy). Committed offsets stay.

@@ -3,7 +3,7 @@
 A group uses an assignor that all its members list; among several, the one that most members prefer
 (ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group's protocol
 turns to it with the last member that has it, and not before. That is the only sign of a complete first bounce that
-a broker shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it gives up
+a broker shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it revokes
 everything in each rebalance (KIP-429, "Compatibility and Upgrade Path").
 """
 

@@ -1,4 +1,4 @@
-"""What the assignors in use mean for the way."""
+"""The effects of the assignors in use on the path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from migration.rules.user_data import STOP_ALL
 MOST_SHARED = 5
 """Partitions named in a message."""
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
-"""Client-side assignors, and the broker's that comes nearest."""
+"""Client-side assignors, and the closest one of the broker."""
 ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
 """KafkaJS's own round robin, which writes no user data."""
 
@@ -87,7 +87,7 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
 
 
 def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
-    """A custom assignor's name does not stop a migration, but its work is lost on the way."""
+    """A custom assignor's name does not block a migration, but the migration replaces the assignor."""
     group = case.group
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "consumer"):
         return

@@ -87,7 +87,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
             source=_KIP,
         )
     elif not level:
-        # The coordinator of 3.7 to 3.9 answers the protocol where the new coordinator was asked for, without a feature.
+        # The coordinator of 3.7 to 3.9 supports the protocol if the new coordinator is enabled, without a feature.
         is_preview = (case.cluster.kafka or "").startswith("3.")
         yield case.blocker(
             "group-version",
@@ -213,7 +213,7 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
         ),
     },
 }
-"""To the consumer protocol, or from it: what a policy means for the way, and what to set on the brokers."""
+"""To the consumer protocol, or from it: the effect of a policy, and the value to set on the brokers."""
 
 
 def group_is_small_enough(case: Case) -> Iterator[Finding]:

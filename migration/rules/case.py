@@ -1,4 +1,4 @@
-"""What a rule may look at, and how it reports what it finds: what is true of many members is said once."""
+"""The input of a rule, and how it reports its findings: one that is true of many members is reported once."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Case:
     those that the members want; None when they are not known.
     """
     regexes: tuple[str, ...] = ()
-    """What the members are said to subscribe to by regex: a classic group does not show it."""
+    """The declared regexes of the members: a classic group does not show them."""
     configs: tuple[ClientConfig, ...] = ()
     """Configuration files of the members."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The group's settings (`consumer.session.timeout.ms`), as far as they are known."""
     assignor: str | None = None
-    """The assignor that was asked for, of a way back."""
+    """The requested assignor, of a rollback."""
     frameworks: tuple[str, ...] = ()
     """Names of what the members are built with (`migration.frameworks`): no group shows it."""
     offline: bool = False
     """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
     access: Access | None = None
-    """What the cluster's authorizer allows; None when it was not asked."""
+    """The permissions according to the cluster's authorizer; None when not requested."""
 
     @property
     def upgrades(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the members' configuration files say against a step."""
+"""Findings from the members' configuration files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _brokers_default(name: str) -> int:
 
 
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
-    """A file of another group says nothing about this one."""
+    """A file of another group is not used for this one."""
     for config in case.configs:
         group = config.setting("group.id")
         if group is not None and not group.is_placeholder and group.value != case.group.id:
@@ -211,7 +211,7 @@ _PROTOCOLS = ("classic", "consumer", "streams")
 
 
 def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
-    """A member that asks for an assignor that the brokers do not have is refused."""
+    """A member that requests an assignor that the brokers do not have is refused."""
     offered = setting_list(case, "group.consumer.assignors")
     if case.destination is not Destination.CONSUMER or offered is None:
         return

@@ -49,7 +49,8 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
 
 
 def new_partitions_are_read(case: Case) -> Iterator[Finding]:
-    """What is written to a new partition before its member knows of it is only read if the reset goes back that far."""
+    """Records in a new partition from before its member discovers it are only read if the offset reset reaches back
+    that far."""
     for config in case.configs:
         said = config.setting(OFFSET_RESET)
         finding = None

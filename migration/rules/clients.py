@@ -26,7 +26,7 @@ _REPLACED = (
     "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
     "library (java, librdkafka or franz-go) that replace the members one by one.",
 )
-"""Of a library that the plan leaves behind on the way."""
+"""For a library that the plan replaces."""
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def _who(members: list[str | None]) -> str:
 
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
-    """A plan for another library than the members run is the very mistake that rules are for."""
+    """A plan for a library that the members do not run is the mistake that the rules prevent."""
     for (declared, shown, known_by), members in members_by(case, _contradiction).items():
         yield case.warning(
             "client-contradiction",
@@ -107,7 +107,7 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 
 
 def _leaves_sarama(case: Case) -> bool:
-    """Whether the plan is the one that replaces sarama's members on the way."""
+    """Whether the plan is the one that replaces sarama's members."""
     to_consumer = case.destination is Destination.CONSUMER and not case.offline
     return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
@@ -123,7 +123,7 @@ def is_there(case: Case, member: str | None) -> bool:
 
 
 def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
-    """Level, message and remedy; None when there is nothing to say."""
+    """Level, message and remedy; None without a finding."""
     library, version = client.library, client.version
     if library is None or destination in (Destination.EAGER, Destination.CLASSIC):
         return None
@@ -279,7 +279,7 @@ def members_share_a_library(case: Case) -> Iterator[Finding]:
 
 
 def _leader(case: Case) -> str:
-    """Whose library decides, for a classic group."""
+    """The library that assigns, for a classic group."""
     if case.group.type is not GroupType.CLASSIC:
         return ""
     leader = case.group.leader

@@ -72,7 +72,7 @@ def group_is_alive(case: Case) -> Iterator[Finding]:
 
 
 def group_is_stable(case: Case) -> Iterator[Finding]:
-    """A step that begins during a rebalance is judged by the wrong state."""
+    """A step that starts during a rebalance is evaluated by the wrong state."""
     state = case.group.state
     if state not in (GroupState.STABLE, GroupState.EMPTY):
         yield case.warning(
@@ -128,7 +128,7 @@ def _after_a_crash(case: Case) -> str:
 
 
 def racks_are_lost(case: Case) -> Iterator[Finding]:
-    """The broker's assignors do not look at racks."""
+    """The broker's assignors do not use racks."""
     if case.destination is not Destination.CONSUMER:
         return
     in_files = {each.value for config in case.configs if (each := config.setting("client.rack")) is not None}

@@ -1,4 +1,4 @@
-"""Who may do what: the consumer protocol asks for more than the classic one."""
+"""Permissions: the consumer protocol needs more than the classic one."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ComparedRegex:
 
 
 def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
-    """Every regex that members subscribe to or are said to, under every engine that they run."""
+    """Every subscribed or declared regex, under every engine of the members."""
     wanted = _regexes(case)
     names = None if case.topics is None or not wanted else _names(tuple(sorted(case.topics)))
     for pattern, members in wanted.items():

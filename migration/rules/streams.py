@@ -30,7 +30,7 @@ def is_streams(case: Case) -> bool:
 
 
 def has_arrived(case: Case) -> bool:
-    """Whether the release alone says that an application is where it is to go."""
+    """Whether the release alone shows that an application is at its destination."""
     versions = _versions(case)
     if case.destination is Destination.COOPERATIVE:
         return all(version is not None and surely_since(version, EAGER_UNTIL) for version in versions)

@@ -52,7 +52,7 @@ def data_will_come(case: Case) -> bool:
 
 
 def online_path(case: Case) -> OnlinePath | None:
-    """The way past user data, there now or to come; None where there is none (stop all members, start all).
+    """The path around user data, present or expected; None where there is none (stop all members, start all).
 
     None too for a group without user data, and one without members, which converts as it is.
     """
