@@ -128,8 +128,8 @@ class ClientConfig:
     @property
     def protocol(self) -> str:
         """The group protocol that a client with this file speaks; `classic` by default."""
-        said = self.setting(PROTOCOL)
-        return said.value.lower() if said else "classic"
+        entry = self.setting(PROTOCOL)
+        return entry.value.lower() if entry else "classic"
 
     @property
     def assignors(self) -> tuple[str, ...] | None:

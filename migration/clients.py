@@ -229,12 +229,12 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
     """A declared client wins over one that the source recorded, and that over one inferred from the member id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
-    said = next(
+    given = next(
         (declared.single[key] for key in named if key is not None and key in declared.single),
         declared.everybody,
     )
-    if said is not None:
-        client = _client_of(*said)
+    if given is not None:
+        client = _client_of(*given)
         misled = known.name is not None and client.library is not LIBRARIES[known.name]
         return replace(client, shown=known if misled else None)
     if known.name is None and declared.otherwise is not None:
@@ -248,8 +248,8 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
 def clients_of(group: Group, declared: DeclaredClients) -> dict[str | None, MemberClient]:
     """The client of every member by member id; of a group without members, under None, the declared one."""
     if not group.members:
-        said = declared.everybody or declared.otherwise
-        return {None: MemberClient(library=None) if said is None else _client_of(*said)}
+        given = declared.everybody or declared.otherwise
+        return {None: MemberClient(library=None) if given is None else _client_of(*given)}
     return {member.id: client_of(member, declared) for member in group.members}
 
 

@@ -44,12 +44,12 @@ def case_of(
     frameworks: Sequence[str] = (),
     offline: bool = False,
 ) -> Case:
-    """What the rules look at.
+    """The input of the rules.
 
-    `topics` are the topics that the members want, or all; none where the source does not know them. `assignor` is the
-    one that a way back leads to; None takes the likeliest. `regexes` are what the members are said to subscribe to,
+    `topics` are the topics that the members want, or all; none where the source does not know them. `assignor` is
+    the one of a rollback; None takes the likeliest. `regexes` are the declared regexes of the members,
     `configs` their configuration files, `access` what the cluster's authorizer allows, `settings` the group's own,
-    `frameworks` what the members are said to be built with. `offline` asks for a plan that stops all members, where an
+    `frameworks` the declared frameworks of the members. `offline` asks for a plan that stops all members, where an
     online one is possible too.
     """
     clients = _movers(group, clients_of(group, with_configs(declared, configs)))

@@ -1,4 +1,4 @@
-"""`kohort explore`: all interleavings of a small group, and which property falls without which safety rule."""
+"""`kohort explore`: all interleavings of a small group, and the properties that break without a safety rule."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _draw(file: Path, found: Sequence[Exploration]) -> None:
 
 
 def _words(owned: Partitions | None) -> str:
-    """What a box says; nothing where the process does not run, or owns nothing."""
+    """The text of a box; empty where the process does not run, or owns nothing."""
     return " ".join(f"{topic}-{number}" for topic, number in sorted(owned or ()))
 
 

@@ -1,4 +1,4 @@
-"""What is done to the processes of a group's members: a round of a plan, what undoes it, and what else hands can do."""
+"""Actions on the processes of a group's members: a round of a plan, its rollback, and an operator's mistakes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Act:
 
     member: str
     script: MemberScript | None
-    """What it is started with; None: it is stopped, and stays away."""
+    """The script to start it with; None: it is stopped, and stays away."""
     at_s: float = 0.0
     """When, from the beginning of the round on."""
     away_s: float = 0.0
@@ -40,7 +40,7 @@ class Act:
 
 
 def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """What a round of a step, both from 1, does to its members, whose `scripts` so far are known; guests (`guest.py`)
+    """The actions of a round of a step, both from 1, on its members, with their present `scripts`; guests (`guest.py`)
     act by themselves."""
     rollout = plan.steps[step - 1].rollout
     if rollout is None:
@@ -56,7 +56,7 @@ def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScr
 
 
 def undoing(rollout: Rollout, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """What undoes acts of a rollout before which the members had these `scripts`: nothing, where they run as before."""
+    """The rollback of acts, before which the members had these `scripts`: none for members that run as before."""
     if rollout.action is RoundAction.START:
         return tuple(Act(member=act.member, script=None) for act in acts)
     return tuple(

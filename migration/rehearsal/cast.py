@@ -21,7 +21,7 @@ from migration.rehearsal.errors import CannotRehearseError
 from migration.rollout import Start
 
 NEAREST = "java"
-"""Whose policy a library has that the simulation does not know: most were written after Java's consumer."""
+"""The policy for libraries that the simulation does not have: most are modeled on Java's consumer."""
 
 _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A classic member id as a broker draws it: the client id or the instance id, and a UUID."""
@@ -32,7 +32,7 @@ class Actor:
     """A member as it is played."""
 
     name: str
-    """What the plan's rounds call it."""
+    """Its name in the plan's rounds."""
     script: MemberScript
     client: Client
     id: str | None
@@ -72,7 +72,7 @@ def cast_of(group: Group, planned: Sequence[PlannedMember], configs: Sequence[Cl
 
 
 def started(script: MemberScript, start: Start) -> MemberScript:
-    """The script of a member that is started as a step of a plan says."""
+    """The script of a member that a step of a plan starts."""
     return replace(
         script,
         protocol=start.protocol.value,
@@ -112,7 +112,7 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
 
 
 def _settings(member: Member, library: str | None, configs: Sequence[ClientConfig]) -> dict[str, str]:
-    """What the files set of what a simulated consumer has; a value that is filled in later is not known."""
+    """The simulated consumer's settings in the files; a placeholder is unknown."""
     names = (member.id, member.instance, member.client.id)
     return {
         name: found.value

@@ -26,7 +26,7 @@ class Description:
         """`name` is what the group is called; the default assignor of the brokers is shown where no member has one."""
         self._name, self._default_assignor = name, default_assignor
         self._described_by: object = None
-        """What the last description follows from."""
+        """The input of the last description."""
         self._last: Group | None = None
         self._members: dict[ClassicMemberValue, Member] = {}
         """Of the last description of a classic group, by what the coordinator has of each."""

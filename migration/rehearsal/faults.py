@@ -1,4 +1,4 @@
-"""The faults file of a rehearsal: what goes wrong with network, coordinator and processes while a plan is played.
+"""The faults file of a rehearsal: faults of network, coordinator and processes while a plan is played.
 
 Its keys are those of a scenario file (docs/scenarios.md): `faults`, and `events` of the kinds in `VERBS`. Times count
 from the beginning of the first round, or of another one: `2.1+5` is five seconds into round 1 of step 2.

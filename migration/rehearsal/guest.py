@@ -1,10 +1,10 @@
 """A guest on the stage: the bridge, which does what `kohort bridge` does, by the same decisions (`migration.bridge`).
 
-Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker hands out ids before
-the group learns of them, so one is drawn here and prescribed. Twice a second it observes the group, as the command
-does, and takes the next step: it joins again, asks for restarts (`asks`), or leaves.
+Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker gives members their
+ids before the group learns of them, so one is drawn here and prescribed. Twice a second it observes the group, as the
+command does, and takes the next step: it rejoins, asks for restarts (`asks`), or leaves.
 
-What differs: it joins a group without user data too, for a rehearsed one is so young that it may have none yet.
+The difference: it joins a group without user data too, as a rehearsed group may be too young to have any.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Bridge:
         schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
 
     def _next(self) -> Step | None:
-        """What comes next; None while it is on its way into the group, or out of it."""
+        """The next step; None while it is joining or leaving the group."""
         process = self._stage.world.processes.get(self._name)
         if process is None or not process.is_running:
             return self._join()

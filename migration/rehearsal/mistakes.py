@@ -1,7 +1,7 @@
-"""Wrong hands: what people do otherwise than a plan says.
+"""Operator mistakes: deviations from the actions of a plan.
 
-A mistake is a change to what is done in a place of the plan (`Made.hands`): by other members, with other scripts, at
-another time. What it looks like is not written down here: `symptoms` plays it.
+A mistake is a change to what is done in a place of the plan (`Made.operator`): by other members, with other scripts, at
+another time. Its symptoms are not defined here: `symptoms` plays it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groups.model import MemberProtocol
 from migration.model import Plan
 from migration.rehearsal.acts import Act, Place, round_of
 from migration.rehearsal.cast import Cast, started
-from migration.rehearsal.play import AFTER, SETTLING_S, Hands, places
+from migration.rehearsal.play import AFTER, SETTLING_S, Operator, places
 from migration.rollout import Rollout, RoundAction, Start
 
 
@@ -41,8 +41,8 @@ class Made:
     place: Place
     """The round that it changes; of one after the last round, that."""
     what: str
-    """Who does what, in words."""
-    hands: Hands
+    """The mistake in words."""
+    operator: Operator
     last_step: int
     """The last step that is played."""
 
@@ -94,14 +94,14 @@ class _Step:
         return next((place for place in places(self.plan) if place > self.first), None)
 
     def made(
-        self, mistake: Mistake, place: Place, what: str, hands: Hands, last_step: int | None = None
+        self, mistake: Mistake, place: Place, what: str, operator: Operator, last_step: int | None = None
     ) -> Made:
         return Made(
             mistake=mistake,
             step=self.number,
             place=place,
             what=what,
-            hands=hands,
+            operator=operator,
             last_step=last_step or self.number,
         )
 
@@ -120,13 +120,13 @@ class _Step:
 
 def _in(
     place: Place, change: Callable[[tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
-) -> Hands:
-    """The hands that do something else in one place only."""
+) -> Operator:
+    """The operator that do something else in one place only."""
     return lambda here, acts, scripts: change(acts, scripts) if here == place else acts
 
 
-def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Hands:
-    """The hands that start members otherwise in all rounds of a step."""
+def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Operator:
+    """The operator that start members otherwise in all rounds of a step."""
 
     def changed(act: Act) -> Act:
         return act if act.script is None else replace(act, script=change(act.script))
@@ -155,8 +155,8 @@ def _skip_bounce(at: _Step) -> Iterator[Made]:
     first, then = at.rollout.start or Start(), second.start or Start()
     if set(then.assignors) < set(first.assignors):
         what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
-        hands = _in_step(at.number, lambda script: started(script, then))
-        yield at.made(Mistake.SKIPPED_BOUNCE, at.first, what, hands)
+        operator = _in_step(at.number, lambda script: started(script, then))
+        yield at.made(Mistake.SKIPPED_BOUNCE, at.first, what, operator)
 
 
 def _reverse_list(at: _Step) -> Iterator[Made]:
@@ -164,8 +164,8 @@ def _reverse_list(at: _Step) -> Iterator[Made]:
     if len(listed) > 1:
         turned = replace(at.rollout.start or Start(), assignors=listed[::-1])
         what = f"members are restarted with {_words(turned)}, not {_words(at.rollout.start or Start())}"
-        hands = _in_step(at.number, lambda script: started(script, turned))
-        yield at.made(Mistake.REVERSED_LIST, at.first, what, hands)
+        operator = _in_step(at.number, lambda script: started(script, turned))
+        yield at.made(Mistake.REVERSED_LIST, at.first, what, operator)
 
 
 def _begin_too_early(at: _Step) -> Iterator[Made]:
@@ -173,7 +173,7 @@ def _begin_too_early(at: _Step) -> Iterator[Made]:
     if place is None:
         return
 
-    def hands(here: Place, acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    def operator(here: Place, acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
         if here == place:
             return ()
         if here != at.first:
@@ -182,7 +182,7 @@ def _begin_too_early(at: _Step) -> Iterator[Made]:
         return (*acts, *_later(early, at.plan.bounce_s / 2))
 
     what = f"step {place[0]}, round {place[1]}, starts {at.plan.bounce_s / 2:g} s after it"
-    yield at.made(Mistake.TOO_EARLY, at.first, what, hands, place[0])
+    yield at.made(Mistake.TOO_EARLY, at.first, what, operator, place[0])
 
 
 def _old_member_back(at: _Step) -> Iterator[Made]:

@@ -1,4 +1,5 @@
-"""Playing a plan: each round done to the simulated group, each gate asked until it opens, and the ways back."""
+"""Playing a plan: each round carried out on the simulated group, each gate checked until it opens, and the
+rollbacks."""
 
 from __future__ import annotations
 
@@ -29,37 +30,37 @@ from migration.rehearsal.stage import Found, Stage
 from migration.rollout import Guest, Rollout, Start
 
 ASK_S = 2.0
-"""Between two looks at a gate, and STEADY_S between the two before it opens: as `kohort gate --wait` asks."""
+"""Between two observations of a gate, and STEADY_S between the two before it opens: as in `kohort gate --wait`."""
 STEADY_S = 1.0
 PATIENCE_S = 300.0
 """How long a gate is waited for, from the start of the processes on: as `kohort gate --wait` does."""
 OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
-"""Checks that a bridge has to bring about."""
+"""Checks that depend on a bridge."""
 RESOLUTION_S = 0.001
 """Of simulated time."""
 SETTLING_S = 30.0
 """How long a mistaken operator waits after the start of an unplanned member before the next action."""
 PAUSE_S = 5.0
-"""How long an operator takes from one round to the next, at most: the seed says it."""
+"""The longest pause of an operator between two rounds; the seed decides."""
 SPREAD_S = 1.0
-"""Processes that are started together are up within so long: the seed says when."""
+"""Processes that are started together are up within this time; the seed decides when."""
 
 AFTER: Place = (0, 0)
 """When all that is played of the plan is done."""
 
-UNANSWERED = GateResult(checks=(cannot_tell("coordinator", "no coordinator answers"),))
+NO_ANSWER = GateResult(checks=(cannot_tell("coordinator", "no coordinator answers"),))
 
-Hands = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
-"""What is done in a place, where the plan has these acts, by how each member was started last."""
+Operator = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
+"""The actions at a place, given those of the plan and the last script of each member."""
 
 
 def as_planned(_place: Place, acts: tuple[Act, ...], _scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """The hands that do what the plan says."""
+    """The actions of the plan."""
     return acts
 
 
 def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> Cast:
-    """Who plays; `configs` are the members' configuration files, as far as there are any.
+    """The cast of a rehearsal; `configs` are the members' configuration files, if any.
 
     :raises CannotRehearseError: the plan, or somebody of the group, cannot be played
     """
@@ -81,7 +82,7 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
 
 
 def is_of_group(plan: Plan, found: Found) -> GateResult:
-    """What the gate before the first step says of the group as it was found, whatever its topics and members do."""
+    """The result of the gate before the first step for the group as it was found."""
     observed = GateObservation(
         plan=plan,
         position=-1,
@@ -99,27 +100,27 @@ def rehearse(
     seed: int,
     *,
     stop_at: Place | None = None,
-    tells: bool = False,
-    hands: Hands = as_planned,
+    with_story: bool = False,
+    operator: Operator = as_planned,
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
     """Play the plan; `stop_at` a step and a round of it, from 1: after that the rollback starts.
 
-    With `tells` there is a story, and the run is slower. `hands` may do something else than the plan says; `last_step`
-    is the last one that is played; `faults` inject the group meanwhile.
+    With `with_story` there is a story, and the run is slower. `operator` may do something else than the plan says;
+    `last_step` is the last one that is played; `faults` inject the group meanwhile.
 
     :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    stage = Stage(found, cast, seed, tells=tells)
+    stage = Stage(found, cast, seed, with_story=with_story)
     with _without_collector():
-        return Play(plan, stage, seed, hands, faults).play(stop_at, last_step)
+        return Play(plan, stage, seed, operator, faults).play(stop_at, last_step)
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Python's collector of cycles looks through all that a rehearsal makes, and finds next to nothing: a third of the
+    """Python's collector of cycles scans all objects of a rehearsal, and frees almost nothing: a third of the
     time of a large one, for a few MB."""
     was_on = gc.isenabled()
     gc.disable()
@@ -138,30 +139,30 @@ class Play:
         plan: Plan,
         stage: Stage,
         seed: int,
-        hands: Hands,
+        operator: Operator,
         faults: PlanFaults = NO_FAULTS,
         invites: Callable[[Stage, Guest, Start, int], Bridge] = Bridge,
     ) -> None:
         self._plan, self._stage, self._seed = plan, stage, seed
         self._invites = invites
-        self._hands, self._faults = hands, faults
-        self._operator = Random(f"{seed} operator")  # noqa: S311
+        self._operator, self._faults = operator, faults
+        self._timing = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
         self._looks: list[GatePoll] = []
         self._unsafe: list[str] = []
         self._opened_wrongly: list[str] = []
         self._undo: list[tuple[Act, ...]] = []
-        """What undoes each round that was done."""
+        """The rollback of each completed round."""
         self._planned: dict[str, MemberScript | None] = {}
         """How the rounds so far have each member run; None: not at all."""
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
-        """By step: who was in the group when it began."""
+        """By step: the members of the group when it started."""
         self._bridge: Bridge | None = None
         self._restarted_for_bridge: set[str] = set()
         """Ids of members that it asked to be restarted."""
         self._judged: Group | None = None
         self._results: dict[tuple[int, int | None, bool], GateResult] = {}
-        """What gates have said of that group: by step, round and whether the gate has been open before."""
+        """Results of gates for that group: by step, round and whether the gate has been open before."""
 
     def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
         stage = self._stage
@@ -171,7 +172,7 @@ class Play:
         start = stage.group()
         back = None
         played = self._places(stop_at, last_step)
-        if all(self._carry_out(place) for place in played):
+        if all(self._play_round(place) for place in played):
             if stop_at is None:
                 self._afterwards(played[-1])
             else:
@@ -200,11 +201,11 @@ class Play:
         last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
         return [place for place in places(self._plan) if place <= last]
 
-    def _carry_out(self, place: Place) -> bool:
+    def _play_round(self, place: Place) -> bool:
         """Do a round and wait for its gate; False where that stays closed, or opened wrongly."""
         stage, (number, round_) = self._stage, place
         before = stage.costs
-        stage.wait(self._operator.uniform(0, PAUSE_S))
+        stage.wait(self._timing.uniform(0, PAUSE_S))
         began_s = stage.now_s
         for counted_from in (place,) if self._rounds else (None, place):
             stage.inject(self._faults, counted_from)
@@ -215,17 +216,19 @@ class Play:
                 self._undo.append(undo)
             self._start_guests(rollout)
         self._planned |= {act.member: act.script for act in acts}
-        done = self._hands(place, acts, stage.scripts)
+        done = self._operator(place, acts, stage.scripts)
         self._planned |= {act.member: act.script for act in done if act.is_ahead}
         self._perform(place, done)
         if done != acts:
             stage.wait(STEADY_S)  # the gate is not asked before the last act has an effect
-        opened = not self._has_rounds(number) or self._opens(place, round_)
+        opened = not self._has_rounds(number) or self._wait_for_gate(place, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
-            if self._judge(place, None, stage.group()).open and (differs := self._not_yet(number)):
-                self._opened(f"the gate of step {number} is open after round {round_}, although {differs}")
+            if self._judge(place, None, stage.group()).open and (differs := self._not_done(number)):
+                self._note_opened(
+                    f"the gate of step {number} is open after round {round_}, although {differs}"
+                )
         elif opened:
-            opened = self._opens(place, None)
+            opened = self._wait_for_gate(place, None)
             self._began_with[number + 1] = self._members()
         self._rounds.append(
             RoundPlayed(
@@ -237,15 +240,15 @@ class Play:
             )
         )
         # A mistaken operator continues when a gate opens: the next action shows the effect.
-        return opened and (self._hands is not as_planned or not self._unsafe)
+        return opened and (self._operator is not as_planned or not self._unsafe)
 
     def _spread(self, acts: Sequence[Act]) -> tuple[Act, ...]:
-        """Processes that are started together are up one after the other, in an order that the seed says."""
-        late_s = [0.0, *(self._operator.uniform(0, SPREAD_S) for _ in acts[1:])]
+        """Processes that are started together are up one after the other; the seed decides the order."""
+        late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in acts[1:])]
         return tuple(each.up_later(by_s) for each, by_s in zip(acts, late_s, strict=False))
 
     def _start_guests(self, rollout: Rollout) -> None:
-        """Have the guests of a step come."""
+        """Start the guests of a step."""
         for guest in rollout.guests:
             self._bridge = self._invites(self._stage, guest, rollout.start or Start(), self._seed)
             self._bridge.enter()
@@ -264,13 +267,13 @@ class Play:
         return True
 
     def _afterwards(self, last: Place) -> None:
-        """What hands do when all is done: the last gate is asked again."""
-        acts = self._hands(AFTER, (), self._stage.scripts)
+        """Actions after the last round: the last gate is checked again."""
+        acts = self._operator(AFTER, (), self._stage.scripts)
         if acts:
             before = self._stage.costs
             self._perform(last, acts)
             self._stage.wait(self._plan.bounce_s + SETTLING_S)
-            self._opens(last, None)
+            self._wait_for_gate(last, None)
             costs = self._rounds[-1].costs + (self._stage.costs - before)
             self._rounds[-1] = replace(self._rounds[-1], costs=costs)
 
@@ -279,31 +282,31 @@ class Play:
         return len(self._plan.steps[number - 1].rounds) > 1
 
     def _perform(self, place: Place, acts: Sequence[Act]) -> None:
-        """Each at its time; the gate is asked meanwhile, and its answer is ignored."""
+        """Each at its time; the gate is checked meanwhile, and its result is ignored."""
         stage, began_s = self._stage, self._stage.now_s
         round_ = place[1] if self._has_rounds(place[0]) else None
         for act in sorted(acts, key=lambda each: each.at_s):
             while (left_s := began_s + act.at_s - stage.now_s) >= RESOLUTION_S:
-                self._ask(place, round_)
+                self._check_gate(place, round_)
                 stage.wait(min(ASK_S, left_s))
             stage.perform(act)
 
-    def _opens(self, place: Place, round_: int | None) -> bool:
+    def _wait_for_gate(self, place: Place, round_: int | None) -> bool:
         """Ask from now on until the gate opens; what is unsafe is noted."""
         stage = self._stage
         what = f"the gate of step {place[0]}" + (f", round {round_}," if round_ else "")
         end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
         while True:
-            judged, group = self._ask(place, round_)
+            judged, group = self._check_gate(place, round_)
             if judged.open:
                 stage.wait(STEADY_S)
-                again, after = self._ask(place, round_)
+                again, after = self._check_gate(place, round_)
                 if again.open and check_steady(group, after).holds:
                     break
                 judged = again
             closed_by = {*self._looks[-1].closed_by}
             if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
-                # Its place changes as members restart: an operator of the plan asks again.
+                # Its place changes as members restart: an operator of the plan checks again.
                 if closed_by <= OF_BRIDGE and self._restart_for_bridge(self._bridge.asks):
                     end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
@@ -318,17 +321,17 @@ class Play:
         # Faults stop single members too, which does not unsettle the group as long as they keep what they own.
         of_all = stage.unsettled if self._faults is NO_FAULTS else stage.unsettled_group
         if unsettled := stage.missing(away) or of_all():
-            self._opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unsettled}")
+            self._note_opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unsettled}")
         elif round_ is None and (differs := self._differs(self._planned)):
-            self._opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
+            self._note_opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
         return True
 
-    def _opened(self, wrongly: str) -> None:
+    def _note_opened(self, wrongly: str) -> None:
         self._opened_wrongly.append(wrongly)
         self._unsafe.append(wrongly)
 
-    def _not_yet(self, number: int) -> str:
-        """Who does not run yet as the whole step has it; empty where all do."""
+    def _not_done(self, number: int) -> str:
+        """A member that does not run yet as after the whole step; empty if all do."""
         acts = (
             act
             for each, round_ in places(self._plan)
@@ -344,12 +347,12 @@ class Play:
                 return f"{self._stage.name_of(member)} does not run as planned"
         return ""
 
-    def _ask(self, place: Place, round_: int | None) -> tuple[GateResult, Group | None]:
+    def _check_gate(self, place: Place, round_: int | None) -> tuple[GateResult, Group | None]:
         if self._stage.answers:
             group = self._stage.group()
             judged = self._judge(place, round_, group)
         else:
-            group, judged = None, UNANSWERED
+            group, judged = None, NO_ANSWER
         look = GatePoll(
             at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=GroupSummary.of(group)
         )
@@ -358,7 +361,7 @@ class Play:
         return judged, group
 
     def _judge(self, place: Place, round_: int | None, group: Group | None) -> GateResult:
-        """What a gate says of a group; of the same one it says the same."""
+        """The result of a gate for a group; cached for the same group."""
         number = place[0]
         asked = (number, round_, number + 1 in self._began_with)
         if group is not self._judged:
@@ -387,7 +390,7 @@ class Play:
 
     def _go_back(self, start: Group | None, step: int, round_: int) -> RolledBack:
         stage = self._stage
-        stage.wait(self._operator.uniform(0, PAUSE_S))
+        stage.wait(self._timing.uniform(0, PAUSE_S))
         before, began_s = stage.costs, stage.now_s
         arrived = True
         while self._undo and arrived:

@@ -1,4 +1,4 @@
-"""What came of playing a plan."""
+"""The results of playing a plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from migration.rehearsal.stage import Costs, Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSummary:
-    """What a broker shows of a group without naming members; `type` None: there is none."""
+    """A broker's view of a group, without the single members; `type` None: there is no group."""
 
     type: GroupType | None
     protocol: str | None
@@ -38,11 +38,11 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatePoll:
-    """A gate was asked, and before that it said something else, or the group was shown otherwise."""
+    """A result of a gate that differs from the one before, or for another state of the group."""
 
     at_s: float
     place: Place
-    """After which it was asked."""
+    """After which it was checked."""
     round: int | None
     """None: it was the gate of the whole step."""
     judged: GateResult
@@ -50,7 +50,8 @@ class GatePoll:
 
     @property
     def closed_by(self) -> tuple[str, ...]:
-        """What keeps the gate closed, by name: `strayed`, `plan` where the group is not that of the plan, or checks."""
+        """The names of what keeps the gate closed: `strayed`, `plan` where the group does not match the plan, or
+        checks."""
         judged = self.judged
         if judged.differences:
             return ("plan",)
@@ -104,16 +105,16 @@ class Rehearsed:
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
     refusals: tuple[Refusal, ...]
-    """Errors that members were answered; empty unless the story was asked for."""
+    """Error responses to members; empty unless the story was requested."""
     misplaced: int
-    """Partitions that began with another member than was found."""
+    """Partitions that started with another owner than observed."""
     violations: tuple[Violation, ...]
     unsafe: tuple[str, ...]
     """Why the plan is not safe: gates that opened too early or stayed closed, invariants that fell."""
     story: tuple[str, ...]
-    """What happened, a line each; empty unless it was asked for."""
+    """Events, a line each; empty unless requested."""
     result: Result | None
-    """The same as a run of the simulation, for a picture; None unless the story was asked for."""
+    """The same as a run of the simulation, for a picture; None unless the story was requested."""
 
     @property
     def is_safe(self) -> bool:

@@ -2,7 +2,7 @@
 
 A setting of the coordinator is the brokers', also where the group has its own; one of a consumer is every
 member's, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the
-classic protocol, and the brokers' (`group.consumer.…`, with the bound that is in the way) under the consumer protocol.
+classic protocol, and the brokers' (`group.consumer.…`, with the limiting bound) under the consumer protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSetting
 NAMES = (*Config.names(), *_OF_MEMBERS)
 """Of everything that can be set."""
 OF_PLANS = ("concurrency", "bounce-seconds")
-"""Options of `kohort plan`: who rehearses many plans can vary them, too."""
+"""Options of `kohort plan` that rehearsals of many plans can also vary."""
 _OF_GROUP = "group."
 """Before the name that a group's own setting has, it is the brokers' name."""
 
@@ -36,7 +36,7 @@ class Overrides:
 
 
 def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Overrides:
-    """What these mean where the brokers have `given`.
+    """The overrides of these settings, with the brokers' settings `given`.
 
     :raises InvalidSetting: a name that is not in NAMES, or a value that no consumer has
     """

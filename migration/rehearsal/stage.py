@@ -30,21 +30,22 @@ from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import Fault, PlanFaults, from_now
 
 REST_S = 5.0
-"""How long nothing may have changed before the rehearsal begins: longer than a heartbeat interval."""
+"""How long nothing may have changed before the rehearsal starts: longer than a heartbeat interval."""
 PATIENCE_S = 600.0
 """How long the group has for that."""
 STOP_S = 30.0
 """How long a process that is stopped is waited for, and how often it is looked at."""
 LOOK_S = 0.1
 BETWEEN_MS = 300
-"""How long before a look members are seen too: one with a request under way at every full second is settled."""
+"""How long before an observation members are observed too: one with a request in flight at every full second is
+settled."""
 HEAD_START_S = 1.0
 """Of a leader: enough to be the first to join."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a source shows of the group and its cluster."""
+    """The group and its cluster, from a source."""
 
     group: Group
     cluster: Cluster
@@ -53,7 +54,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What happened up to a moment, or between two."""
+    """The costs up to a moment, or between two."""
 
     rebalances: int = 0
     moved: int = 0
@@ -89,9 +90,9 @@ class Refusal:
 class Stage:
     """See the module. Members are called by the ids that they had when the plan was made."""
 
-    def __init__(self, found: Found, cast: Cast, seed: int, *, tells: bool) -> None:
+    def __init__(self, found: Found, cast: Cast, seed: int, *, with_story: bool) -> None:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
-        self.found, self._cast, self._seed, self._tells = found, cast, seed, tells
+        self.found, self._cast, self._seed, self._with_story = found, cast, seed, with_story
         actors = cast.actors.values()
         settings, topics = _settings(found), _topics(found)
         self._description = Description(found.group.id, Config.parse(settings).group_consumer_assignors[0])
@@ -105,7 +106,7 @@ class Stage:
             scenario,
             seed,
             member_ids={actor.name: [actor.id] for actor in actors if actor.id is not None},
-            with_story=tells,
+            with_story=with_story,
             initial=InitialState(
                 clients={
                     name: actor.client for actor in actors for name in (actor.name, _successor(actor.name))
@@ -122,12 +123,12 @@ class Stage:
         """As each member was started last."""
         self._stopped: set[str] = set()
         self._names = {member: actor.name for member, actor in cast.actors.items()}
-        """What the process of each member is called in the world."""
+        """The name of each member's process in the world."""
 
-    # What is done to it.
+    # Actions.
 
     def begin(self, *, leader: str | None = None) -> None:
-        """Start everybody as found: first those of the classic protocol, as they were first where both are spoken.
+        """Start all members as found: first those of the classic protocol, which joined first in a mixed group.
 
         `leader` is to lead, where that matters: it joins first.
 
@@ -165,7 +166,7 @@ class Stage:
             schedule.play(min(schedule.now_ms + 1_000, end_ms), LIMIT)
 
     def _leap(self, before_ms: int) -> None:
-        if idle_time.skip_idle(self.world, before_ms) and not self._tells:
+        if idle_time.skip_idle(self.world, before_ms) and not self._with_story:
             self.world.forget()
 
     def wait_for_change(self, step_s: float, longest_s: float) -> None:
@@ -203,7 +204,7 @@ class Stage:
             self.wait(LOOK_S)
 
     def inject(self, faults: PlanFaults, place: Place | None) -> None:
-        """Have happen what counts from this place, which begins now; None: from the first one."""
+        """Inject the faults of this place, which starts now; None: of the first one."""
         world, now_s = self.world, self.now_s
         partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
         world.network.set_faults(replace(faults.network, partitions=partitions))
@@ -254,11 +255,11 @@ class Stage:
 
     def result(self) -> Result | None:
         """All that happened up to now, for a picture; None where there is no story."""
-        return result_of(self.world, self._seed) if self._tells else None
+        return result_of(self.world, self._seed) if self._with_story else None
 
     @property
     def answers(self) -> bool:
-        """Whether there is a coordinator that can be asked."""
+        """Whether a coordinator answers."""
         return self.world.coordinator.status is NodeStatus.COORDINATING
 
     def unsettled(self) -> str:
@@ -278,7 +279,7 @@ class Stage:
         return ""
 
     def missing(self, stopped: Collection[str]) -> str:
-        """Who does not run but is to, of all but the members that were `stopped`; empty where everybody does."""
+        """A member that should run and does not, except for the `stopped` ones; empty if all do."""
         for member, name in self._names.items():
             if member not in stopped and not self.world.processes[name].is_running:
                 return f"{name} has not rejoined"
@@ -289,11 +290,12 @@ class Stage:
         return script == (None if member in self._stopped else self.scripts[member])
 
     def name_of(self, member: str) -> str:
-        """What a reader calls it."""
+        """Its name for readers."""
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """What acts call the member that has this id now. :raises StopIteration: the group as found does not have it"""
+        """The name in acts of the member that has this id now. :raises StopIteration: the group as found does not have
+        it"""
         name = self.world.name_of(member_id)
         return next(member for member, each in self._names.items() if each == name)
 
@@ -321,12 +323,12 @@ class Stage:
 
 
 def _successor(name: str) -> str:
-    """What a process is called that is started while its member's old one still runs."""
+    """The name of a process that is started while its member's old one still runs."""
     return f"{name}'s successor"
 
 
 def _places(group: Group, member: Member) -> Partitions:
-    """What the member has."""
+    """The partitions of the member."""
     return frozenset(
         TopicPartition(topic, number)
         for topic, numbers in current_of(group, member).items()
@@ -348,14 +350,14 @@ def _topics(found: Found) -> TopicImage:
 
 
 def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
-    """What a coordinator has of the group: its target assignment, where all members speak the consumer protocol.
+    """The coordinator's records of the group: its target assignment, if all members speak the consumer protocol.
 
     Members of the classic protocol bring their assignment with them, as far as their assignor looks at it.
     """
     speaks_it = all(member.protocol is MemberProtocol.CONSUMER for member in group.members)
     if group.type is not GroupType.CONSUMER or not speaks_it:
         return ()
-    # Who holds an instance id cannot be replaced before it has gone away.
+    # A static member cannot be replaced before it is away.
     members = tuple(
         member if member.instance is None else replace(member, epoch=STATIC_LEAVE_EPOCH)
         for member in group.members

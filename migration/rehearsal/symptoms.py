@@ -1,11 +1,11 @@
-"""What a mistake looks like, and whether the gates stay closed.
+"""The symptoms of a mistake, and whether the gates detect it.
 
 Theory of operation. A mistake is played from the same seed as the plan itself. What differs between the two is its
 symptom: errors that only then are answered, how the group is shown, what it costs.
 
-A mistake that lasts must keep the gate of its step closed. One that passes (a round that was begun too early, a deploy)
-may open it as soon as every member runs as planned and the group has settled. A gate that opens otherwise has not
-detected the mistake.
+A mistake that lasts must keep the gate of its step closed. One that passes (a round that was started too early, a
+deploy) may open it as soon as every member runs as planned and the group has settled. A gate that opens otherwise has
+not detected the mistake.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from migration.rehearsal.stage import Costs, Found
 
 
 class GateOutcome(Enum):
-    """What the gates make of a mistake."""
+    """The reaction of the gates to a mistake."""
 
     CLOSED = "closed"
     SETTLED = "opens-at-rest"
@@ -47,7 +47,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """What a mistake looks like, compared with the plan as it should be done."""
+    """The symptoms of a mistake, compared with the correct plan."""
 
     refused: tuple[Refused, ...]
     passed: tuple[GroupSummary, ...]
@@ -68,7 +68,7 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MistakePlayed:
-    """What came of a mistake."""
+    """The result of a mistake."""
 
     made: Made
     seed: int
@@ -79,13 +79,13 @@ class MistakePlayed:
     why: str
     """The gate's last words while it was closed; where it opened wrongly, what it did not see."""
     step: int
-    """Whose gate it is, from 1."""
+    """The step of the gate, from 1."""
     round: int | None
     """None: the gate of the whole step."""
 
 
 def worst_of(played: Sequence[MistakePlayed]) -> MistakePlayed:
-    """Of a mistake that was played from several seeds: the first of those whose gates say least."""
+    """Of a mistake that was played from several seeds: the first one with the worst outcome."""
     order = list(GateOutcome)
     return max(played, key=lambda each: order.index(each.outcome))
 
@@ -102,8 +102,8 @@ def play_mistake(
         found,
         cast,
         right.seed,
-        tells=True,
-        hands=made.hands,
+        with_story=True,
+        operator=made.operator,
         last_step=made.last_step,
         faults=faults,
     )
@@ -111,8 +111,8 @@ def play_mistake(
 
 
 def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
-    """What came of a mistake: `wrong` is the plan with it, and has come that far; `right`, without, was played to its
-    end."""
+    """The result of a mistake: `wrong` is the plan with it, up to where it was played; `right`, without, was played to
+    its end."""
     looks = [look for look in wrong.looks if look.place >= made.place]
     last = looks[-1]
     closed = [look for look in looks if look.closed_by]

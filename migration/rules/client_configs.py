@@ -159,12 +159,12 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER):
         return
     for config in case.configs:
-        said = config.setting(PROTOCOL)
-        if said is not None and config.protocol == "consumer":
+        entry = config.setting(PROTOCOL)
+        if entry is not None and config.protocol == "consumer":
             yield case.blocker(
                 "client-config-protocol",
                 members=owners_of(case, config),
-                message=f"{config.name}: {said.place} is consumer: a member that starts with it converts the group to "
+                message=f"{config.name}: {entry.place} is consumer: a member that starts with it converts the group to "
                 "the consumer protocol.",
                 remedy="Remove it, or plan --to consumer.",
                 source="KIP-848, Compatibility, Deprecation, and Migration Plan",
@@ -175,15 +175,15 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
     """KIP-848 names a value and a setting that no client was released with."""
     for config in case.configs:
         owners = owners_of(case, config)
-        said = config.setting(PROTOCOL)
-        if said is not None and config.protocol not in _PROTOCOLS and not said.is_placeholder:
+        entry = config.setting(PROTOCOL)
+        if entry is not None and config.protocol not in _PROTOCOLS and not entry.is_placeholder:
             meant = (
                 " KIP-848 calls it generic; clients call it classic." if config.protocol == "generic" else ""
             )
             yield case.blocker(
                 "client-config-protocol",
                 members=owners,
-                message=f"{config.name}: {said.place} is {said.value!r}: the client refuses to start with it.{meant}",
+                message=f"{config.name}: {entry.place} is {entry.value!r}: the client refuses to start with it.{meant}",
                 remedy=f"Write {PROTOCOL}=classic or {PROTOCOL}=consumer.",
                 source=_REFUSES,
             )
@@ -235,9 +235,9 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
     wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
     for config in case.configs:
         for key, places in wanted.items():
-            said = config.setting(key)
-            if said is not None:
-                places.setdefault(said.value, f"{config.name}, {said.place}")
+            entry = config.setting(key)
+            if entry is not None:
+                places.setdefault(entry.value, f"{config.name}, {entry.place}")
     for key, places in wanted.items():
         if len(places) > 1:
             yield case.warning(
@@ -268,7 +268,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
         "kafka-configs.sh --bootstrap-server … --alter --entity-type groups "
         f"--entity-name {quote(case.group.id)} --add-config {settings}"
     )
-    said = ", ".join(f"{key} {value} (now {timeout_now(case, key)})" for key, value in moving.items())
+    timeouts = ", ".join(f"{key} {value} (now {timeout_now(case, key)})" for key, value in moving.items())
     if problems:
         return case.warning(
             "group-timeouts",
@@ -279,7 +279,8 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
         )
     return case.warning(
         "group-timeouts",
-        message=f"Under the consumer protocol the group has the timeouts, not the clients. The clients have {said}.",
+        message="Under the consumer protocol the group has the timeouts, not the clients. The clients have "
+        f"{timeouts}.",
         remedy=f"Before the first step, run: {command}",
         source="KIP-848, Group Configurations",
     )

@@ -52,25 +52,25 @@ def new_partitions_are_read(case: Case) -> Iterator[Finding]:
     """Records in a new partition from before its member discovers it are only read if the offset reset reaches back
     that far."""
     for config in case.configs:
-        said = config.setting(OFFSET_RESET)
+        entry = config.setting(OFFSET_RESET)
         finding = None
-        if said is None and config.library == "connect":  # whose workers set earliest
+        if entry is None and config.library == "connect":  # whose workers set earliest
             continue
-        if said is None or said.value.lower() in _LATEST:
-            finding = _latest(case, config, said)
-        elif said.value.lower().startswith(_DURATION):
-            finding = _duration(case, config, said)
+        if entry is None or entry.value.lower() in _LATEST:
+            finding = _latest(case, config, entry)
+        elif entry.value.lower().startswith(_DURATION):
+            finding = _duration(case, config, entry)
         if finding is not None:
             yield finding
 
 
-def _latest(case: Case, config: ClientConfig, said: Setting | None) -> Finding:
-    what = f"{OFFSET_RESET} is latest (the default)" if said is None else f"{said.place} is {said.value}"
+def _latest(case: Case, config: ClientConfig, entry: Setting | None) -> Finding:
+    what = f"{OFFSET_RESET} is latest (the default)" if entry is None else f"{entry.place} is {entry.value}"
     by_duration = (
         f", or {_DURATION}{_shortest(case, config)}" if config.library in ("java", "connect") else ""
     )
     return case.finding(
-        Level.INFO if said is None else Level.WARNING,
+        Level.INFO if entry is None else Level.WARNING,
         "client-config-new-partitions",
         members=owners_of(case, config),
         message=f"{config.name}: {what}. When a topic gets more partitions, records that are written to them before "
@@ -81,9 +81,9 @@ def _latest(case: Case, config: ClientConfig, said: Setting | None) -> Finding:
     )
 
 
-def _duration(case: Case, config: ClientConfig, said: Setting) -> Finding | None:
+def _duration(case: Case, config: ClientConfig, entry: Setting) -> Finding | None:
     try:
-        reaches_ms = parse_duration_ns(said.value[len(_DURATION) :]) // 1_000_000
+        reaches_ms = parse_duration_ns(entry.value[len(_DURATION) :]) // 1_000_000
     except ValueError:
         return None
     here, back = _needed_ms(case, config), _classic_ms(config)
@@ -91,7 +91,7 @@ def _duration(case: Case, config: ClientConfig, said: Setting) -> Finding | None
         return case.warning(
             "client-config-new-partitions",
             members=owners_of(case, config),
-            message=f"{config.name}: {said.place} is {said.value}, less than it may take to discover a new "
+            message=f"{config.name}: {entry.place} is {entry.value}, less than it may take to discover a new "
             f"partition: {_discovery(case, config)}. Older records in it are skipped.",
             remedy=f"Use {_DURATION}{_shortest(case, config)} or longer, or earliest.",
             source=_RESET_DOCS,
@@ -100,8 +100,8 @@ def _duration(case: Case, config: ClientConfig, said: Setting) -> Finding | None
         return case.info(
             "client-config-new-partitions",
             members=owners_of(case, config),
-            message=f"{config.name}: {said.place} is {said.value}. It is long enough under the consumer protocol, and "
-            "too short after a rollback to the classic one: members discover new partitions later there.",
+            message=f"{config.name}: {entry.place} is {entry.value}. It is long enough under the consumer protocol, "
+            "and too short after a rollback to the classic one: members discover new partitions later there.",
             remedy=f"Use {_DURATION}{_iso(back)} or longer until a rollback is no longer planned.",
             source=_RESET_DOCS,
         )
@@ -134,16 +134,16 @@ def _discovery(case: Case, config: ClientConfig) -> str:
 
 def _milliseconds(config: ClientConfig, key: str) -> int | None:
     """A setting of the file, or its default; None where it is no number."""
-    said = config.setting(key)
-    if said is None:
+    entry = config.setting(key)
+    if entry is None:
         return _DEFAULTS_MS[key]
-    text = said.value.removeprefix("-")
-    return int(said.value) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    text = entry.value.removeprefix("-")
+    return int(entry.value) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _shown_setting(config: ClientConfig, key: str) -> str:
-    said = config.setting(key)
-    return f"{key} {_DEFAULTS_MS[key]} (the default)" if said is None else f"{said.place} {said.value}"
+    entry = config.setting(key)
+    return f"{key} {_DEFAULTS_MS[key]} (the default)" if entry is None else f"{entry.place} {entry.value}"
 
 
 def _iso(milliseconds: int) -> str:

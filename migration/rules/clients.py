@@ -90,11 +90,11 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
     judged: dict[tuple[str, Level, str, str], list[str | None]] = {}
     for member, client in case.clients.items():
         if client.library is not None and not is_there(case, member):
-            said = _support(client, case.destination)
-            if said is not None and said[0] is Level.BLOCKER and _leaves_sarama(case):
-                said = (Level.WARNING, *_REPLACED)
-            if said is not None:
-                judged.setdefault((client.library.name, *said), []).append(member)
+            support = _support(client, case.destination)
+            if support is not None and support[0] is Level.BLOCKER and _leaves_sarama(case):
+                support = (Level.WARNING, *_REPLACED)
+            if support is not None:
+                judged.setdefault((client.library.name, *support), []).append(member)
     for (library, level, message, remedy), members in judged.items():
         yield case.finding(
             level,
@@ -147,9 +147,9 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
             remedy += " An older client is replaced in the restart that brings its new list."
         return Level.WARNING, f"{since}; {_uncertain(client)}", remedy
     if to_cooperative and client.is_replaced_in_first_bounce:
-        said = f"{since}, and this is {version_text(version)}: one restart brings a newer client and the new list"
+        message = f"{since}, and this is {version_text(version)}: one restart brings a newer client and the new list"
         remedy = f"Have the members built with {version_text(needed)} or later before the first step."
-        return Level.INFO, said, remedy
+        return Level.INFO, message, remedy
     if surely_before(version, needed):
         remedy = f"{_upgrade(library, client, wanted or needed)} first, in a separate rolling restart."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}{_bundled_in(client)}", remedy

@@ -189,7 +189,7 @@ def _played(part: Part, found: Found, cast: Cast, seed: int) -> dict[str, Any]:
         verdict, why, figures = "safe", list(played.unsafe), _figures(played)
         if not played.is_safe:
             verdict = "unsafe"
-            story = list(rehearse(part.plan, found, cast, seed, tells=True).story)
+            story = list(rehearse(part.plan, found, cast, seed, with_story=True).story)
     except UNPLAYABLE as error:
         verdict, why = "unplayable", [str(error)]
     except Exception as error:

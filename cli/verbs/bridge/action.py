@@ -37,7 +37,7 @@ _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if
 
 
 class BridgeStopped(Exception):
-    """The bridge is over; the message says why it did not do what it is for."""
+    """The bridge has stopped without a conversion; the message contains the reason."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,7 +148,7 @@ class Bridge:
         return member
 
     def _observed(self, source: LiveSource, progress: BridgeProgress, member: Membership | None) -> Step:
-        """What comes next."""
+        """The next step."""
         standing = member.standing if member else None
         if standing is None or standing.lost is not None:
             raise BridgeStopped("it has not joined" if standing is None else str(standing.lost))
@@ -163,7 +163,7 @@ class Bridge:
         return progress.next_step(group, standing.member, now_ms, withheld=standing.withheld)
 
     def _settled_group(self) -> Group:
-        """The group as it is now, once it is Stable; a bridge that has left for a better place began a rebalance."""
+        """The group as it is now, once it is Stable; a bridge that has left for a better place started a rebalance."""
         began = time.monotonic()
         while True:
             read = self.source.describe([self.name], offsets=False)

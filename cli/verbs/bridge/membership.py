@@ -1,7 +1,7 @@
 """The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a separate connection.
 
 Theory of operation. The member decides what is sent and when; this file sends it, one request after the other, and
-observes nothing else, so that nothing holds up a heartbeat. What it adds to a consumer's member:
+observes nothing else, so that nothing delays a heartbeat. Additions to a consumer's member:
 
 - the id: JoinGroup with an empty id is answered with a new id before the group learns of it (KIP-394). Ids whose place
   is not wanted are given back by LeaveGroup, all at once: a broker (4.3.1) begins a rebalance with it.
@@ -57,12 +57,12 @@ HEARTBEAT_MS = 500
 LEAVING_MS = 5_000
 """How long a coordinator is looked for that takes the bridge's LeaveGroup."""
 METADATA_MS = 10_000
-"""How often a bridge that leads looks whether a topic has grown."""
+"""How often a leading bridge checks for new partitions of topics."""
 MOST_IDS = 2_000
 """How many ids are drawn for a place; in a map of hundreds of members few come first."""
 
 _NOTHING = write_assignment(EmbeddedAssignment(version=1, partitions={}))
-"""What a bridge that leads assigns to itself."""
+"""The bridge's assignment of itself when it leads."""
 _NODE = 0
 """The coordinator's number, for the member; where it is, is kept here."""
 _STOPPED, _ASKED = "stopped", "asked"
@@ -74,12 +74,12 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What the membership is, at a moment."""
+    """The state of the membership at a moment."""
 
     member: str | None = None
     """The member's id, once its first rebalance is complete."""
     leader: str | None = None
-    """Who led the last one."""
+    """The leader of the last one."""
     withheld: int = 0
     """Partitions that the bridge has assigned to no member: cooperative members have to give them up first."""
     lost: str | None = None
@@ -131,7 +131,7 @@ class Membership:
 
     @property
     def standing(self) -> Standing:
-        """Now. :raises Exception: what the thread did not forecast, and ended by"""
+        """Now. :raises Exception: an unexpected one that stopped the thread"""
         if self._mistake is not None:
             raise self._mistake
         return self._standing
@@ -271,7 +271,7 @@ class Membership:
         return answer
 
     def _give_back(self, members: Sequence[str]) -> None:
-        """With another id drawn: LeaveGroup begins a rebalance, which waits for that one to join."""
+        """With another id drawn: LeaveGroup starts a rebalance, which waits for that one to join."""
         if members:
             connection = self._client.connection(self._where)
             run_all({_ASKED: _leave(members, connection, [self._group], Deadline(SESSION_MS))})
@@ -342,7 +342,7 @@ class Membership:
             self._see_topics()
 
     def _see_topics(self) -> None:
-        """What a leader assigns: all topics of the group."""
+        """The assignment by a leader: all topics of the group."""
         self._looks_at_ms = _now_ms() + METADATA_MS
         if self._topics:
             metadata = self._client.metadata(sorted(self._topics))
@@ -406,7 +406,7 @@ def _count(assignment: bytes) -> int:
 
 
 def _image(metadata: ClusterMetadata) -> TopicImage:
-    """:raises Lost: a topic that is there cannot be read, and would be taken from its owners"""
+    """:raises Lost: a topic that exists cannot be read, and its owners would lose it"""
     for topic, failure in metadata.failed.items():
         if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise Lost(f"the topic {topic} of the group cannot be read: {failure.message}")

@@ -13,7 +13,7 @@ from migration.bridge import BridgePlan, Restart, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeEvent:
-    """A step, and when it began: seconds since the bridge did."""
+    """A step, and when it started: seconds since the start of the bridge."""
 
     at_s: float
     step: Step
@@ -21,7 +21,7 @@ class BridgeEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeReport:
-    """What is shown of a bridge: before it began, or after its end."""
+    """The report of a bridge, before its start or after its end."""
 
     group: Group | None
     name: str
@@ -32,7 +32,7 @@ class BridgeReport:
 
 
 def bridge_document(report: BridgeReport) -> Document:
-    """Who leads now, and what it takes for the bridge to lead."""
+    """The present leader, and the steps until the bridge leads."""
     return Document(
         command="bridge", data=_data(report), blocks=list(_blocks(report)), errors=report.problems
     )

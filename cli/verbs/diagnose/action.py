@@ -83,7 +83,7 @@ def _with_idle_commits(source: Source, first: FleetObservation) -> FleetObservat
 
 
 def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> FleetObservation:
-    """The last observation, with what is only requested of groups that look wrong by then."""
+    """The last observation, with data that is only requested of groups with a suspected problem."""
     from cli.verbs.diagnose.evidence import open_transactions, with_commits
 
     first, last = observations[0], observations[-1]

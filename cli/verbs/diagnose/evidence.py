@@ -1,8 +1,8 @@
-"""What is requested of a cluster after all observations, of the few groups and partitions that look wrong.
+"""Requests to a cluster after all observations, for the few groups and partitions with a suspected problem.
 
 When offsets were committed that stand still, and when the first record after them was written; which transactions are
 open where consumers have reached the last stable offset; when the offsets of groups without members were committed.
-What cannot be read stays unknown: rules that need it say so.
+Unreadable data stay unknown: rules that need them report so.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ def observe_again(
 
 
 def with_leaders(source: Source, observation: FleetObservation) -> FleetObservation:
-    """With the leaders of classic groups in a rebalance: who came since the last one has joined this one."""
+    """With the leaders of classic groups in a rebalance: members that joined since the last one have joined this
+    one."""
     moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
         return observation

@@ -49,7 +49,7 @@ def carry_out(
     side_by_side: bool,
     named: bool,
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
-    """Run what can be run. Groups that no assignor serves are problems where they were named, else only said."""
+    """Dry-run all possible groups. Groups without a usable assignor are problems if they were named, else notices."""
     _check(groups, request)
     meant: list[Group] = []
     for group in groups:

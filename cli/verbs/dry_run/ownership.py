@@ -1,6 +1,6 @@
-"""A picture of who owned what before and who owns it after: a bar per member, colored by the owner before.
+"""A picture of ownership before and after: a bar per member, colored by the owner before.
 
-Left the members as they were, right as they will be. What stays keeps its color; what moves shows where it came
+Left the members before, right after. Partitions that stay keep their color; those that move show where they came
 from, and a ribbon leads there. Partitions without an owner before are white.
 """
 

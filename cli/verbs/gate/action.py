@@ -25,9 +25,10 @@ from migration.plan import epoch_of
 from wire.client.errors import WireError
 
 POLL_S = 2.0
-"""Between two looks of a gate that is waited for."""
+"""Between two observations of a gate with `--wait`."""
 STEADY_S = 1.0
-"""Between the two looks before a gate opens: a cooperative group is Stable for a moment between two rebalances."""
+"""Between the two observations before a gate opens: a cooperative group is Stable for a moment between two
+rebalances."""
 NAMES_SHOWN = 3
 SUFFIX = ".gates"
 """Of the notes of gates: a file next to the plan, `PLAN.yaml.gates`."""
@@ -59,7 +60,7 @@ class GateAnswer:
 
     @property
     def status(self) -> ExitStatus:
-        """What a script learns."""
+        """The exit status."""
         if self.result is None:
             return ExitStatus.UNREADABLE
         if self.result.differences:
@@ -71,7 +72,7 @@ class GateAnswer:
 def question_of(
     plan: Plan, step: str, number: int | None, *, group: str | None, accept_drift: bool
 ) -> GateQuestion:
-    """What `--step` (a number or an id) and `--round` ask. UsageError where the plan has no such step or round."""
+    """The gate of `--step` (a number or an id) and `--round`. UsageError where the plan has no such step or round."""
     if group is not None and group != plan.group:
         raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
     if not plan.steps:
@@ -99,7 +100,8 @@ def _position(plan: Plan, step: str) -> int:
 
 @dataclass(slots=True)
 class NotesFile:
-    """The notes as they are; what cannot be read or written is said once and stops nothing."""
+    """The notes of a plan; a file that cannot be read or written is reported once, and the gate is checked without
+    it."""
 
     file: Path
     notes: Notes
@@ -148,7 +150,7 @@ class GatePoller:
     question: GateQuestion
     options: SourceOptions
     notes: NotesFile
-    said: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     """Problems that stderr has shown already."""
 
     def ask(self, wait_s: float | None) -> GateAnswer:
@@ -183,7 +185,7 @@ class GatePoller:
             answer = GateAnswer(result=None, problems=(Problem(subject=opened.name, message=str(error)),))
         if answer.result is None:
             for problem in answer.problems:
-                self._say(f"{problem.subject}: {problem.message}; trying again")
+                self._report(f"{problem.subject}: {problem.message}; trying again")
         return answer
 
     def _observe_twice(self, opened: ReusableSource) -> GateAnswer:
@@ -207,7 +209,7 @@ class GatePoller:
             return GateAnswer(result=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:
-                self._say(f"{problem.subject}: {problem.message}")
+                self._report(f"{problem.subject}: {problem.message}")
             if needs_leader(question.step):
                 (group,) = source.with_leaders([group])
         notes = self.notes.notes
@@ -227,7 +229,7 @@ class GatePoller:
         return GateAnswer(result=result, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:
-        """Of the topics that the group read when the plan was made; only a live cluster knows that one is gone."""
+        """Of the topics that the group read when the plan was made; only a live cluster shows that one was deleted."""
         baseline = self.question.plan.baseline
         names = set(baseline.partitions) if baseline else set()
         if not names:
@@ -235,13 +237,13 @@ class GatePoller:
         read = source.topics(names, end_offsets=False)
         found = {topic.name: topic.partitions for topic in read.items}
         for problem in read.problems:
-            self._say(f"{problem.subject}: {problem.message}")
+            self._report(f"{problem.subject}: {problem.message}")
         if is_live(self.options) and not read.problems:
             found |= dict.fromkeys(names - found.keys(), 0)
         return found
 
     def _keep(self, answer: GateAnswer) -> GateAnswer:
-        """Note who was there, where the gate is open, and that its step has begun."""
+        """Record the members where the gate is open, and that its step has started."""
         question, result = self.question, answer.result
         if result is None or result.differences:
             return answer
@@ -256,7 +258,7 @@ class GatePoller:
             )
             before = notes.opened.get(number)
             if before is not None and before.next_started and {*before.members} != {*members}:
-                self._say(
+                self._report(
                     f"step {number + 1} started after this gate opened: the members of that moment stay recorded. If "
                     f"step {number} was repeated since, members restarted for it count as restarted for step "
                     f"{number + 1}"
@@ -266,9 +268,9 @@ class GatePoller:
         self.notes.keep(notes)
         return answer
 
-    def _say(self, message: str) -> None:
-        if message not in self.said:
-            self.said.add(message)
+    def _report(self, message: str) -> None:
+        if message not in self.reported:
+            self.reported.add(message)
             notice(message)
 
 

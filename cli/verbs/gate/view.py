@@ -15,7 +15,7 @@ _ANSWERS = {True: "yes", False: "no", None: None}
 
 
 def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
-    """The answer first, then what it rests on, then who is waited for."""
+    """The answer first, then the checks, then the members that it waits for."""
     return Document(
         command="gate",
         data=_data(question, answer.result),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What the options say of every plan."""
+    """The options of every plan."""
 
     destination: Destination
     declared: DeclaredClients
@@ -81,7 +81,7 @@ def connection_of(source: SourceOptions) -> ClusterOptions:
 
 
 def assignor_of(name: str | None, to: str) -> str | None:
-    """The assignor of a way back. UsageError where there is no choice, and for one that is not Kafka's."""
+    """The assignor of a rollback. UsageError where there is no choice, and for one that is not Kafka's."""
     if name is None:
         return None
     choices = {"eager": EAGER, "classic": (*EAGER, "cooperative-sticky")}.get(
@@ -103,14 +103,14 @@ def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def bounce_of(seconds: float) -> float:
-    """What `--bounce-seconds` says. UsageError for what compares with nothing."""
+    """The value of `--bounce-seconds`. UsageError for nan."""
     if isnan(seconds):
         raise UsageError("--bounce-seconds: nan is not a number of seconds")
     return seconds
 
 
 def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
-    """What `--client` and `--clients` say; what the command line says of a member beats what the file does.
+    """The clients of `--client` and `--clients`; the command line wins over the file.
 
     UsageError for nonsense on the command line, ConfigFileError for a file that cannot be used.
     """
@@ -132,7 +132,7 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
 
 
 def client_settings(options: ClientOptions) -> dict[str, Any]:
-    """What the options say of the members: fields of a `PlanRequest`, and of the settings of an audit."""
+    """The options on the members: fields of a `PlanRequest`, and of the settings of an audit."""
     return {
         "declared": declared_clients(options.client or (), options.clients),
         "configs": configs_of(options.client_config or ()),
@@ -202,7 +202,7 @@ def _values(configs: Mapping[str, GroupConfig]) -> dict[str, str]:
 
 
 def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:
-    """What could not be read, but for what a rule looks at: metadata that the broker could not read either."""
+    """Problems of reading, without those that a rule reports: metadata that the broker could not read either."""
     judged = {member.unreadable for group in described.items for member in group.members}
     return tuple(problem for problem in described.problems if problem.message not in judged)
 

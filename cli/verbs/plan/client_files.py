@@ -1,4 +1,4 @@
-"""Files that say what members run: their configuration (`--client-config`) or their libraries (`--clients`)."""
+"""Files about the members' clients: their configuration (`--client-config`) or their libraries (`--clients`)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _library_or_none(name: str | None) -> str | None:
 
 
 def read_clients(file: Path) -> tuple[str, ...]:
-    """What a file of members says, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`.
+    """The entries of a file of members, as values of `--client`: `MEMBER=LIBRARY[:VERSION]`.
 
     YAML or JSON `MEMBER: LIBRARY[:VERSION]`, or CSV lines `MEMBER,LIBRARY[:VERSION]` or `MEMBER,LIBRARY,VERSION` with
     or without a heading.

@@ -1,4 +1,4 @@
-"""What the command line says of the members of a group that is planned for; `kohort fleet audit` asks the same."""
+"""Options on the members of a group, of `kohort plan` and `kohort fleet audit`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _clients = partial(option, rich_help_panel="Client libraries of the members")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientOptions:
-    """What a group does not show of its members: what they run, and how they are restarted."""
+    """Facts that a group does not show: the clients of its members, and how they are restarted."""
 
     client: Annotated[
         list[str] | None,

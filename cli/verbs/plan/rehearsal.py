@@ -15,7 +15,7 @@ _COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMIT
 
 
 def rehearsal_blocks(plan: Plan, found: PlanRehearsal, rehearsal: Rehearsal | None) -> Iterator[Block]:
-    """When, from how many seeds, and what came of it: figures of each step, or the story of what went wrong."""
+    """Time, seeds and result: the figures of each step, or the events of an unsafe run."""
     yield Heading("Rehearsal")
     seeds = counted(found.seeds, "seed")
     if found.safe:

@@ -69,7 +69,7 @@ def picture_of(plan: Plan) -> Picture | None:
         member: name
         for step in plan.steps
         if step.rollout
-        # A guest comes and goes without a round in the runbook.
+        # A guest joins and leaves without a round in the runbook.
         for ids, labels in zip(step.rollout.rounds, step.rounds, strict=False)
         for member, name in zip(ids, labels, strict=False)
     }
@@ -141,7 +141,7 @@ class _Picture:
         self.titles = [frame.title for frame in timeline.frames]
 
     def legend(self) -> list[tuple[str, str]]:
-        """What members can be; of a large group, also what has no owner."""
+        """The kinds of members; of a large group, also partitions without an owner."""
         kinds = [
             (self._style(kind)[1], f"{self.letters[kind]} {label}".lstrip())
             for kind, label in enumerate(self.timeline.kinds)
@@ -236,8 +236,8 @@ class _Picture:
                 owner = self.timeline.kinds[kind] if has_owner else "no owner"
                 style = self._style(kind)[1] if has_owner else NONE
                 high = CROWD * row[frame] / most
-                said = f"{title}: {row[frame]:,} {what}: {owner}"
-                spans.append(self._bar(frame, style, base, high, gap=0.5, title=said))
+                tooltip = f"{title}: {row[frame]:,} {what}: {owner}"
+                spans.append(self._bar(frame, style, base, high, gap=0.5, title=tooltip))
                 base -= high
         names = (
             Label(what, y=12, style="end strong"),

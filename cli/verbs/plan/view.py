@@ -70,7 +70,7 @@ def title_of(plan: Plan) -> Heading:
 
 
 def runbook_blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
-    """All that comes after the findings."""
+    """The blocks after the findings."""
     if plan.rehearsal is not None:
         from cli.verbs.plan.rehearsal import rehearsal_blocks
 
@@ -218,7 +218,7 @@ def _expectation(found: Expectation) -> Iterator[Block]:
 
 
 def assumptions(plan: Plan) -> tuple[str, ...]:
-    """What the figures of all steps rest on, each line once."""
+    """The assumptions of the figures of all steps, each line once."""
     found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
     return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in found if _is_assumed(line)))
 
@@ -266,7 +266,7 @@ def _rehearsed(plan: Plan) -> str | None:
 
 
 def _first_reason(plan: Plan) -> str | None:
-    """What weighs most: findings stand in the order of their weight."""
+    """The most severe finding: findings are sorted by severity."""
     first = next((finding for finding in plan.findings if finding.level in _WEIGHT), None)
     if first is not None:
         return without_members(first)

@@ -52,7 +52,7 @@ class RehearsalRequest:
     faults: PlanFaults = NO_FAULTS
     faults_file: Path | None = None
     config_files: tuple[str, ...] = ()
-    """Where the members' settings come from."""
+    """Sources of the members' settings."""
     notes: Notes | None = None
     """Those of the plan's gates, where it has been carried out."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class RehearsalRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Rehearsal:
-    """What came of it."""
+    """The results of a rehearsal."""
 
     request: RehearsalRequest
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
-    """From rounds on the way, from the first seed."""
+    """Rollbacks from single rounds, from the first seed."""
     mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
     detailed: Rehearsed | None = None
@@ -129,7 +129,7 @@ def request_of(
     notes: Notes | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> RehearsalRequest:
-    """What the options ask for. UsageError for what cannot be rehearsed."""
+    """The request of the options. UsageError for a plan that cannot be rehearsed."""
     if mistakes and stop_at is not None:
         raise UsageError(
             "--stop-at is invalid with --mistakes: mistakes are made in the migration, not in the rollback"
@@ -190,7 +190,7 @@ def _place(plan: Plan, text: str) -> tuple[int, int]:
 
 
 def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
-    """Play every seed; without --stop-at, from the first one the ways back too. `shows`: the first one in detail.
+    """Play every seed; without --stop-at, from the first one the rollbacks too. `shows`: the first one in detail.
 
     :raises UsageError: the group cannot be played
     """
@@ -208,7 +208,7 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
                 rehearsal.back.append(_play(request, request.seeds[0], place))
             progress.advance(1)
         if rehearsal.is_safe and wrong:
-            right = [_play(request, seed, None, tells=True) for seed in request.seeds]
+            right = [_play(request, seed, None, with_story=True) for seed in request.seeds]
             for each in wrong:
                 rehearsal.mistakes.append(
                     each if isinstance(each, Inapplicable) else _make(request, each, right)
@@ -232,11 +232,11 @@ def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
     if each is None:
         return None
     place = request.stop_at if each.back is None else (each.back.step, each.back.round)
-    return _play(request, each.seed, place, tells=True)
+    return _play(request, each.seed, place, with_story=True)
 
 
 def _play(
-    request: RehearsalRequest, seed: int, stop_at: tuple[int, int] | None, *, tells: bool = False
+    request: RehearsalRequest, seed: int, stop_at: tuple[int, int] | None, *, with_story: bool = False
 ) -> Rehearsed:
     try:
         return rehearse(
@@ -245,7 +245,7 @@ def _play(
             request.cast,
             seed,
             stop_at=stop_at,
-            tells=tells,
+            with_story=with_story,
             faults=request.faults,
         )
     except (

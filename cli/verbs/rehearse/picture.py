@@ -24,7 +24,7 @@ CLOSED = "bar"
 
 
 def write_picture(file: Path, rehearsal: Rehearsal) -> None:
-    """Draw the rehearsal that is shown. CommandError where no round began in it."""
+    """Draw the rehearsal that is shown. CommandError where no round started in it."""
     run = rehearsal.detailed
     picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
     if picture is None:
@@ -33,7 +33,7 @@ def write_picture(file: Path, rehearsal: Rehearsal) -> None:
 
 
 def picture_of(group: str, run: Rehearsed) -> Picture | None:
-    """Owners in a rehearsal; None where it was not played for a picture, or no round began."""
+    """Owners in a rehearsal; None where it was not played for a picture, or no round started."""
     result = run.result
     if result is None or not run.rounds:
         return None
@@ -49,7 +49,7 @@ def _in_words(run: Rehearsed) -> str:
 
 def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
     axis = axis_of(max(0.0, run.rounds[0].began_s - BEFORE_S), result.ended_s)
-    # How the group came about is not what is rehearsed.
+    # The formation of the group is not rehearsed.
     shown = replace(
         result,
         callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),

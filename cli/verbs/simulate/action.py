@@ -36,7 +36,7 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What the command line names: one scenario, or one for each seed."""
+    """The source of the command line: one scenario, or one for each seed."""
 
     called: str
     """On the command line."""
@@ -62,7 +62,7 @@ class Request:
 
     @property
     def scenario_of(self) -> ScenarioOf:
-        """What is played from a seed."""
+        """The scenario of a seed."""
         return set_for_all(self.source.scenario_of, self.settings)
 
 
@@ -74,9 +74,9 @@ class ProtocolRuns:
     played: list[Played] = field(default_factory=list)
     """In the order of the seeds."""
     shown: Result | None = None
-    """That of `shown_seed`; None: no run has ended."""
+    """That of `shown_seed`; None: no run was completed."""
     shrunk: Result | None = None
-    """What is left of it where it broke an invariant."""
+    """The shrunk scenario, if it broke an invariant."""
 
     @property
     def failing(self) -> list[int]:
@@ -85,7 +85,7 @@ class ProtocolRuns:
 
     @property
     def unexplained(self) -> list[int]:
-        """Of these, seeds that broke one in a way that is no known weakness of Kafka's rules."""
+        """Of these, seeds that broke one in a way that is not a known weakness of Kafka's rules."""
         return [each.seed for each in self.played if each.costs.violations > each.costs.known]
 
     @property
@@ -103,7 +103,7 @@ class ProtocolRuns:
 
 @dataclass(slots=True, kw_only=True)
 class Simulated:
-    """What came of a request; interrupted, it is what was known until then."""
+    """The results of a request; if interrupted, those so far."""
 
     request: Request
     runs: list[ProtocolRuns] = field(default_factory=list)
@@ -120,7 +120,7 @@ RANDOM = Source(
 
 
 def read(called: str) -> Source:
-    """What is called so: a scenario by name, in a file or on standard input.
+    """The scenario of this name, in this file or on standard input.
 
     :raises UsageError: no scenario has that name :raises TreeError: the file is no scenario that can be played
     """
@@ -157,7 +157,7 @@ def _read_stdin() -> str:
 
 
 def variants_of(protocol: str) -> tuple[Variant, ...]:
-    """What `--protocol` asks for."""
+    """The variants of `--protocol`."""
     return _COMPARED if protocol == ALL else (Variant(protocol),)
 
 
@@ -172,7 +172,7 @@ def request_of(
     settings: Sequence[str] = (),
     break_rule: str | None = None,
 ) -> Request:
-    """What the options ask for.
+    """The request of the options.
 
     :raises UsageError: there is no such rule or setting, or a value cannot be played
     """
@@ -270,7 +270,7 @@ def _run(request: Request, variant: Variant, seed: int) -> Result:
 
 
 class _Interrupts:
-    """Whether Ctrl-C came."""
+    """Whether Ctrl-C was pressed."""
 
     def __init__(self) -> None:
         self.came = False

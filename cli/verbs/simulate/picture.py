@@ -72,7 +72,7 @@ LEGEND = (
 
 
 def write_picture(file: Path, simulated: Simulated) -> None:
-    """Write the pictures of all protocols as one. CommandError where no run has ended."""
+    """Write the pictures of all protocols as one. CommandError where no run was completed."""
     shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
     if not shown:
         raise CommandError("--svg: no run was completed, so there is nothing to draw")
@@ -85,7 +85,7 @@ def picture_of(result: Result) -> Picture:
 
 
 def in_words(result: Result) -> str:
-    """Who owns what at the end."""
+    """The owners at the end."""
     owners = [(member, owned) for member, owned in sorted(result.final.items()) if owned]
     named = "; ".join(f"{member} owns {partition_text(owned)}" for member, owned in owners[:MOST_NAMED])
     if (more := len(owners) - MOST_NAMED) > 0:
@@ -121,7 +121,7 @@ def _lanes(result: Result, axis: Axis) -> Iterator[Lane]:
 
 
 def title_lane(title: str, axis: Axis) -> Lane:
-    """What the lanes below it show."""
+    """The title of the lanes below it."""
     return Lane(height=20, texts=(Label(title, y=12, at=axis.start, shift=-LEFT + 4, style="strong"),))
 
 
@@ -135,7 +135,7 @@ def costs_in_words(costs: Costs) -> str:
 
 
 def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
-    """What happened to the world, a lane for each member, and the seconds."""
+    """The events of the world, a lane for each member, and the seconds."""
     members = sorted({*result.scenario.members, *(each.member for each in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
     marks = list(round_places(int(axis.start * 1000), int(axis.end * 1000)))
@@ -157,7 +157,7 @@ def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
 
 
 def _world(result: Result, axis: Axis) -> Lane:
-    """What happens to the coordinator, the network and the topics, and where an invariant fell."""
+    """Events of the coordinator, the network and the topics, and broken invariants."""
     spans = [_away(*each) for each in _outages(result.scenario)]
     marks = sorted(_marks(result), key=lambda each: each[0])
     ends = [*(at for at, *_ in marks[1:]), axis.end][: len(marks)]

@@ -1,4 +1,4 @@
-"""What `validate-regex` asks: which patterns, of which topics, and how it ends."""
+"""The input of `validate-regex` (patterns and topics), and its exit status."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SHOWN_PATTERN = 200
 def regex_document(
     comparisons: Sequence[Comparison], client: ClientEngine | None, problems: tuple[Problem, ...]
 ) -> Document:
-    """`client` is whose matches the broker's are compared with; None when that was not asked."""
+    """`client` is the engine that the broker's matches are compared with; None without `--from`."""
     together = None
     if client is ClientEngine.LIBRDKAFKA:
         together = joined([comparison.verdict.pattern for comparison in comparisons])

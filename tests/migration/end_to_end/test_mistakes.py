@@ -143,13 +143,13 @@ def test_a_mistake_looks_as_rehearsed(
     )
     rehearsed: list[MistakePlayed] = []
     for seed in SEEDS if made.mistake in RACES else SEEDS[:1]:
-        right = rehearse(plan, found, actors, seed, tells=True)
+        right = rehearse(plan, found, actors, seed, with_story=True)
         assert right.unsafe == (), "done right, the plan is safe"
         rehearsed.append(play_mistake(plan, found, actors, made, right))
 
     monkeypatch.setattr(play, "PATIENCE_S", PATIENCE_S)
     stage: Any = RealStage(found, actors, deployment)
-    wrong = Play(plan, stage, right.seed, made.hands).play(None, made.last_step)
+    wrong = Play(plan, stage, right.seed, made.operator).play(None, made.last_step)
     assert wrong.looks[-1].place >= made.place, ("stopped before the mistake", wrong.unsafe)
     seen = compare(made, wrong, right)
     _write_down(request.node.callspec.id, rehearsed, seen)

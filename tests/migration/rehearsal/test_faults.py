@@ -27,7 +27,7 @@ def _read(directory: Path, text: str) -> PlanFaults:
 def _rehearse(faults: PlanFaults, seed: int = 1) -> Rehearsed:
     group = classic_group()
     plan, found = plan_of(group, COOPERATIVE), Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(plan, found, cast_for(plan, found), seed, tells=True, faults=faults)
+    return rehearse(plan, found, cast_for(plan, found), seed, with_story=True, faults=faults)
 
 
 def _events(directory: Path, *events: str) -> PlanFaults:

@@ -34,7 +34,7 @@ def in_map_order(group: Group) -> Group:
 
 def play(of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None) -> Rehearsed:
     found = Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, tells=True)
+    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, with_story=True)
 
 
 def steps(of: Plan) -> list[str]:

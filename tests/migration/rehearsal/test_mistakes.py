@@ -26,7 +26,7 @@ Played = Mapping[tuple[Mistake, Place], MistakePlayed]
 def _all(group: Group, to: Destination, seed: int = 1) -> Played:
     plan, found = plan_of(group, to), _found(group)
     cast = cast_for(plan, found)
-    right = rehearse(plan, found, cast, seed, tells=True)
+    right = rehearse(plan, found, cast, seed, with_story=True)
     assert right.unsafe == ()
     played: dict[tuple[Mistake, Place], MistakePlayed] = {}
     for each in mistakes_in(plan, cast):
@@ -165,7 +165,7 @@ def test_an_early_successor_is_a_race() -> None:
     made = _made(plan, cast, Mistake.EARLY_SUCCESSOR, 1)
     endings = set()
     for seed in range(1, 13):
-        wrong = rehearse(plan, found, cast, seed, tells=True, hands=made.hands, last_step=1)
+        wrong = rehearse(plan, found, cast, seed, with_story=True, operator=made.operator, last_step=1)
         errors = {each.error: each.member for each in wrong.refusals}
         endings.add((errors[FENCED], wrong.looks[-1].shown.type))
     assert endings == {("m1", GroupType.CONSUMER), ("m1's successor", GroupType.CLASSIC)}
@@ -194,7 +194,7 @@ def test_nothing_differs_before_the_mistake() -> None:
     right = rehearse(plan, found, cast, 1)
     for mistake in (Mistake.DEPLOY, Mistake.WRONG_JAR):
         made = _made(plan, cast, mistake, 2)
-        wrong = rehearse(plan, found, cast, 1, hands=made.hands)
+        wrong = rehearse(plan, found, cast, 1, operator=made.operator)
         before = [[look for look in run.looks if look.place < made.place] for run in (right, wrong)]
         assert before[0] == before[1] != []
 
@@ -206,7 +206,7 @@ def test_requests_at_full_seconds_are_no_unrest() -> None:
     settings = {"auto.commit.interval.ms": "1000", "heartbeat.interval.ms": "500"}
     cast = _configured(cast_for(plan, found), settings)
     made = _made(plan, cast, Mistake.OLD_MEMBER, 2)
-    wrong = rehearse(plan, found, cast, 18, hands=made.hands)
+    wrong = rehearse(plan, found, cast, 18, operator=made.operator)
     assert wrong.opened_wrongly == ()
 
 
@@ -239,7 +239,7 @@ def test_a_gate_that_asks_too_little_is_found() -> None:
     gate = tuple(one for one in plan.steps[0].gate if not isinstance(one, ProtocolIs))
     plan = replace(plan, steps=(replace(plan.steps[0], gate=gate), plan.steps[1]))
     cast = cast_for(plan, found)
-    right = rehearse(plan, found, cast, 1, tells=True, last_step=1)
+    right = rehearse(plan, found, cast, 1, with_story=True, last_step=1)
     made = _made(plan, cast, Mistake.REVERSED_LIST, 1)
     played = play_mistake(plan, found, cast, made, right)
     assert played.outcome is OPENED

@@ -20,10 +20,10 @@ from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, 
 
 
 def _rehearse(
-    of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None, tells: bool = False
+    of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None, with_story: bool = False
 ) -> Rehearsed:
     found = Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, tells=tells)
+    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, with_story=with_story)
 
 
 def _rebalances(rehearsed: Rehearsed) -> Sequence[int]:
@@ -153,7 +153,7 @@ def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
 def test_the_story_says_why() -> None:
     group = classic_group()
     found = plan_of(group, COOPERATIVE)
-    rehearsed = _rehearse(_skipping(found), group, tells=True)
+    rehearsed = _rehearse(_skipping(found), group, with_story=True)
     assert any("INCONSISTENT_GROUP_PROTOCOL" in line for line in rehearsed.story)
 
 
@@ -294,6 +294,6 @@ def test_members_with_an_empty_rack_become_consumers() -> None:
     """As librdkafka's are described, which send an empty rack to a classic group, and none in a heartbeat."""
     group = classic_group("librdkafka:2.16.0")
     group = replace(group, members=tuple(replace(one, rack="") for one in group.members))
-    played = _rehearse(plan_of(group, CONSUMER), group, tells=True)
+    played = _rehearse(plan_of(group, CONSUMER), group, with_story=True)
     assert played.unsafe == ()
     assert "INVALID_REQUEST" not in {each.error for each in played.refusals}

@@ -88,10 +88,10 @@ def both(
             for member, actor in cast.actors.items()
         },
     )
-    fast = rehearse(plan, found, cast, seed, tells=True, stop_at=stop_at)
+    fast = rehearse(plan, found, cast, seed, with_story=True, stop_at=stop_at)
     with monkeypatch.context() as patch:
         patch.setattr(idle_time, "pass_idle", play_all)
-        slow = rehearse(plan, found, cast, seed, tells=True, stop_at=stop_at)
+        slow = rehearse(plan, found, cast, seed, with_story=True, stop_at=stop_at)
     return _uncounted(fast), _uncounted(slow)
 
 
@@ -147,7 +147,7 @@ def test_more_members_than_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A leap does what it is for: it leaves out most of the requests."""
     plan, found = made_up(classic_group(), COOPERATIVE)
-    leapt = Stage(found, cast_for(plan, found), 1, tells=False)
+    leapt = Stage(found, cast_for(plan, found), 1, with_story=False)
     leapt.begin()
     before = leapt.world.answered
     leapt.wait(600.0)
@@ -158,7 +158,7 @@ def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_group_is_shown_anew_only_where_it_has_changed() -> None:
     plan, found = made_up(classic_group(), COOPERATIVE)
-    stage = Stage(found, cast_for(plan, found), 1, tells=False)
+    stage = Stage(found, cast_for(plan, found), 1, with_story=False)
     stage.begin()
     shown = stage.group()
     stage.wait(30.0)
