@@ -247,7 +247,7 @@ def _described(
     replay: Replay, group: str, names: Mapping[UUID, str]
 ) -> tuple[Group | None, tuple[Problem, ...]]:
     known = {
-        **{topic_id: topic.name for topic_id, topic in replay.heard.items()},
+        **{topic_id: topic.name for topic_id, topic in replay.named_topics.items()},
         **names,
     }
     state = replay.engine.state

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from cli.counts import first_names
 from cli.errors import CommandError
-from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, PartitionName, parse_partition_name
+from coordinator.store.partition_files import (
+    OFFSETS_TOPIC,
+    DirectorySuffix,
+    PartitionName,
+    parse_partition_name,
+)
 
 _SHOWN = 3
 
@@ -67,7 +72,7 @@ def partition_of(directory: Path) -> PartitionName | None:
 
 def _is_partition(entry: Path) -> bool:
     name = partition_of(entry)
-    return name is not None and name.fate is Fate.NONE and entry.is_dir()
+    return name is not None and name.suffix is DirectorySuffix.NONE and entry.is_dir()
 
 
 def _found(entries: Iterable[Path]) -> str:

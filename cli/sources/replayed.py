@@ -14,9 +14,9 @@ from cli.sources.source import FileSource, Read
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import (
     committed_offsets,
+    default_assignors,
     described_group,
     listed_group,
-    silent,
     sized_topics,
 )
 from coordinator.store.directory_files import read_meta_properties
@@ -97,7 +97,7 @@ class ReplayedSource(FileSource):
 
     def _with_defaults(self, groups: Sequence[AnyGroup]) -> tuple[AnyGroup, ...]:
         """The groups with the assignor that a broker uses if no member names one."""
-        defaults = silent(groups)
+        defaults = default_assignors(groups)
         if defaults.keys() - self._assumed:
             self._assumed |= defaults.keys()
             (first, *rest), assumed = defaults, ", ".join(sorted(set(defaults.values())))

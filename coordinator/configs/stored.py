@@ -12,7 +12,7 @@ from coordinator.configs.features import FEATURES, Features, parse_level
 from coordinator.configs.topics import TopicConfigs
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
@@ -33,9 +33,9 @@ class StoredConfigs:
         kept = {} if data is None else data.configs
         # A new cluster with eligible leader replicas sets it for all brokers (ConfigurationControlManager).
         replicas = {MIN_REPLICAS: given.get(MIN_REPLICAS, "1")}
-        of_brokers = kept.get(Configured.BROKER, {})
+        of_brokers = kept.get(ConfigKind.BROKER, {})
         self.brokers = BrokerConfigs(given, {**of_brokers, ALL: {**replicas, **of_brokers.get(ALL, {})}})
-        of_topics = kept.get(Configured.TOPIC, {})
+        of_topics = kept.get(ConfigKind.TOPIC, {})
         self.topics = TopicConfigs(
             self.brokers,
             node_id,
@@ -48,7 +48,7 @@ class StoredConfigs:
 
     def set_topic(self, topic: str, values: Mapping[str, str]) -> None:
         """Replace the configs of a topic, which were validated. :raises RequestRefused: they cannot be stored"""
-        self._keep(Configured.TOPIC, topic, values)
+        self._keep(ConfigKind.TOPIC, topic, values)
         self.topics.set(topic, values)
 
     def retain_topics(self, topics: Collection[str]) -> None:
@@ -60,16 +60,16 @@ class StoredConfigs:
 
     def set_broker(self, broker: str, values: Mapping[str, str]) -> None:
         """Replace the dynamic configs of a broker or of all. :raises RequestRefused: they cannot be stored"""
-        self._keep(Configured.BROKER, broker, values)
+        self._keep(ConfigKind.BROKER, broker, values)
         self.brokers.set(broker, values)
 
     def set_levels(self, levels: Mapping[str, int]) -> None:
         """Finalize features at other levels. :raises RequestRefused: they cannot be stored"""
         for name, level in levels.items():
-            self._keep(Configured.FEATURE, name, {LEVEL: str(level)})
+            self._keep(ConfigKind.FEATURE, name, {LEVEL: str(level)})
         self.features.set_levels(levels)
 
-    def _keep(self, kind: Configured, name: str, values: Mapping[str, str]) -> None:
+    def _keep(self, kind: ConfigKind, name: str, values: Mapping[str, str]) -> None:
         if self._data is not None:
             try:
                 self._data.set_config(kind, name, values)
@@ -106,8 +106,8 @@ def _given_levels(given: Mapping[str, str]) -> Mapping[str, int]:
 def _kept_levels(data: DataDirectory | None) -> Mapping[str, int]:
     if data is None:
         return {}
-    levels = data.configs[Configured.FEATURE]
+    levels = data.configs[ConfigKind.FEATURE]
     try:
         return {name: parse_level(name, values[LEVEL]) for name, values in levels.items() if name in FEATURES}
     except (InvalidSetting, KeyError) as error:
-        raise Unusable(f"{data.path / Configured.FEATURE.file}: {error}") from None
+        raise Unusable(f"{data.path / ConfigKind.FEATURE.file}: {error}") from None

@@ -32,7 +32,7 @@ class HeartbeatFields:
         "_member",
         "_plain",
         "_rack",
-        "_said",
+        "_sent",
         "_takes_regex_back",
         "_timeout_ms",
     )
@@ -52,12 +52,12 @@ class HeartbeatFields:
         self._group, self._member, self._instance, self._rack = group, member, instance, rack
         self._timeout_ms, self._assignor = rebalance_timeout_ms, assignor
         self._takes_regex_back = clears_regex
-        self._said: _SentFields | None = None
+        self._sent: _SentFields | None = None
         self._plain: ConsumerGroupHeartbeat | None = None
 
     def forget(self) -> None:
         """The last heartbeat failed: the next one reports everything."""
-        self._said = None
+        self._sent = None
 
     def plain(self, epoch: int) -> ConsumerGroupHeartbeat:
         """A heartbeat without changes, as most are. The same object again while the epoch stays."""
@@ -78,8 +78,8 @@ class HeartbeatFields:
         joins: bool,
     ) -> ConsumerGroupHeartbeat:
         """`regex` None: the member subscribes to topics by name."""
-        before, now = self._said, _SentFields(topics, regex, client_assignors, assignments.version)
-        self._said = now
+        before, now = self._sent, _SentFields(topics, regex, client_assignors, assignments.version)
+        self._sent = now
         if before == now and not joins:
             return self.plain(epoch)
         whole = joins or before is None

@@ -1,15 +1,15 @@
-"""Compaction of a partition that is open: of every key the last record stays (`cleanup.policy=compact`).
+"""Compaction of an open partition: the last record of every key stays (`cleanup.policy=compact`).
 
-    work = compaction.begin(...)        in the thread of the log; None: nothing is to be done
-    work.run(...)                       in any other thread, by the cleaner of the store
-    compaction.end(work)                in the thread of the log, also after an error
+    work = compaction.begin(...)        in the log's thread; None: nothing to do
+    work.run(...)                       in any other thread, with the store's cleaner
+    compaction.end(work)                in the log's thread, also after an error
 
-Theory of operation. Only segments that are not written to any more are compacted, and none that reaches beyond the last
-stable offset: a record that is not committed must not hide an older one. While they are read, none is deleted. Those
-that were written anew take their places in the thread of the log, which reads the old ones until then; nothing of them
-counts before (`.cleaned`), as another topic of that name may have the directory by now.
+Theory of operation. Only segments before the active one are compacted, and none beyond the last stable offset: an
+uncommitted record must not hide an older one. While they are read, none is deleted. Compacted segments are put in place
+in the log's thread, which reads the old ones until then; before, they have no effect (`.cleaned`), as another topic of
+that name may have the directory by now.
 
-How far a log was compacted is known as long as it is open. Once a start it is dirty from its beginning.
+How far a log was compacted is known while it is open. After a start it is dirty from its beginning.
 
 Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets.
 """
@@ -31,12 +31,12 @@ from wire.log.indexes import AbortedTransaction, aborted_transactions
 from wire.log.segments import read_segment
 
 InLogsThread: TypeAlias = Callable[[Callable[[], None]], None]
-"""Calls something in the thread of the log, and waits for it; raises what it raises."""
+"""Calls something in the log's thread, and waits for it; raises what it raises."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Compacting:
-    """The segments from the beginning of a log up to the offset `end`, dirty from `first_dirty` on."""
+    """The segments from the start of a log up to the offset `end`, dirty from `first_dirty`."""
 
     compaction: LogCompaction
     settings: RecordSettings
@@ -44,7 +44,7 @@ class Compacting:
     end: int
     now_ms: int
     done_to: int | None = None
-    """From there on nothing was compacted; None: it failed."""
+    """The offset after which nothing was compacted; None: it failed."""
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(
@@ -60,7 +60,7 @@ class Compacting:
         directory = self.compaction.directory
         for span in closed_segments(directory, self.end):
             if span.end > self.first_dirty:
-                sync(span.path)  # an older record goes only where the later one is on the disk
+                sync(span.path)  # an older record is removed only once the later one is on the disk
         done_to = compact(
             directory,
             CompactionSettings(
@@ -81,7 +81,7 @@ class Compacting:
 
 
 class LogCompaction:
-    """See the module. `close_files` lets go of the descriptors of the segments in `directory`."""
+    """See the module. `close_files` closes the descriptors of the segments in `directory`."""
 
     def __init__(
         self, directory: Path, log: Log, producers: Producers, close_files: Callable[[], None]
@@ -92,10 +92,10 @@ class LogCompaction:
         self._close_files = close_files
         self._first_dirty = 0
         self._tried_to = 0
-        """As far as compaction was tried: what failed once is tried again when there is more to compact."""
+        """How far compaction was tried: after a failure it is retried when there is more to compact."""
 
     def begin(self, settings: RecordSettings, last_stable_offset: int, now_ms: int) -> Compacting | None:
-        """What is to be done, where enough is dirty."""
+        """The work, if enough is dirty."""
         lag_ms = settings.min_compaction_lag_ms
         end = self._log.cleanable_end(last_stable_offset, now_ms - lag_ms if lag_ms else MAX_LONG)
         if end <= self._tried_to:
@@ -109,13 +109,13 @@ class LogCompaction:
         )
 
     def replace(self, cleaned: Path, index: SegmentIndex, end: int) -> None:
-        """Let a written segment stand for the segments up to the offset `end`. :raises OSError:"""
+        """Replace the segments up to the offset `end` by a compacted one. :raises OSError:"""
         self._close_files()
         replace_segments(cleaned, end)
         self._log.replace(index, end)
 
     def end(self, work: Compacting) -> None:
-        """Take what was done. :raises OSError: a segment that was to be deleted is still there"""
+        """Record the finished work. :raises OSError: a segment that should be deleted still exists"""
         if work.done_to is not None:
             self._first_dirty = work.done_to
             self._producers.compacted(work.end, work.aborted)

@@ -1,8 +1,8 @@
-"""The log of an internal topic's partition, for readers: a coordinator appends to its files, and they are compacted.
+"""An internal topic's partition, for readers: a coordinator appends to its files, and they are compacted.
 
-Theory of operation. `catch_up` compares the files with what is known of them: of the active segment only what is new is
-read, of a segment that is new or was compacted everything. Compaction goes on in another thread: where it replaces a
-segment between `catch_up` and a read, the read fails (ESTALE) rather than give other bytes.
+Theory of operation. `catch_up` compares the files with its index: of the active segment only new batches are read, of a
+new or compacted segment everything. Compaction runs in another thread: if it replaces a segment between `catch_up` and
+a read, the read fails (ESTALE) rather than return other bytes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from wire.log.batch_scan import scan
 from wire.log.segments import list_segments, read_segment
 
 MOST_LISTINGS = 3
-"""Compaction may take a file away that was just listed."""
+"""Compaction may remove a file that was just listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """A segment's file as it was, and what is in it."""
+class _IndexedFile:
+    """A segment's file when it was indexed, and its index."""
 
     path: Path
     inode: int
@@ -40,7 +40,7 @@ class ReadFiles:
     """Segments that others write (`log.Files`)."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, _Seen] = {}
+        self.seen: dict[int, _IndexedFile] = {}
         """By base offset."""
 
     def read(self, base_offset: int, position: int, size: int) -> bytes:
@@ -51,29 +51,29 @@ class ReadFiles:
             return os.pread(file.fileno(), size, position)
 
     def create(self, base_offset: int) -> None:
-        raise OSError(errno.EROFS, f"a coordinator begins segment {base_offset}")
+        raise OSError(errno.EROFS, f"only a coordinator creates segment {base_offset}")
 
     def append(self, batch: bytes | bytearray) -> None:
-        raise OSError(errno.EROFS, f"a coordinator writes the log that {len(batch)} bytes are for")
+        raise OSError(errno.EROFS, f"only a coordinator writes this log, not a batch of {len(batch)} bytes")
 
     def delete(self, base_offset: int) -> None:
-        raise OSError(errno.EROFS, f"a coordinator deletes segment {base_offset}")
+        raise OSError(errno.EROFS, f"only a coordinator deletes segment {base_offset}")
 
 
 class CoordinatorLog(Log):
     """See the module."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is the partition's; it need not be there yet."""
+        """`directory` is the partition's; it need not exist yet."""
         self._read_files = ReadFiles()
         super().__init__(self._read_files)
         self.producers = Producers()
-        """What the log tells of transactions."""
+        """The transactions in the log."""
         self._directory = directory
         self._loaded_to = 0
 
     def catch_up(self) -> None:
-        """Take in what was written and compacted since the last time. :raises DamagedLog: :raises OSError:"""
+        """Index what was written and compacted since the last call. :raises DamagedLog: :raises OSError:"""
         if not self._directory.exists():
             return
         for _ in range(MOST_LISTINGS - 1):
@@ -85,13 +85,13 @@ class CoordinatorLog(Log):
     def _catch_up(self) -> None:
         known = {each.path: each for each in self._read_files.seen.values()}
         paths = list_segments(self._directory)
-        seen = [self._look(path, known.get(path), is_active=path == paths[-1]) for path in paths]
+        seen = [self._index_file(path, known.get(path), is_active=path == paths[-1]) for path in paths]
         if seen:
             self._read_files.seen = {each.index.base_offset: each for each in seen}
             self._segments = [each.index for each in seen]
             self.start_offset = self._segments[0].base_offset
 
-    def _look(self, path: Path, known: _Seen | None, *, is_active: bool) -> _Seen:
+    def _index_file(self, path: Path, known: _IndexedFile | None, *, is_active: bool) -> _IndexedFile:
         status = path.stat()
         if known is not None and known.inode == status.st_ino:
             grown = status.st_size - known.index.size
@@ -113,12 +113,12 @@ class CoordinatorLog(Log):
         self._load(batches)
 
     def _load(self, batches: Batches) -> None:
-        """Those that were not there before."""
+        """Index new batches."""
         new = batches[int(np.searchsorted(batches.last_offsets, self._loaded_to)) :]
         if len(new):
             self.producers.load(new)
             self._loaded_to = int(new.last_offsets[-1]) + 1
 
 
-def _seen(path: Path, status: os.stat_result, index: SegmentIndex) -> _Seen:
-    return _Seen(path=path, inode=status.st_ino, modified_ns=status.st_mtime_ns, index=index)
+def _seen(path: Path, status: os.stat_result, index: SegmentIndex) -> _IndexedFile:
+    return _IndexedFile(path=path, inode=status.st_ino, modified_ns=status.st_mtime_ns, index=index)

@@ -1,13 +1,13 @@
 """Records on a disk, in the files and the layout of a broker's log directory.
 
-    orders-0/00000000000000000000.log  .index  .timeindex   a segment that is full, or was closed in good order
+    orders-0/00000000000000000000.log  .index  .timeindex   a segment that is full, or was closed cleanly
     orders-0/00000000000000012345.log                       the active one: it is indexed when it is closed
     orders-0/leader-epoch-checkpoint
-    log-start-offset-checkpoint                             where logs begin that DeleteRecords has shortened
+    log-start-offset-checkpoint                             the log start offsets that DeleteRecords has moved
 
-Theory of operation. A partition is read when it is first asked for. A batch is written where the last one ends; the
-system has it then, and the disk when `unsynced` was called and done. What a kill leaves half written is cut off when
-the log is read, with everything after it. Files are opened as they are needed, a few at a time.
+Theory of operation. A partition is read when it is first needed. A batch is written after the last one; the operating
+system has it then, and the disk after `unsynced` was called and finished. When a log is read, a half-written batch of a
+killed process is cut off, with everything after it. A limited number of files is open at a time, on demand.
 
 Compaction (`compaction`) replaces closed segments while the partition is open.
 
@@ -36,7 +36,7 @@ from coordinator.store.disk import side_by_side, sync
 from coordinator.store.log import cut_segment, write_batch
 from coordinator.store.partition_files import (
     INTERNAL_TOPICS,
-    Fate,
+    DirectorySuffix,
     LeaderEpoch,
     partition_directories,
     read_leader_epochs,
@@ -49,18 +49,18 @@ from wire.log.segments import Segment, list_segments, read_segment, segment_name
 LOG_STARTS = "log-start-offset-checkpoint"
 MOST_OPEN = 128
 MOST_UNSYNCED = 2
-"""Segments at the end that may not have been on the disk: after a kill, the checksums of their batches are compared."""
+"""Segments at the end that may not have reached the disk: after a kill, the checksums of their batches are verified."""
 
 
 class OpenFiles:
-    """Descriptors of segments, those that were used last."""
+    """Descriptors of the most recently used segments."""
 
     def __init__(self, most: int = MOST_OPEN) -> None:
         self._most = most
         self._by_path: OrderedDict[Path, int] = OrderedDict()
 
     def get(self, path: Path) -> int:
-        """A descriptor, until the next one is asked for. :raises OSError:"""
+        """A descriptor, valid until the next call. :raises OSError:"""
         found = self._by_path.get(path)
         if found is not None:
             self._by_path.move_to_end(path)
@@ -87,7 +87,7 @@ class SegmentFiles:
         removed: list[Path],
         active: Segment | None,
     ) -> None:
-        """`active` is the last segment, where there is one: its index files are as they should be, or not there."""
+        """`active` is the last segment, if any: its index files are complete, or do not exist."""
         self._directory = directory
         self._opened = opened
         self._unsynced = unsynced
@@ -124,7 +124,7 @@ class SegmentFiles:
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoints:
-    """Those of one partition (`partition.Checkpoints`)."""
+    """The checkpoints of one partition (`partition.Checkpoints`)."""
 
     directory: RecordDirectory
     topic: str
@@ -138,7 +138,7 @@ class StoredCheckpoints:
 
 
 class StoredPartition(NamedTuple):
-    """What there is of a partition."""
+    """The stored state of a partition."""
 
     log: Log
     epochs: LeaderEpochs
@@ -148,7 +148,7 @@ class StoredPartition(NamedTuple):
 
 
 class RecordDirectory:
-    """See the module. `root` is the log directory, which was closed in good order or not; one thread works on it."""
+    """See the module. `root` is the log directory, which was closed cleanly or not; one thread works on it."""
 
     def __init__(self, root: Path, *, was_clean: bool) -> None:
         """:raises DamagedLog: :raises StorageFailed:"""
@@ -158,7 +158,7 @@ class RecordDirectory:
         self._unsynced: set[Path] = set()
         self._removed: list[Path] = []
         self._read: set[Path] = set()
-        """The directories that were read; those of others are as a kill may have left them."""
+        """The directories that were read; others may have a half-written batch."""
         try:
             self._starts = read_checkpoint(root / LOG_STARTS)
         except OSError as error:
@@ -169,16 +169,16 @@ class RecordDirectory:
         return self._root / f"{topic}-{number}"
 
     def leader_epoch(self, topic: str, number: int) -> int:
-        """That of the last leader of a partition. :raises DamagedLog: :raises OSError:"""
+        """The epoch of a partition's last leader. :raises DamagedLog: :raises OSError:"""
         epochs = read_leader_epochs(self.path(topic, number))
         return epochs[-1].epoch if epochs else 0
 
     def holds_records(self, topic: str, number: int) -> bool:
-        """Whether there is a segment of a partition. :raises OSError:"""
+        """Whether a partition has a segment. :raises OSError:"""
         return any(self.path(topic, number).glob("*.log"))
 
     def open(self, topic: str, number: int) -> StoredPartition:
-        """Read a partition, and cut off what a kill left half written. :raises DamagedLog: :raises OSError:"""
+        """Read a partition, and cut off a half-written batch. :raises DamagedLog: :raises OSError:"""
         directory = self.path(topic, number)
         finish_interrupted(directory)
         producers = Producers()
@@ -209,13 +209,13 @@ class RecordDirectory:
         )
 
     def keep_start(self, topic: str, number: int, offset: int) -> None:
-        """Write where a log begins. :raises OSError:"""
+        """Write the log start offset. :raises OSError:"""
         starts = {**self._starts, (topic, number): offset}
         write_checkpoint(self._root / LOG_STARTS, starts)
         self._starts = starts
 
     def forget(self, topic: str, number: int) -> None:
-        """The partition was deleted: another topic of its name begins anew."""
+        """The partition was deleted: another topic of its name starts empty."""
         directory = self.path(topic, number)
         self._opened.close(directory)
         self._read.discard(directory)
@@ -227,15 +227,15 @@ class RecordDirectory:
                 write_checkpoint(self._root / LOG_STARTS, self._starts)
 
     def purging(self) -> Callable[[], None]:
-        """What removes the files of deleted segments, in whatever thread; else the next start does."""
+        """A function that removes the files of deleted segments, in any thread; otherwise the next start does."""
         removed = list(self._removed)
         self._removed.clear()
         return partial(_remove, removed)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronizes all that was written since the last time, if anything was, in whatever thread.
+        """A function that synchronizes all writes since the last call, None without any, in any thread.
 
-        StorageFailed: nobody knows any more what is on the disk.
+        StorageFailed: it is unknown what is on the disk.
         """
         if not self._unsynced:
             return None
@@ -244,7 +244,7 @@ class RecordDirectory:
         return partial(side_by_side, _sync, paths)
 
     def close(self) -> None:
-        """Leave all partitions in good order. :raises StorageFailed: :raises DamagedLog:"""
+        """Close all partitions cleanly. :raises StorageFailed: :raises DamagedLog:"""
         try:
             if (unsynced := self.unsynced()) is not None:
                 unsynced()
@@ -258,16 +258,20 @@ class RecordDirectory:
 
     def _read_rest(self) -> None:
         for path, name in partition_directories(self._root):
-            if name.fate is Fate.NONE and path not in self._read and name.topic not in INTERNAL_TOPICS:
+            if (
+                name.suffix is DirectorySuffix.NONE
+                and path not in self._read
+                and name.topic not in INTERNAL_TOPICS
+            ):
                 self.open(name.topic, name.partition)
 
     def abandon(self) -> None:
-        """Let go of the files as a kill would."""
+        """Close the files without finishing them, as a kill would."""
         self._opened.close()
 
 
 def _complete(directory: Path) -> None:
-    """Write the small files that a partition with records lacks."""
+    """Write missing checkpoint files of a partition with records."""
     if list_segments(directory):
         write_missing_indexes(directory, before=1 << 63)
         if not read_leader_epochs(directory):

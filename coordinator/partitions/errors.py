@@ -1,4 +1,4 @@
-"""Why a partition refuses records."""
+"""Errors of partitions that refuse records."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedRecord:
-    """One record at fault: its place in the batch, and why."""
+    """A rejected record: its index in the batch, and the reason."""
 
     index: int
     message: str
 
 
 class RecordsRefused(RequestRefused):
-    """A batch is not appended; the records at fault go on the wire too."""
+    """A batch is not appended; the rejected records are sent to the client too."""
 
     def __init__(
         self, code: ErrorCode, message: str | None = None, records: Sequence[RefusedRecord] = ()

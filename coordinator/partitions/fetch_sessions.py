@@ -1,12 +1,12 @@
-"""Fetch sessions: a client names its partitions once, then only what has changed; so does the answer (KIP-227).
+"""Fetch sessions (KIP-227): requests and answers contain all partitions once, then only what has changed.
 
-    fetch = sessions.begin(request, now_ms)       what is to be read, or the error that is the whole answer
-    session_id, kept = fetch.finish(results)      which of the results the client has not seen
+    fetch = sessions.begin(request, now_ms)       the partitions to read, or the error that is the whole answer
+    session_id, kept = fetch.finish(results)      the results that the client does not have yet
 
-Theory of operation. A request of epoch -1 has no session, and ends the one that it names. Epoch 0 begins one. Any
-other continues the session that it names, if the epoch is the next one. As many sessions are kept as a broker keeps;
-a new one takes the place of the one that was unused longest, if that is more than two minutes, else the client gets
-none and names all partitions again.
+Theory of operation. A request of epoch -1 has no session, and closes the one in its session id. Epoch 0 opens one. Any
+other continues its session, if the epoch is the next one. There are as many slots as on a broker; a new session evicts
+the least recently used one if that was unused for more than two minutes, otherwise the client gets none and sends all
+partitions again.
 
 Source: FetchManager, FetchContext, FetchSessionCache.
 """
@@ -32,7 +32,7 @@ UNKNOWN_OFFSET = -1
 
 
 class PartitionKey(NamedTuple):
-    """A partition as a request names it: by the topic's name before version 13, then by its id."""
+    """A partition as a request identifies it: by topic name before version 13, then by topic id."""
 
     topic: str
     topic_id: UUID | None
@@ -46,18 +46,18 @@ Results: TypeAlias = dict[PartitionKey, Result]
 
 @dataclass(slots=True)
 class _Cached:
-    """A partition of a session: what the client wants of it, and what it has seen."""
+    """A partition of a session: the client's request for it, and what it has received."""
 
     asked: Any
     high_watermark: int = UNKNOWN_OFFSET
     log_start_offset: int = UNKNOWN_OFFSET
 
     def has_news(self, result: Result) -> bool:
-        """Whether the client is to get the result; it has seen it then."""
+        """Whether the result must be sent to the client, which then has it."""
         refused = bool(result["error_code"]) or "diverging_epoch" in result
         seen = self.high_watermark, self.log_start_offset
         self.log_start_offset = result["log_start_offset"]
-        # After an error the next result is news, whatever it is.
+        # After an error the next result is always sent.
         self.high_watermark = UNKNOWN_OFFSET if refused else result["high_watermark"]
         return refused or bool(result["records"]) or seen != (result["high_watermark"], self.log_start_offset)
 
@@ -66,17 +66,17 @@ class _Cached:
 class _Session:
     id: int
     by_id: bool
-    """The topics are named by their ids."""
+    """The topics are identified by id."""
     used_ms: int
     partitions: dict[PartitionKey, _Cached] = field(default_factory=dict)
     epoch: int = FIRST + 1
-    """That of the next request."""
+    """The epoch of the next request."""
 
     def advance(self) -> None:
         self.epoch = 1 if self.epoch == MAX_EPOCH else self.epoch + 1
 
     def keep(self, results: Results) -> Results:
-        """The results that are news. Partitions with records come last the next time: all get their turn."""
+        """The results to send. Partitions with records move to the end, so that all get their turn."""
         # Another request of the session may have changed its partitions meanwhile.
         known = {key: result for key, result in results.items() if key in self.partitions}
         news = {key: result for key, result in known.items() if self.partitions[key].has_news(result)}
@@ -88,7 +88,7 @@ class _Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFetch:
-    """What one request wants. `finish` says the id of its session and what the client gets of the results."""
+    """The partitions of a request. `finish` returns the id of its session and the results to send."""
 
     partitions: Sequence[tuple[PartitionKey, Any]] = ()
     error: ErrorCode = ErrorCode.NONE
@@ -96,19 +96,19 @@ class SessionFetch:
 
 
 class FetchSessions:
-    """The sessions of one broker. `new_id` gives random numbers from 1 to 2^31 - 1."""
+    """The sessions of one broker. `new_id` returns random numbers from 1 to 2^31 - 1."""
 
     def __init__(self, new_id: Callable[[], int], slots: int = SLOTS) -> None:
         self._new_id = new_id
         self._slots = slots
         self._sessions: dict[int, _Session] = {}
-        """The one unused for longest first."""
+        """The least recently used one first."""
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def begin(self, request: Any, now_ms: int, *, by_id: bool) -> SessionFetch:
-        """Take a request, whose topics are named by their ids or not."""
+        """Start a request, whose topics are identified by id or by name."""
         asked = dict(_asked(request))
         if request.session_epoch in (WITHOUT, FIRST):
             self._sessions.pop(request.session_id, None)
@@ -148,7 +148,7 @@ class FetchSessions:
     def _open(
         self, asked: Mapping[PartitionKey, Any], results: Results, now_ms: int, *, by_id: bool
     ) -> tuple[int, Results]:
-        """Keep what was answered in a new session, where there is room."""
+        """Store the answered partitions in a new session, if there is room."""
         if not asked or not self._make_room(now_ms):
             return NO_SESSION, results
         session = _Session(id=self._fresh_id(), by_id=by_id, used_ms=now_ms)

@@ -1,6 +1,6 @@
-"""Which leader wrote which records of a partition.
+"""The leader epochs of a partition.
 
-An epoch begins at the log's end at that moment. Source: LeaderEpochFileCache.
+An epoch starts at the log end at that moment. Source: LeaderEpochFileCache.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from coordinator.store.partition_files import LeaderEpoch
 
 UNDEFINED = -1
-"""Of an epoch and of an offset: there is none."""
+"""No epoch, or no offset."""
 
 
 class LeaderEpochs:
@@ -23,11 +23,11 @@ class LeaderEpochs:
 
     @property
     def latest(self) -> int:
-        """The epoch of the present leader; `UNDEFINED` before the first one."""
+        """The epoch of the current leader; `UNDEFINED` before the first one."""
         return self.epochs[-1].epoch if self.epochs else UNDEFINED
 
     def begin(self, epoch: int, offset: int) -> None:
-        """Let `epoch` write from `offset` on; one that wrote nothing is forgotten."""
+        """Start `epoch` at `offset`; an epoch without records is removed."""
         if epoch <= self.latest:
             return
         while self.epochs and self.epochs[-1].start_offset >= offset:
@@ -42,7 +42,7 @@ class LeaderEpochs:
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest epoch up to `epoch` that wrote records, and the offset after its last one.
 
-        (`UNDEFINED`, `UNDEFINED`) for an epoch that has not begun.
+        (`UNDEFINED`, `UNDEFINED`) for an epoch that has not started.
         """
         if epoch == UNDEFINED or epoch > self.latest:
             return UNDEFINED, UNDEFINED
@@ -53,7 +53,7 @@ class LeaderEpochs:
         return found, self.epochs[place].start_offset
 
     def forget_before(self, log_start: int) -> None:
-        """The log begins at `log_start` now."""
+        """The log start offset is now `log_start`."""
         place = bisect_right(self.epochs, log_start, key=lambda each: each.start_offset)
         if place:
             first = replace(

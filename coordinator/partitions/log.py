@@ -1,9 +1,9 @@
 """The log of a partition: batches in segments, found by offset and by time.
 
-Theory of operation. A log knows its segments by their indexes only; their bytes are where `Files` keeps them, in
-memory or on a disk. A segment that is full by its size, by the age of its first batch or by the reach of its offsets
-is followed by the next one: the last one is the active one, the only one that grows. Records are deleted from the
-front, a whole segment at a time; `start_offset` may lie within one.
+Theory of operation. A log keeps only the indexes of its segments; `Files` has their bytes, in memory or on a disk. A
+segment that is full by size, by the age of its first batch or by its range of offsets is followed by the next one: the
+last one is the active one, the only one that grows. Records are deleted from the start, a whole segment at a time;
+`start_offset` may be within one.
 
 Source: LocalLog, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
 """
@@ -30,14 +30,14 @@ class ReadBatches(NamedTuple):
 
 
 READ_AHEAD = 16 * 1024
-"""What is read at once where headers are looked for: a few entries of an index lie within it."""
+"""The bytes read at once when looking for headers: a few entries of an index lie within them."""
 
 
 class Files(Protocol):
-    """Where the bytes of segments are, each by its base offset. OSError: nothing has changed."""
+    """The bytes of segments, by base offset. OSError: nothing has changed."""
 
     def create(self, base_offset: int) -> None:
-        """Begin a segment, the active one from now on."""
+        """Create a segment, which becomes the active one."""
 
     def append(self, batch: bytes | bytearray) -> None:
         """Write to the active segment."""
@@ -46,11 +46,11 @@ class Files(Protocol):
         """Up to `size` bytes of a segment."""
 
     def delete(self, base_offset: int) -> None:
-        """Forget a segment."""
+        """Delete a segment."""
 
 
 class MemoryFiles:
-    """Segments that end with the process."""
+    """Segments in memory."""
 
     def __init__(self) -> None:
         self._segments: dict[int, bytearray] = {}
@@ -70,10 +70,10 @@ class MemoryFiles:
 
 
 class Log:
-    """See the module. What `files` cannot do raises OSError."""
+    """See the module. Failures of `files` raise OSError."""
 
     def __init__(self, files: Files, segments: Sequence[SegmentIndex] = (), start_offset: int = 0) -> None:
-        """`segments`, ascending, are those that `files` has; without any the first batch begins one."""
+        """`segments`, ascending, are those of `files`; without any the first batch creates one."""
         self._files = files
         self._is_begun = bool(segments)
         self._segments = list(segments) or [SegmentIndex(start_offset)]
@@ -106,7 +106,7 @@ class Log:
     def read(self, offset: int, max_bytes: int, end: int, *, at_least_one: bool) -> ReadBatches:
         """Whole batches from the one that holds `offset` up to the offset `end`, of one segment.
 
-        Of more than `max_bytes` is none but the first, `at_least_one` wanted (KIP-74).
+        Only the first batch may exceed `max_bytes`, if `at_least_one` (KIP-74).
         """
         for segment in self._segments[self._place_of(offset) :]:
             if segment.base_offset >= end:
@@ -117,7 +117,7 @@ class Log:
         return ReadBatches(b"", offset)
 
     def batches_since(self, timestamp: int) -> Iterator[bytes]:
-        """The batches with a record of `timestamp` or later, deleted ones included."""
+        """The batches with a record of `timestamp` or later, including deleted ones."""
         for segment in self._segments:
             if segment.max_timestamp >= timestamp:
                 for batch in self._headers(segment, segment.position_of_time(timestamp)):
@@ -126,11 +126,11 @@ class Log:
 
     @property
     def max_timestamp(self) -> int:
-        """The latest of all records, -1 where there are none."""
+        """The latest of all records, -1 without any."""
         return max(segment.max_timestamp for segment in self._segments)
 
     def start_at(self, offset: int) -> None:
-        """Let the log begin at `offset` at the earliest; segments before it are deleted."""
+        """Move the log start offset to at least `offset`; earlier segments are deleted."""
         self.start_offset = max(self.start_offset, offset)
         while (
             not self._is_held
@@ -141,7 +141,7 @@ class Log:
             del self._segments[0]
 
     def expire(self, settings: RecordSettings, now_ms: int) -> None:
-        """Delete the segments that are no longer retained, by their size or time or as the log begins after them."""
+        """Delete the segments that are no longer retained, by size, time or log start offset."""
         surplus = self.size - settings.retention_bytes
         offset = self.start_offset
         for segment in self._segments:
@@ -157,18 +157,18 @@ class Log:
         self.start_at(offset)
 
     def hold(self) -> None:
-        """Delete no segment, until `release`: they are being compacted."""
+        """Delete no segment until `release`: they are being compacted."""
         self._is_held = True
 
     def release(self) -> None:
-        """Delete what was to be deleted since `hold`. :raises OSError:"""
+        """Delete the segments due since `hold`. :raises OSError:"""
         self._is_held = False
         self.start_at(self.start_offset)
 
     def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
-        """The base offset of the first segment that may not be compacted.
+        """The base offset of the first segment that must not be compacted.
 
-        It is the active one, or reaches beyond `stable_end`, or has a record later than `newest_ms`.
+        It is the active one, or extends beyond `stable_end`, or has a record later than `newest_ms`.
         """
         for segment, following in pairwise(self._segments):
             if following.base_offset > stable_end or segment.max_timestamp > newest_ms:
@@ -176,7 +176,7 @@ class Log:
         return self._segments[-1].base_offset
 
     def dirty_ratio(self, first_dirty: int, end: int) -> float:
-        """How many of the bytes below offset `end` are behind `first_dirty`: 0 to 1."""
+        """The share of the bytes before offset `end` that is after `first_dirty`: 0 to 1."""
         clean = dirty = 0
         for segment in self._segments:
             if segment.base_offset < first_dirty:
@@ -186,7 +186,7 @@ class Log:
         return dirty / (clean + dirty) if dirty else 0.0
 
     def replace(self, compacted: SegmentIndex, end: int) -> None:
-        """Let a segment stand for those from its base offset up to the offset `end`."""
+        """Replace the segments from its base offset up to the offset `end` by a compacted one."""
         first, behind = (
             bisect_left(self._segments, offset, key=lambda each: each.base_offset)
             for offset in (compacted.base_offset, end)
@@ -208,14 +208,14 @@ class Log:
         )
 
     def _place_of(self, offset: int) -> int:
-        """Of the segment that `offset` belongs in."""
+        """The index of the segment that `offset` belongs to."""
         place = bisect_right(self._segments, offset, key=lambda each: each.base_offset)
         return max(place - 1, 0)
 
     def _read(
         self, segment: SegmentIndex, offset: int, max_bytes: int, end: int, at_least_one: bool
     ) -> ReadBatches | None:
-        """As `read`; None where the segment has nothing from `offset` on."""
+        """As `read`; None if the segment has nothing from `offset`."""
         start: int | None = None
         stop, read_to = 0, offset
         for batch in self._headers(segment, segment.position_of(offset)):
@@ -233,7 +233,7 @@ class Log:
         return ReadBatches(self._files.read(segment.base_offset, start, stop - start), read_to)
 
     def _headers(self, segment: SegmentIndex, position: int) -> Iterator[Batch]:
-        """The batches of a segment from `position` on; their positions are in the segment."""
+        """The batches of a segment from `position`, with their positions in the segment."""
         chunk, begin = b"", position
         while position < segment.size:
             at = position - begin

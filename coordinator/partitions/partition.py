@@ -1,12 +1,12 @@
-"""One partition of a topic: what is written to it and read from it, for the broker that leads it.
+"""One partition of a topic: writing and reading its records, for the broker that leads it.
 
-Theory of operation. There is one replica, so that the high watermark is the log's end. `append` validates a batch
-(`validation`), stamps its offset and leader epoch into it, and lets the log have it; `read` gives whole batches up to
-the high watermark or, to read committed records, the last stable offset. Who waits for records is in `watchers`, each
-called when there may be more to read, or when the partition is gone.
+Theory of operation. There is one replica, so the high watermark is the log end. `append` validates a batch
+(`validation`), sets its offset and leader epoch, and writes it to the log; `read` returns whole batches up to the high
+watermark or, for read_committed, the last stable offset. `watchers` wait for records; each is called when there may be
+more to read, or when the partition is deleted.
 
-The producers' state is in `producers`: a numbered batch is judged before it gets an offset, and shown when it is in
-the log.
+The producers' state is in `producers`: a batch with a producer id is checked before it gets an offset, and recorded
+when it is in the log.
 
 Source: Partition, UnifiedLog.
 """
@@ -22,7 +22,7 @@ from coordinator.errors import RequestRefused
 from coordinator.partitions.compaction import Compacting, LogCompaction
 from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
 from coordinator.partitions.log import Log, ReadBatches
-from coordinator.partitions.producers import EndOfTransaction, Producers
+from coordinator.partitions.producers import EndTransactionMarker, Producers
 from coordinator.partitions.settings import RecordSettings
 from coordinator.partitions.validation import accept, stamp
 from coordinator.store.partition_files import LeaderEpoch
@@ -41,15 +41,15 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
     -5,
     -6,
 )
-"""What ListOffsets asks for instead of a time. Nothing is tiered: all records are local (KIP-405, KIP-1005)."""
+"""The special timestamps of ListOffsets. There is no tiered storage: all records are local (KIP-405, KIP-1005)."""
 NOTHING = ReadBatches(b"", 0)
 HIGH_WATERMARK = -1
-"""DeleteRecords up to there."""
+"""The offset of DeleteRecords that stands for the high watermark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """Where a batch is in the log. `append_time_ms` is -1 where the records have their producer's time."""
+    """The position of a batch in the log. `append_time_ms` is -1 if the records have their producer's time."""
 
     base_offset: int
     append_time_ms: int
@@ -57,7 +57,7 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """Whole batches, and the offsets at that moment. `aborted` None: all records were asked for."""
+    """Whole batches, and the offsets at that moment. `aborted` None: uncommitted records were requested, too."""
 
     records: bytes
     high_watermark: int
@@ -65,12 +65,12 @@ class Read:
     log_start_offset: int
     aborted: Sequence[AbortedTransaction] | None
     diverging: tuple[int, int] | None = None
-    """Epoch and end offset up to which the reader's log is the same, where it is not (KIP-595)."""
+    """Epoch and end offset up to which the reader's log is the same, if it diverges (KIP-595)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundOffset:
-    """An offset, with the time and leader epoch of its record where they are known; -1 stands for none."""
+    """An offset, with the time and leader epoch of its record if known; -1 stands for none."""
 
     offset: int = -1
     timestamp: int = NO_TIMESTAMP
@@ -78,24 +78,24 @@ class FoundOffset:
 
 
 class Checkpoints(Protocol):
-    """Where it lasts what the segments of a partition do not say. OSError: what was there before is."""
+    """Persistent state of a partition outside of its segments. OSError: the previous state is unchanged."""
 
     def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None:
-        """Which leader wrote which records."""
+        """Store the leader epochs."""
 
     def keep_start(self, offset: int) -> None:
-        """Where the log begins."""
+        """Store the log start offset."""
 
 
 class NoCheckpoints:
-    """Of a partition in memory."""
+    """For a partition in memory."""
 
     def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None: ...
     def keep_start(self, offset: int) -> None: ...
 
 
 class Partition:
-    """See the module. `settings` gives those of the topic at the moment of the call."""
+    """See the module. `settings` returns the topic's settings at the time of the call."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Partition:
         self.producers = producers or Producers()
         self._checkpoints = checkpoints or NoCheckpoints()
         self.compaction = compaction
-        """That of its files, where they are on a disk."""
+        """The compaction of its files, if they are on a disk."""
         self._log = log
         self._settings = settings
         self._epochs = epochs or LeaderEpochs()
@@ -127,7 +127,7 @@ class Partition:
 
     @property
     def leader_epoch(self) -> int:
-        """That of the present leader."""
+        """The epoch of the current leader."""
         return self._epochs.latest
 
     @property
@@ -151,19 +151,19 @@ class Partition:
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
-        """Another leader has taken the partition over; smaller epochs are ignored. :raises OSError:"""
+        """A new leader; smaller epochs are ignored. :raises OSError:"""
         self._epochs.begin(epoch, self._log.end_offset)
         self._checkpoints.keep_epochs(self._epochs.epochs)
 
     def check_epoch(self, epoch: int) -> None:
-        """Compare the epoch that a client believes in; -1 where it has none. :raises RequestRefused:"""
+        """Check the leader epoch that a client knows; -1 for none. :raises RequestRefused:"""
         if epoch == UNDEFINED or epoch == self.leader_epoch:
             return
         is_old = epoch < self.leader_epoch
         raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
 
     def accept(self, records: bytes, now_ms: int) -> bytearray:
-        """Judge a batch of a client (`validation.single_batch`); as it can be appended. In whatever thread.
+        """Validate a client's batch (`validation.single_batch`); as it can be appended. In any thread.
 
         :raises RecordsRefused:
         """
@@ -188,10 +188,10 @@ class Partition:
             base_offset=appended.base_offset, append_time_ms=now_ms if settings.log_append_time else -1
         )
 
-    def end_transaction(self, end: EndOfTransaction, now_ms: int) -> None:
-        """Append the marker that ends a producer's transaction, also where it has written nothing here.
+    def end_transaction(self, end: EndTransactionMarker, now_ms: int) -> None:
+        """Append the marker that ends a producer's transaction, even if it has written nothing here.
 
-        :raises RequestRefused: a newer producer has been here :raises OSError: it is not in the log
+        :raises RequestRefused: a newer producer has written here :raises OSError: it is not in the log
         """
         self.producers.check_end(end)
         kind = ControlType.COMMIT if end.committed else ControlType.ABORT
@@ -221,7 +221,7 @@ class Partition:
         at_least_one: bool,
         last_fetched_epoch: int = UNDEFINED,
     ) -> Read:
-        """Batches from the one that holds `offset` on, of `max_bytes` at most; `at_least_one`: the first in any case.
+        """Batches from the one that contains `offset`, of at most `max_bytes`; `at_least_one`: the first in any case.
 
         :raises RequestRefused: `offset` is not in the log :raises OSError:
         """
@@ -259,7 +259,7 @@ class Partition:
         if timestamp != MAX_TIMESTAMP:
             return self._first_since(timestamp, self.log_start_offset, end)
         latest = self._log.max_timestamp
-        # As a broker does: the latest may be a record that was deleted, where its segment is still there.
+        # Like a broker: the latest may be a deleted record whose segment still exists.
         return FoundOffset() if latest == NO_TIMESTAMP else self._first_since(latest, 0, end)
 
     def _first_since(self, timestamp: int, start: int, end: int) -> FoundOffset:
@@ -279,7 +279,7 @@ class Partition:
         return self._epochs.end_of(epoch, self._log.end_offset)
 
     def delete_records(self, offset: int) -> int:
-        """Let the log begin at `offset`; from where on it can be read now. :raises RequestRefused: :raises OSError:"""
+        """Move the log start offset to `offset`; the new one. :raises RequestRefused: :raises OSError:"""
         if not self._settings().cleanup_deletes:
             raise RequestRefused(ErrorCode.POLICY_VIOLATION)
         wanted = self.high_watermark if offset == HIGH_WATERMARK else offset
@@ -292,14 +292,14 @@ class Partition:
         return self.log_start_offset
 
     def expire(self, now_ms: int) -> None:
-        """Delete what the topic's retention does not keep. :raises OSError:"""
+        """Delete records according to the topic's retention. :raises OSError:"""
         settings = self._settings()
         if settings.cleanup_deletes:
             self._log.expire(settings, now_ms)
             self._forget_before_start()
 
     def begin_compaction(self, now_ms: int) -> Compacting | None:
-        """What is to be compacted now, if anything is; `compaction.end` must follow."""
+        """The compaction work that is due, None without any; `compaction.end` must follow."""
         settings = self._settings()
         if self.compaction is None or not settings.cleanup_compacts:
             return None
@@ -310,11 +310,11 @@ class Partition:
         self.producers.forget_below(self.log_start_offset)
 
     def close(self) -> None:
-        """The partition is gone."""
+        """The partition was deleted."""
         self.is_closed = True
         self.notify()
 
     def notify(self) -> None:
-        """Tell who waits."""
+        """Notify the watchers."""
         for watcher in tuple(self.watchers):
             watcher()

@@ -1,4 +1,4 @@
-"""The partitions of all topics there are, by topic id and number."""
+"""The partitions of all topics, by topic id and number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Partitions:
         configs: Callable[[str], Mapping[str, Any]],
         directory: RecordDirectory | None = None,
     ) -> None:
-        """`configs` gives the settings of a topic: the same mapping as long as none of them changes.
+        """`configs` returns the settings of a topic: the same mapping as long as none of them changes.
 
         `directory`: where records outlive the process. Those of internal topics are written by coordinators, and only
         read here.
@@ -46,12 +46,12 @@ class Partitions:
         self._of_coordinators: dict[tuple[UUID, int], CoordinatorLog] = {}
         self._damaged: set[tuple[UUID, int]] = set()
         self._epochs: dict[tuple[UUID, int], int] = {}
-        """Of partitions that were looked at and not opened."""
+        """Of partitions that were inspected but not opened."""
 
     def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
-        """Those that may hold records, one after the other: opened for it where they are on a disk.
+        """Partitions that may hold records, one by one: opened if they are on a disk.
 
-        `where` says of the settings of a topic whether it is meant.
+        `where` filters by the settings of their topics.
         """
         topics = [each for each in self._image.by_id.values() if each.name not in INTERNAL_TOPICS]
         for topic in topics:
@@ -68,7 +68,7 @@ class Partitions:
         return self._directory is not None and self._directory.holds_records(topic.name, number)
 
     def purging(self) -> Callable[[], None]:
-        """What removes the files of deleted records, in whatever thread."""
+        """A function that removes the files of deleted records, in any thread."""
         return _nothing if self._directory is None else self._directory.purging()
 
     def set_topics(self, image: TopicImage) -> None:
@@ -84,7 +84,7 @@ class Partitions:
                 partition.close()
 
     def leader_epoch(self, topic_id: UUID, number: int) -> int:
-        """That of a partition, which is not opened for it; 0 where the topic is not known yet."""
+        """The leader epoch of a partition, without opening it; 0 if the topic is unknown."""
         opened = self._by_topic.get(topic_id, {}).get(number)
         if opened is not None:
             return opened.leader_epoch
@@ -98,7 +98,7 @@ class Partitions:
         return self._epochs.get(place, 0)
 
     def find(self, topic_id: UUID, number: int) -> Partition | None:
-        """A partition of a topic that exists. :raises RequestRefused: KAFKA_STORAGE_ERROR, it cannot be read"""
+        """A partition of an existing topic. :raises RequestRefused: KAFKA_STORAGE_ERROR: it cannot be read"""
         topic = self._image.by_id.get(topic_id)
         if topic is None or not 0 <= number < topic.partitions:
             return None
@@ -141,7 +141,7 @@ class Partitions:
 
     @contextmanager
     def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:
-        """Files of a partition are read; never again once they were damaged. :raises RequestRefused:"""
+        """Read files of a partition; never again after damage was found. :raises RequestRefused:"""
         if (topic.id, number) in self._damaged:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
         try:
@@ -162,7 +162,7 @@ class Partitions:
         return StoredPartition(log, epochs, log.producers, StoredCheckpoints(directory, topic.name, number))
 
     def settings(self, topic: str) -> RecordSettings:
-        """What counts for the records of a topic at this moment."""
+        """The current settings for a topic's records."""
         values = self._configs(topic)
         known = self._settings.get(topic)
         if known is None or known[0] is not values:

@@ -1,15 +1,15 @@
-"""The producers of one partition: idempotence, open transactions, and what read_committed consumers may see.
+"""The producers of one partition: idempotence, open transactions, and what read_committed consumers may read.
 
     duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it must not be
     producers.append(batch)                 when it has its offsets
     producers.end(...)                      for the marker that ends a transaction
-    producers.load(batches)                 instead, for what a log holds when it is opened
+    producers.load(batches)                 instead, for the batches of a log that is opened
 
-Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that one
-that is sent again is answered with the offset it has and not appended. A batch of a transaction opens it, unless it is
-open; a control batch ends it. The last stable offset is the first one of the oldest transaction that is open. The
-log alone determines all this: no file is written for it (a broker's `.snapshot`), as the headers of a log are read
-when it is opened anyway.
+Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that a
+repeated one is answered with its offset and not appended again. A transactional batch opens a transaction, unless one
+is open; a control batch ends it. The last stable offset is the first offset of the oldest open transaction. The log
+alone determines all this: no file is written for it (a broker's `.snapshot`), as the headers of a log are read anyway
+when it is opened.
 
 Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890.
 """
@@ -50,12 +50,12 @@ from wire.log.indexes import AbortedTransaction
 from wire.log.varints import Ints
 
 REMEMBERED_BATCHES = 5
-"""As many as a client has under way at once (`max.in.flight.requests.per.connection`)."""
+"""The maximum that a client has in flight (`max.in.flight.requests.per.connection`)."""
 NO_COORDINATOR_EPOCH = -1
 
 
 class AppendedBatch(NamedTuple):
-    """A batch of a producer that is in the log. `timestamp` is its largest, ms since 1970."""
+    """A producer's batch in the log. `timestamp` is its largest, ms since 1970."""
 
     first_sequence: int
     last_sequence: int
@@ -64,8 +64,8 @@ class AppendedBatch(NamedTuple):
     timestamp: int
 
 
-class EndOfTransaction(NamedTuple):
-    """A marker: whose transaction ends, and how. `coordinator_epoch` is the transaction coordinator's."""
+class EndTransactionMarker(NamedTuple):
+    """A transaction marker. `coordinator_epoch` is the transaction coordinator's."""
 
     producer_id: int
     producer_epoch: int
@@ -75,7 +75,7 @@ class EndOfTransaction(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Producer:
-    """What is known of one producer. `transaction_from` is the first offset of its open transaction."""
+    """The state of one producer. `transaction_from` is the first offset of its open transaction."""
 
     epoch: int = NO_PRODUCER_EPOCH
     coordinator_epoch: int = NO_COORDINATOR_EPOCH
@@ -85,11 +85,11 @@ class Producer:
 
     @property
     def last_sequence(self) -> int:
-        """The number of its last record at this epoch; -1 where there is none."""
+        """The number of its last record at this epoch; -1 without any."""
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     def enter(self, epoch: int) -> None:
-        """Numbers begin anew with an epoch."""
+        """Start an epoch, with new sequence numbers."""
         if epoch != self.epoch:
             self.batches.clear()
             self.epoch = epoch
@@ -101,18 +101,18 @@ class Producers:
     def __init__(self) -> None:
         self._by_id: dict[int, Producer] = {}
         self._open: dict[int, int] = {}
-        """The first offset of every open transaction, by producer id, in the order of their beginnings."""
+        """The first offset of every open transaction, by producer id, in the order of their starts."""
         self._aborted: list[AbortedTransaction] = []
         """In the order of their markers."""
 
     def check(self, batch: Batch) -> AppendedBatch | None:
-        """Judge a batch of a client; where it was appended already: what of it is in the log.
+        """Check a client's batch; if it was already appended: the appended batch.
 
         :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE
         """
         producer = self._by_id.get(batch.producer_id)
         if producer is None:
-            return None  # after its records were deleted, a producer goes on with any number
+            return None  # after its records were deleted, a producer may continue with any number
         if batch.producer_epoch == producer.epoch:
             for one in producer.batches:
                 if (one.first_sequence, one.last_sequence) == (batch.base_sequence, batch.last_sequence):
@@ -124,7 +124,7 @@ class Producers:
         return None
 
     def append(self, batch: Batch) -> None:
-        """Take a data batch of a producer that was appended, with its offsets."""
+        """Record an appended data batch of a producer, with its offsets."""
         producer = self._by_id.setdefault(batch.producer_id, Producer())
         producer.enter(batch.producer_epoch)
         producer.batches.append(
@@ -140,16 +140,16 @@ class Producers:
         if batch.is_transactional and producer.transaction_from is None:
             producer.transaction_from = self._open[batch.producer_id] = batch.base_offset
 
-    def check_end(self, end: EndOfTransaction) -> None:
-        """Judge a marker. :raises RequestRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED"""
+    def check_end(self, end: EndTransactionMarker) -> None:
+        """Check a marker. :raises RequestRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED"""
         producer = self._by_id.get(end.producer_id)
         if producer is not None:
             _check_epoch(producer, end.producer_epoch)
             if end.coordinator_epoch < producer.coordinator_epoch:
                 raise RequestRefused(ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
-    def end(self, end: EndOfTransaction, offset: int, timestamp: int) -> None:
-        """Take a marker that was appended at `offset`."""
+    def end(self, end: EndTransactionMarker, offset: int, timestamp: int) -> None:
+        """Record a marker that was appended at `offset`."""
         producer = self._by_id.setdefault(end.producer_id, Producer())
         producer.enter(end.producer_epoch)
         producer.coordinator_epoch = end.coordinator_epoch
@@ -167,18 +167,18 @@ class Producers:
             )
 
     def load(self, batches: Batches) -> None:
-        """Take the next segment of a log that is opened.
+        """Load the next segment of a log that is opened.
 
         :raises DamagedLog: a control batch cannot be read
         """
         ends = dict(_ends(batches))
-        for index in _telling(batches):
+        for index in _relevant_batches(batches):
             batch = batches[index]
             if not batch.is_control:
                 self.append(batch)
             elif index in ends:
                 committed, epoch = ends[index]
-                end = EndOfTransaction(batch.producer_id, batch.producer_epoch, committed, epoch)
+                end = EndTransactionMarker(batch.producer_id, batch.producer_epoch, committed, epoch)
                 self.end(end, batch.base_offset, batch.max_timestamp)
 
     def is_open(self, producer: ProducerIdentity) -> bool:
@@ -187,36 +187,36 @@ class Producers:
         return known is not None and known.epoch == producer.epoch and known.transaction_from is not None
 
     def last_stable_offset(self, end: int) -> int:
-        """The offset below which every transaction has ended, where the log ends at `end`."""
+        """The offset before which every transaction has ended; `end` is the log end."""
         return next(iter(self._open.values()), end)
 
     def aborted(self, start: int, end: int) -> list[AbortedTransaction]:
-        """The aborted transactions with records from `start` to below `end`: what a Fetch reports."""
+        """The aborted transactions with records from `start` to before `end`, as in a Fetch response."""
         found = []
         for place in range(bisect_left(self._aborted, start, key=_last_offset), len(self._aborted)):
             one = self._aborted[place]
             if one.first_offset < end:
                 found.append(one)
             if one.last_stable_offset >= end:
-                break  # what ended later began at `end` or behind it
+                break  # later ones started at `end` or after it
         return found
 
     def forget_below(self, log_start: int) -> None:
-        """The log begins at `log_start` now: forget the aborted transactions before it."""
+        """The log start offset is now `log_start`: forget the aborted transactions before it."""
         del self._aborted[: bisect_left(self._aborted, log_start, key=_last_offset)]
 
     def compacted(self, end: int, aborted: Sequence[AbortedTransaction]) -> None:
-        """The log was compacted up to the offset `end`: these are the aborted transactions that ended before it."""
+        """The log was compacted up to the offset `end`: `aborted` are the aborted transactions that ended before it."""
         self._aborted[: bisect_left(self._aborted, end, key=_last_offset)] = aborted
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget producers that were quiet for `producer.id.expiration.ms` and have no transaction open."""
+        """Forget producers that were idle for `producer.id.expiration.ms` and have no open transaction."""
         for producer_id, producer in list(self._by_id.items()):
             if producer.transaction_from is None and now_ms - producer.last_timestamp >= expiration_ms:
                 del self._by_id[producer_id]
 
     def known(self) -> Iterator[tuple[int, Producer]]:
-        """Every producer by its id; what DescribeProducers lists."""
+        """Every producer by its id, as DescribeProducers lists them."""
         return iter(self._by_id.items())
 
 
@@ -236,17 +236,17 @@ def _check_sequence(producer: Producer, batch: Batch) -> None:
         raise RequestRefused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
-def _telling(batches: Batches) -> list[int]:
+def _relevant_batches(batches: Batches) -> list[int]:
     """The batches of a segment that the state of its producers depends on.
 
-    All of transactions; of a producer that only numbers its records the last ones.
+    All of transactions; of an idempotent producer only the last ones.
     """
     headers = batches.headers
     marked = headers["attributes"] & (TRANSACTIONAL | CONTROL) != 0
     plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != NO_PRODUCER_ID))
     by_producer = plain[np.argsort(headers["producer_id"][plain], kind="stable")]
     ids = headers["producer_id"][by_producer]
-    # A batch is one of the last where another producer's, or nothing, stands so far behind it.
+    # A batch is one of the last if the batch this far after it is another producer's, or does not exist.
     last = np.ones(len(ids), dtype=bool)
     last[:-REMEMBERED_BATCHES] = ids[:-REMEMBERED_BATCHES] != ids[REMEMBERED_BATCHES:]
     relevant: list[int] = np.sort(np.concatenate((np.flatnonzero(marked), by_producer[last]))).tolist()

@@ -1,7 +1,7 @@
-"""Where the batches of one segment are found, by offset and by time.
+"""The index of one segment, by offset and by time.
 
-An entry after every 4096 bytes, by the rules by which a broker writes its index files, so that these are the same
-numbers: see `wire.log.indexes`. Source: LogSegment.append.
+It has an entry after every 4096 bytes, by the rules of a broker's index files, so that the numbers are the same: see
+`wire.log.indexes`. Source: LogSegment.append.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wire.log.segments import Segment
 
 
 class SegmentIndex:
-    """One segment, whose first possible offset is `base_offset`, as far as it was written."""
+    """One segment as far as it is written; its first possible offset is `base_offset`."""
 
     __slots__ = (
         "_last_entry",
@@ -37,17 +37,17 @@ class SegmentIndex:
         self.size = 0
         self.next_offset = base_offset
         self.first_timestamp: int | None = None
-        """The largest of the first batch; None while there is none."""
+        """The largest of the first batch; None while it is empty."""
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset
-        """The last offset of the batch in which `max_timestamp` came up first."""
+        """The last offset of the first batch that has `max_timestamp`."""
         self._offsets, self._positions = array("q"), array("q")
         self._times, self._time_offsets = array("q"), array("q")
         self._last_entry = 0
 
     @classmethod
     def of(cls, segment: Segment) -> Self:
-        """Of a segment that was read."""
+        """The index of a segment that was read."""
         index, batches = cls(segment.base_offset), segment.batches
         if not len(batches):
             return index
@@ -66,7 +66,7 @@ class SegmentIndex:
         return index
 
     def add(self, batch: Batch) -> None:
-        """The batch follows the last one; its position in the segment is the present size."""
+        """Append a batch to the index; its position is the current size."""
         if self.first_timestamp is None:
             self.first_timestamp = batch.max_timestamp
         if batch.max_timestamp > self.max_timestamp:
@@ -82,12 +82,12 @@ class SegmentIndex:
         self.next_offset = batch.next_offset
 
     def position_of(self, offset: int) -> int:
-        """Where to begin to look for the batch that holds `offset`: there or after it."""
+        """The position at or before the batch that contains `offset`."""
         place = bisect_right(self._offsets, offset)
         return self._positions[place - 1] if place else 0
 
     def position_of_time(self, timestamp: int) -> int:
-        """Where to begin to look for the first batch with something of `timestamp` or later."""
-        # The entry names the batch in which its time came up first: an equal one is the batch itself.
+        """The position at or before the first batch with a record of `timestamp` or later."""
+        # The entry refers to the first batch with its time: for an equal time, to that batch itself.
         place = bisect_right(self._times, timestamp)
         return self.position_of(self._time_offsets[place - 1]) if place else 0

@@ -1,4 +1,4 @@
-"""The settings of a topic that count for its records."""
+"""The settings of a topic that affect its records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNLIMITED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings:
-    """Names and defaults are those of a topic's settings, `_` for `.` (TopicConfig).
+    """Names and defaults are those of topic configs, `_` for `.` (TopicConfig).
 
     `compression_codec` None is `compression.type=producer`: batches stay as they are.
     """
@@ -37,7 +37,7 @@ class RecordSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """From all settings of a topic, by Kafka's names, as `coordinator.configs.topics` has them."""
+        """From all configs of a topic, by Kafka's names, as in `coordinator.configs.topics`."""
         policies, compression = values["cleanup.policy"], values["compression.type"]
         return cls(
             cleanup_deletes="delete" in policies,

@@ -1,6 +1,6 @@
-"""What the records of a produce request must be, by a broker's rules.
+"""Validation of the records of a produce request, by a broker's rules.
 
-One batch of format v2, at the offsets 0, 1, 2 …, with the right checksum and records that are as announced. Source:
+One batch of format v2, at the offsets 0, 1, 2 …, with the right checksum and the announced records. Source:
 ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator.
 """
 
@@ -39,16 +39,16 @@ from wire.log.log_records import LogRecord, records_of
 from wire.log.varints import Ints
 
 ZSTD_SINCE = 7
-"""The version of Produce from which on batches may be compressed with zstd (KIP-110)."""
+"""The first Produce version in which batches may be compressed with zstd (KIP-110)."""
 FEW_RECORDS = 32
-"""So many are read one by one faster than as columns."""
+"""Up to this many records are read faster one by one than as columns."""
 MOST_SHOWN = 3
 
 _LENGTH = Struct(">i")
 _LENGTH_AT = 8
 _MAGIC_AT = 16
 _LEAST_LENGTH = 14
-"""That of a record of magic 0, the smallest thing that once was a batch (LegacyRecord.RECORD_OVERHEAD_V0)."""
+"""The size of a record of magic 0, the smallest batch there ever was (LegacyRecord.RECORD_OVERHEAD_V0)."""
 _BASE_OFFSET = Struct(">q")
 _LEADER_EPOCH = Struct(">i")
 _LEADER_EPOCH_AT = 12
@@ -61,15 +61,15 @@ _MAX_TIMESTAMP_AT = 35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Times:
-    """What counts of the records of a batch."""
+    """The facts of a batch's records that are validated."""
 
     timestamps: Ints
     keyless: Ints
-    """The places of records without a key."""
+    """The indexes of records without a key."""
 
 
 def single_batch(records: bytes | None, version: int) -> bytes:
-    """The only batch in the `records` of a Produce of `version`; what follows it and is none is cut off.
+    """The only batch in the `records` of a Produce of `version`; any incomplete rest is cut off.
 
     :raises RequestRefused:
     """
@@ -87,7 +87,7 @@ def single_batch(records: bytes | None, version: int) -> bytes:
 
 
 def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int) -> bytearray:
-    """A batch as it is to be appended: all but its offset and leader epoch is right.
+    """A batch as it can be appended, except for its offset and leader epoch.
 
     `partition` is its name, for messages. :raises RecordsRefused:
     """
@@ -109,13 +109,13 @@ def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int
 
 
 def stamp(batch: bytearray, base_offset: int, leader_epoch: int) -> None:
-    """Write what the checksum does not cover."""
+    """Set the fields that the checksum does not cover."""
     _BASE_OFFSET.pack_into(batch, 0, base_offset)
     _LEADER_EPOCH.pack_into(batch, _LEADER_EPOCH_AT, leader_epoch)
 
 
 def _batch_sizes(records: bytes) -> Iterator[int]:
-    """Of every batch that is there by its length; what follows is skipped (ByteBufferLogInputStream)."""
+    """The size of every complete batch; an incomplete rest is skipped (ByteBufferLogInputStream)."""
     position = 0
     while position + LOG_OVERHEAD <= len(records):
         (length,) = _LENGTH.unpack_from(records, position + _LENGTH_AT)
@@ -150,7 +150,7 @@ def _check_header(batch: Batch, records: bytes) -> None:
 
 
 def _read(batch: Batch, records: bytes) -> _Times:
-    """Go through the records, so that nobody who fetches them meets what are none."""
+    """Read all records, so that no consumer ever fetches malformed ones."""
     try:
         if batch.count <= FEW_RECORDS:
             return _one_by_one(records_of(batch, records))
@@ -204,7 +204,7 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
 def _untimely(
     batch: Batch, timestamps: Ints, settings: RecordSettings, now_ms: int
 ) -> Iterator[RefusedRecord]:
-    """The records whose timestamps the topic does not take."""
+    """The records whose timestamps the topic does not accept."""
     if not settings.log_append_time:
         early = now_ms - settings.message_timestamp_before_max_ms
         late = now_ms + settings.message_timestamp_after_max_ms
@@ -223,7 +223,7 @@ def _untimely(
 
 
 def _recompressed(batch: Batch, records: bytes, codec: Codec | None) -> bytearray:
-    """The batch by the topic's own `compression.type`."""
+    """The batch in the topic's `compression.type`."""
     attributes = batch.attributes & ~CODEC_MASK | (codec or Codec.NONE)
     return bytearray(rewrite_batch(replace(batch, attributes=attributes), records_of(batch, records)))
 

@@ -30,7 +30,7 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
-from coordinator.partitions.producers import EndOfTransaction
+from coordinator.partitions.producers import EndTransactionMarker
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Session
 from coordinator.server.compactor import Compactor
@@ -46,7 +46,7 @@ from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
 from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, Recovered
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from coordinator.store.log import SegmentLimits
 from coordinator.store.offsets_log import OffsetsLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, partition_for
@@ -357,7 +357,7 @@ class Cluster:
         self.check_group_settings(group, values)
         if self._data is not None:
             try:
-                self._data.set_config(Configured.GROUP, group, values)
+                self._data.set_config(ConfigKind.GROUP, group, values)
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._engine.set_group_config(group, of_consumer_groups(values))
@@ -415,7 +415,7 @@ class Cluster:
 
     def _recover(self, data: DataDirectory) -> Recovered:
         recovered = data.recover(self._engine)
-        for group, values in data.configs[Configured.GROUP].items():
+        for group, values in data.configs[ConfigKind.GROUP].items():
             try:
                 self._engine.restore_group_config(group, of_consumer_groups(values))
             except RequestRefused as error:
@@ -446,7 +446,7 @@ class Cluster:
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
                     try:
-                        partition.end_transaction(EndOfTransaction(*producer, committed), now_ms)
+                        partition.end_transaction(EndTransactionMarker(*producer, committed), now_ms)
                     except OSError as error:
                         raise StorageFailed("ending a transaction in", str(partition), error) from error
         if offsets and self._data is not None:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.server.placement import Placement, Replicas
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed
@@ -168,13 +168,13 @@ class Topics:
             return
         by_partition = {str(number): ",".join(map(str, each)) for number, each in enumerate(placed)}
         usual = self._placement.is_usual(name, placed)
-        self._data.set_config(Configured.ASSIGNMENT, name, {} if usual else by_partition)
+        self._data.set_config(ConfigKind.ASSIGNMENT, name, {} if usual else by_partition)
 
     def _restore(self, topic: TopicInfo) -> None:
         """Restore a topic's brokers, if all of them exist again."""
         if self._data is None:
             return
-        kept = self._data.configs[Configured.ASSIGNMENT].get(topic.name, {})
+        kept = self._data.configs[ConfigKind.ASSIGNMENT].get(topic.name, {})
         texts = [kept.get(str(number), "") for number in range(topic.partitions)]
         if all(re.fullmatch(r"[0-9]+(,[0-9]+)*", text) for text in texts):
             placed = [tuple(map(int, text.split(","))) for text in texts]

@@ -1,1 +1,1 @@
-"""What the coordinator knows, as `__consumer_offsets` records in a broker's files."""
+"""The coordinator's storage: `__consumer_offsets` records in a broker's files."""

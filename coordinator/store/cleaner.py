@@ -1,23 +1,23 @@
-"""Cleaning of a partition: every segment but the one that is written to is compacted.
+"""The log cleaner: compacts every segment of a partition except the active one.
 
-Theory of operation. What lies before `first_dirty` was compacted before; what was written since then is dirty, and
-says which keys have a later record now. A partition is worth the work once more than half of its bytes are dirty. The
-segments are read one after the other, and neighbors that fit into one segment become one. Nothing here looks at the
-active segment, and nobody else writes to the others, so that compaction runs beside appending, in a thread of its own.
+Theory of operation. What is before `first_dirty` was compacted earlier; what was written since is dirty, and determines
+which keys have a later record now. A partition is compacted once more than half of its bytes are dirty. The segments
+are read one after the other, and neighbors that fit into one segment are merged. The active segment is not touched, and
+no one else writes to the others, so that compaction can run in a separate thread while records are appended.
 
-Which records survive is decided in `compaction`. Memory: the keys of the dirty part, and two segments. Source:
+`compaction` decides which records survive. Memory: the keys of the dirty part, and two segments. Source:
 LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
 
-A compacted segment takes the place of those it was made of so that a kill at any point loses nothing:
+A compacted segment replaces its source segments so that a kill at any point loses nothing:
 
     0000.log.cleaned    being written: not valid yet
-    0000.log.swap       whole and on the disk: it counts, whatever of the old segments is still there
-    0000.log            in its place
+    0000.log.swap       complete and on the disk: it is valid, whatever of the old segments still exists
+    0000.log            in place
 
-From the moment at which the file is called `.swap`, the old segments within its offsets are only in the way, and
-`list_segments` skips them. What a kill interrupted is done again, or taken back, by `finish` at the next start.
-The names are a broker's, so that each continues an interrupted compaction of the other. The index files go with
-the segment that they belong to; `write_missing_indexes` makes those of the new one. Source: LocalLog.replaceSegments,
+Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them.
+`finish_interrupted` completes or reverts at the next start what a kill interrupted. The names are a broker's, so that
+each continues an interrupted compaction of the other. The index files belong to their segment;
+`write_missing_indexes` creates those of the new one. Source: LocalLog.replaceSegments,
 LogLoader.load.
 """
 
@@ -46,10 +46,10 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionSettings:
-    """A broker's settings for the cleaning of a log, with its defaults.
+    """A broker's settings of the log cleaner, with its defaults.
 
-    `segment_bytes`: how large a segment may become. `delete_retention_ms`: how long a tombstone can be seen.
-    `producer_expiration_ms`: how long a producer is known that writes nothing any more.
+    `segment_bytes`: the maximum size of a segment. `delete_retention_ms`: how long a tombstone stays visible.
+    `producer_expiration_ms`: how long an idle producer is remembered.
     """
 
     segment_bytes: int = 100 << 20
@@ -60,15 +60,15 @@ class CompactionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentSpan:
-    """A segment, and the offset at which the log goes on behind it."""
+    """A segment, and the offset after it."""
 
     path: Path
     end: int
 
 
 @dataclass(slots=True, kw_only=True)
-class _Neighbors:
-    """Segments that become one; behind them the log goes on at the offset `end`."""
+class _SegmentGroup:
+    """Segments that are merged into one; `end` is the offset after them."""
 
     paths: list[Path]
     end: int
@@ -79,11 +79,11 @@ class _Neighbors:
 
 
 class Interrupted(Exception):
-    """Compaction was told to stop; the log is as whole as before."""
+    """Compaction was stopped; the log is as complete as before."""
 
 
 def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
-    """How much of what may be compacted is dirty: bytes, 0 to 1. `active` is the active segment's base offset.
+    """The share of dirty bytes in what can be compacted, 0 to 1. `active` is the active segment's base offset.
 
     :raises OSError:
     """
@@ -113,13 +113,13 @@ def compact(
     stopped: Callable[[], bool] = lambda: False,
     put_in_place: Callable[[Path, int], None] | None = None,
 ) -> int:
-    """Compact the segments before the one with the base offset `active`; from which offset on the log was not touched.
+    """Compact the segments before the one with the base offset `active`; the offset after which nothing was touched.
 
-    `put_in_place` is for a log that is read meanwhile: called instead of `replace_segments`, it calls that in its time.
+    `put_in_place` is for a log that is being read: called instead of `replace_segments`, which it calls when possible.
 
-    :raises Interrupted: `stopped` said so
-    :raises DamagedLog: a segment cannot be understood; those before it may be compacted
-    :raises OSError: likewise, where it cannot be read or its replacement not be written
+    :raises Interrupted: `stopped` returned true
+    :raises DamagedLog: a segment cannot be read; those before it may be compacted
+    :raises OSError: likewise, if it cannot be read or its replacement not be written
     """
     spans = closed_segments(directory, active)
     survey = Survey()
@@ -133,7 +133,7 @@ def compact(
         delete_retention_ms=settings.delete_retention_ms,
         producer_expiration_ms=settings.producer_expiration_ms,
     )
-    for run in _neighbors([span for span in spans if span.end <= end], settings.segment_bytes):
+    for run in _group_segments([span for span in spans if span.end <= end], settings.segment_bytes):
         _check(stopped)
         _merge(run, retention, put_in_place or replace_segments)
     _check(stopped)
@@ -142,15 +142,15 @@ def compact(
 
 
 def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: int) -> int:
-    """The base offset of the first segment that may not be compacted: the one where a transaction is open."""
+    """The base offset of the first segment that must not be compacted: the one with an open transaction."""
     if open_from is None:
         return active
     return next(base_offset_of(span.path) for span in spans if span.end > open_from)
 
 
-def _neighbors(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neighbors]:
-    """Neighbors that become one segment, as none of them grows."""
-    runs: list[_Neighbors] = []
+def _group_segments(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_SegmentGroup]:
+    """Neighbors that are merged into one segment, so that segments stay few."""
+    runs: list[_SegmentGroup] = []
     size = 0
     for span in spans:
         own = span.path.stat().st_size
@@ -159,12 +159,12 @@ def _neighbors(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_Neighb
             runs[-1].end = span.end
             size += own
         else:
-            runs.append(_Neighbors(paths=[span.path], end=span.end))
+            runs.append(_SegmentGroup(paths=[span.path], end=span.end))
             size = own
     return runs
 
 
-def _merge(run: _Neighbors, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
+def _merge(run: _SegmentGroup, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
     cleaned = run.paths[0].parent / f"{segment_name(run.base_offset)}{CLEANED}"
     is_same = len(run.paths) == 1
     try:
@@ -195,9 +195,9 @@ def _check(stopped: Callable[[], bool]) -> None:
 
 
 def replace_segments(cleaned: Path, next_offset: int) -> None:
-    """Let a written segment replace those below `next_offset`.
+    """Replace the segments before `next_offset` by a written one.
 
-    :raises OSError: `finish_interrupted` goes on from there
+    :raises OSError: `finish_interrupted` continues from there
     """
     sync(cleaned)
     swap = cleaned.rename(cleaned.with_suffix(SWAP))
@@ -206,13 +206,13 @@ def replace_segments(cleaned: Path, next_offset: int) -> None:
 
 
 def finish_interrupted(directory: Path) -> None:
-    """Finish or take back what was interrupted here, also by a broker.
+    """Complete or revert what was interrupted here, also by a broker.
 
-    :raises DamagedLog: a `.swap` file is not whole
+    :raises DamagedLog: a `.swap` file is incomplete
     :raises OSError:
     """
     given_up = [path for path in directory.iterdir() if path.suffix in (CLEANED, DELETED)]
-    # A broker that splits a segment has the later parts already swapped when an earlier one is not yet written.
+    # A broker that splits a segment has already swapped the later parts when an earlier one is not yet written.
     first_unwritten = min((base_offset_of(path) for path in given_up if path.suffix == CLEANED), default=None)
     for path in given_up:
         path.unlink()
@@ -228,7 +228,7 @@ def finish_interrupted(directory: Path) -> None:
 
 
 def write_missing_indexes(directory: Path, *, before: int) -> None:
-    """Write the index files of the segments below offset `before` that have none.
+    """Write the missing index files of the segments before offset `before`.
 
     :raises DamagedLog: :raises OSError:
     """
@@ -239,20 +239,20 @@ def write_missing_indexes(directory: Path, *, before: int) -> None:
         segment = read_segment(path)
         aborted: Sequence[AbortedTransaction] = ()
         if (segment.batches.headers["attributes"] & CONTROL).any():
-            # A transaction that was rolled back may have begun in any segment before.
+            # A transaction that was aborted may have started in any earlier segment.
             log = (read_segment(each).batches for each in paths[: number + 1])
             *_, aborted = aborted_transactions(log)
         write_indexes(segment, aborted)
 
 
 def delete_indexes(log: Path) -> None:
-    """Delete the index files of a segment that is about to change. :raises OSError:"""
+    """Delete the index files of a segment that will change. :raises OSError:"""
     for suffix in INDEX_SUFFIXES:
         log.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _replace(swap: Path, next_offset: int) -> None:
-    """Everything from `.swap` on; may be done again after any part of it."""
+    """All steps after `.swap`; can be repeated after any part of it."""
     log = swap.with_suffix("")
     for path in swap.parent.iterdir():
         is_old = path != log and path.suffix in (LOG, *INDEX_SUFFIXES)

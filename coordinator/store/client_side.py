@@ -1,8 +1,8 @@
-"""Client-side assignors in the records of consumer groups, which Kafka's record types have no room for.
+"""Client-side assignors in the records of consumer groups, which Kafka's record types have no fields for.
 
-KIP-848 describes fields for them in the records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields
-under a number that Kafka does not use, so that a broker and its tools read such a record and skip them, and a log
-without client-side assignors is byte by byte a broker's.
+KIP-848 describes fields for them in the records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields with
+a tag that Kafka does not use, so that a broker and its tools skip them, and a log without client-side assignors is
+byte by byte a broker's.
 
 Source: KIP-848 "Records": Assignors, Error, MetadataVersion and MetadataBytes.
 """
@@ -19,7 +19,7 @@ from wire.messages.reader import DICTIONARIES, UNKNOWN_TAGS, DecodeError, messag
 from wire.messages.writer import message_writer
 
 TAG = 848_000
-"""Kafka numbers the tagged fields of a message from 0 on."""
+"""Kafka numbers the tagged fields of a message from 0."""
 
 _ASSIGNORS = message("""
     ClientAssignors
@@ -43,7 +43,7 @@ _PAYLOAD = message("""
 
 
 def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, Any]:
-    """What a member's record has in addition; ValueError for what does not fit."""
+    """The additional field of a member's record; ValueError if a value is too large."""
     if not assignors:
         return {}
     fields = [
@@ -76,7 +76,7 @@ def read_assignors(fields: Mapping[str, Any]) -> tuple[ClientAssignor, ...]:
 
 
 def payload_fields(payload: Payload) -> dict[str, Any]:
-    """What the record of a target or current assignment has in addition; ValueError for what does not fit."""
+    """The additional field of a target or current assignment record; ValueError if a value is too large."""
     if payload == NO_PAYLOAD:
         return {}
     said = payload.metadata
@@ -89,7 +89,7 @@ def payload_fields(payload: Payload) -> dict[str, Any]:
 
 
 def read_payload(fields: Mapping[str, Any]) -> Payload:
-    """What a client-side assignor has to say with an assignment. :raises DecodeError:"""
+    """The metadata and error of a client-side assignor in a record. :raises DecodeError:"""
     found = _read(_PAYLOAD, fields)
     if found is None:
         return NO_PAYLOAD

@@ -1,9 +1,9 @@
-"""Topics, features and settings of groups, out of a cluster's metadata log: `__cluster_metadata-0` of KRaft servers.
+"""Topics, features and group configs from a cluster's metadata log: `__cluster_metadata-0` of KRaft servers.
 
     00000000000000000000.log                        records: frame version (1), number, version, all varints, message
-    00000000000000012345-0000000007.checkpoint      a snapshot: the same, of what was true before offset 12345
+    00000000000000012345-0000000007.checkpoint      a snapshot: the same, for the state before offset 12345
 
-The newest snapshot is read, then the log from its offset on. Segments that a snapshot covers may be gone.
+The newest snapshot is read, then the log from its offset. Segments that a snapshot covers may be deleted.
 
 Source: MetadataRecordSerde, Snapshots, TopicsDelta, MetadataBatchLoader (KIP-868 transactions).
 """
@@ -65,23 +65,23 @@ class ClusterTopic:
 
 @dataclass(slots=True, kw_only=True)
 class MetadataImage:
-    """What a copy of the log says. `is_whole`: it tells of all topics that there were at the moment."""
+    """The content of a copy of the log. `is_whole`: it has all topics that existed at the requested time."""
 
     topics: dict[UUID, ClusterTopic] = field(default_factory=dict)
     removed: dict[UUID, str] = field(default_factory=dict)
-    """Names of topics that were deleted, as far back as the log goes."""
+    """Names of deleted topics, as far back as the log goes."""
     racks: dict[int, str | None] = field(default_factory=dict)
     """By broker id."""
     features: dict[str, int] = field(default_factory=dict)
     """Finalized levels by name."""
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Settings by group and name (ConfigRecord of a GROUP), of groups that have any."""
+    """Configs by group and name (ConfigRecord of a GROUP), of groups that have any."""
     is_whole: bool = False
     notices: list[Notice] = field(default_factory=list)
 
 
 def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> MetadataImage:
-    """Read a partition's directory, as of a moment.
+    """Read a partition's directory, as of a time.
 
     :raises DamagedLog: if the log cannot be read
     :raises OSError: likewise
@@ -97,17 +97,19 @@ def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> Me
                 replay.add(columns, start)
     metadata.is_whole = start > 0 if first_offset is None else first_offset <= start
     if first_offset is not None and first_offset > start:
-        message = f"begins with offset {first_offset}, and no snapshot of that moment covers what was before"
+        message = (
+            f"starts at offset {first_offset}, and no snapshot of that time covers the records before it"
+        )
         metadata.notices.append(Notice(file=directory, message=message))
     if replay.unreadable:
         metadata.is_whole = False
-        message = f"{replay.unreadable} records are in no known form; the first: {replay.first_unreadable}"
+        message = f"{replay.unreadable} records cannot be decoded; the first: {replay.first_unreadable}"
         metadata.notices.append(Notice(file=directory, message=message))
     return metadata
 
 
 def _read_snapshot(directory: Path, replay: _Replay) -> int:
-    """Read the newest snapshot of the moment, if there is one; the offset from which on the log is to be read."""
+    """Read the newest snapshot of the time, if any; the offset from which the log must be read."""
     found = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
     snapshots = {path: (int(name[1]), int(name[2])) for path, name in found.items() if name is not None}
     for path in sorted(snapshots, key=snapshots.__getitem__, reverse=True):
@@ -124,9 +126,9 @@ def _read_snapshot(directory: Path, replay: _Replay) -> int:
 
 
 def _snapshot_chunks(path: Path, as_of_ms: int | None) -> list[Columns] | None:
-    """What a snapshot holds; None when it covers something later than the moment.
+    """The records of a snapshot; None if it covers something after the time.
 
-    :raises DamagedLog: if it is no whole snapshot
+    :raises DamagedLog: if the snapshot is incomplete
     :raises OSError: if it cannot be read
     """
     segment = read_segment(path)
@@ -146,11 +148,11 @@ def _covered_until(segment: Segment) -> int:
                 return int(_SNAPSHOT_HEADER.unpack_from(record.value or b"")[1])
         except (MalformedControlRecord, struct.error):
             break
-    raise DamagedLog(segment.path, 0, "a snapshot begins with its header")
+    raise DamagedLog(segment.path, 0, "a snapshot must start with its header")
 
 
 class _Replay:
-    """Makes records true. `as_of_ms`: later ones are passed by."""
+    """Applies records. `as_of_ms`: later ones are skipped."""
 
     def __init__(self, metadata: MetadataImage, as_of_ms: int | None) -> None:
         self.metadata = metadata
@@ -158,10 +160,10 @@ class _Replay:
         self.unreadable = 0
         self.first_unreadable = ""
         self._held: list[tuple[int, Fields]] | None = None
-        """What a transaction wrote that has not ended: records count when it does, and not when it is aborted."""
+        """The records of an open transaction: they take effect when it ends, and not if it is aborted."""
 
     def add(self, columns: Columns, start: int = 0) -> None:
-        """Take in the records from offset `start` on."""
+        """Apply the records from offset `start`."""
         for lane in self._wanted(columns, start).tolist():
             value = columns.value(lane)
             if value is None:
@@ -173,7 +175,7 @@ class _Replay:
                 self.first_unreadable = self.first_unreadable or f"offset {columns.offsets[lane]}, {error}"
 
     def _wanted(self, columns: Columns, start: int) -> Ints:
-        """The records that may tell something, by their number."""
+        """The records that may be relevant, by their type."""
         octets = np.frombuffer(columns.data, dtype=np.uint8)
         control = columns.batches.headers["attributes"] & CONTROL != 0
         chosen = (columns.value_end - columns.value_start > 1) & (columns.offsets >= start)
@@ -198,7 +200,7 @@ class _Replay:
 
 
 def _decode(value: bytes) -> tuple[int, Fields]:
-    """Number and fields of a record. :raises DecodeError: in another frame, or of a newer version"""
+    """Type and fields of a record. :raises DecodeError: another frame, or a newer version"""
     try:
         frame, position = read_varint(value, 0)
         number, position = read_varint(value, position)

@@ -1,18 +1,17 @@
-"""Compaction: which records of a log survive, for every key the last one that counts. `cleaner` writes them.
+"""Compaction: which records of a log survive, the last valid one of every key. `cleaner` writes them.
 
-Theory of operation. A `Survey` has gone through the log and knows which records count. `Retention` goes through it
-again, in the same order, and gives back what is to be in the log afterwards:
+Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `Retention` reads it again,
+in the same order, and returns what remains in the log:
 
-- A record whose key has a later one goes, and so does one of a rolled back transaction, and one without a key.
-- A tombstone stays for `delete_retention_ms` after the first compaction that met it: that one writes the moment into
-  the batch (its delete horizon, KIP-534), a later one drops it.
-- The mark that ends a transaction stays as long as a batch of it is in the log, then as long as a tombstone.
-- The last batch of a producer that was heard of lately stays, without records if need be: it holds the sequence
-  number and epoch by which a broker knows the producer. So does the last batch of what is written into one file: it
-  holds the last offset.
+- A record whose key has a later one is removed, and so is one of an aborted transaction, and one without a key.
+- A tombstone stays for `delete_retention_ms` after the first compaction that finds it, which sets the batch's delete
+  horizon (KIP-534); a later one removes it.
+- The marker that ends a transaction stays as long as a batch of it is in the log, then as long as a tombstone.
+- The last batch of a recently active producer stays, without records if need be: it holds the sequence number and epoch
+  that a broker needs. So does the last batch of each output file: it holds the last offset.
 
-Batches keep their offsets; one of which everything stays is copied byte for byte. Keys are bytes: what a record
-means, and whether this program knows it, makes no difference.
+Batches keep their offsets; a batch whose records all stay is copied byte for byte. Keys are bytes: it does not matter
+what a record means or whether this program knows it.
 
 Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecords.filterTo.
 """
@@ -37,13 +36,13 @@ from wire.log.varints import Ints
 
 
 class Survey:
-    """See the module. Memory: one entry per key, producer and rolled back transaction."""
+    """See the module. Memory: one entry per key, producer and aborted transaction."""
 
     def __init__(self) -> None:
         self.last: dict[bytes, int] = {}
-        """By key, the offset of the last record that counts."""
+        """The offset of the last valid record, by key."""
         self.last_batches: dict[int, int] = {}
-        """By producer id, the base offset of its last batch of data or, where it has none, of its last mark."""
+        """By producer id, the base offset of its last data batch or, without any, of its last marker."""
         self._has_data: set[int] = set()
         self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
         self._began: dict[int, int] = {}
@@ -51,11 +50,11 @@ class Survey:
 
     @property
     def open_from(self) -> int | None:
-        """The first offset of the first transaction that has not ended."""
+        """The first offset of the first open transaction."""
         return min(self._began.values(), default=None)
 
     def add(self, segment: Segment, *, keys: bool = True) -> None:
-        """Look at the next segment; without `keys` only at its producers. :raises DamagedLog:"""
+        """Read the next segment; without `keys` only its producers. :raises DamagedLog:"""
         batches = segment.batches
         self._add_producers(batches)
         marked = np.flatnonzero(batches.headers["attributes"] & (TRANSACTIONAL | CONTROL))
@@ -66,7 +65,7 @@ class Survey:
             self._add_transactions(batches, keys=keys)
 
     def is_rolled_back(self, producer_id: int, offset: int) -> bool:
-        """Whether the batch of a transaction that begins at `offset` was taken back."""
+        """Whether the batch of a transaction that starts at `offset` was aborted."""
         firsts, lasts = self._rolled_back.get(producer_id, ((), ()))
         index = bisect_right(firsts, offset) - 1
         return index >= 0 and offset <= lasts[index]
@@ -117,7 +116,7 @@ def _ending(batch: Batch, data: bytes) -> ControlType | None:
 
 
 def _keys(columns: Columns) -> Iterator[tuple[bytes, int]]:
-    """Keys and offsets, in order; records without a key are passed by."""
+    """Keys and offsets, in order; records without a key are skipped."""
     data = columns.data
     spans = zip(columns.key_start.tolist(), columns.key_end.tolist(), columns.offsets.tolist(), strict=True)
     return ((data[start:end], offset) for start, end, offset in spans if end >= 0)
@@ -132,14 +131,14 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retained:
-    """The bytes that stay of a segment, in pieces; `is_same`: they are those that were there."""
+    """The remaining bytes of a segment, in pieces; `is_same`: they are unchanged."""
 
     pieces: Iterator[bytes]
     is_same: bool
 
 
 class Retention:
-    """See the module. Segments are to be given in their order."""
+    """See the module. Segments must be passed in their order."""
 
     def __init__(
         self, survey: Survey, *, now_ms: int, delete_retention_ms: int, producer_expiration_ms: int
@@ -149,21 +148,21 @@ class Retention:
         self._horizon_ms = now_ms + delete_retention_ms
         self._forgotten_ms = now_ms - producer_expiration_ms
         self._with_batches: set[int] = set()
-        """Producers of whose running transaction a batch was seen."""
+        """Producers with a batch of their current transaction so far."""
 
     def retained(self, segment: Segment, *, keep_end: bool) -> Retained:
-        """What stays of a segment; with `keep_end` its last batch is part of it. :raises DamagedLog:"""
+        """The remaining bytes of a segment; with `keep_end` including its last batch. :raises DamagedLog:"""
         batches = segment.batches
-        fate = self._judge(batches)
+        decisions = self._judge(batches)
         if keep_end and len(batches):
-            fate.must_stay[-1] = True
+            decisions.must_stay[-1] = True
         counts: Ints = batches.headers["count"].astype(np.int64)
-        gone = (fate.kept == 0) & ~fate.must_stay
-        same = ~gone & (fate.kept == counts) & ~fate.needs_horizon
-        return Retained(pieces=self._pieces(batches, fate, gone, same), is_same=bool(same.all()))
+        gone = (decisions.kept == 0) & ~decisions.must_stay
+        same = ~gone & (decisions.kept == counts) & ~decisions.needs_horizon
+        return Retained(pieces=self._pieces(batches, decisions, gone, same), is_same=bool(same.all()))
 
-    def _pieces(self, batches: Batches, fate: _Fate, gone: Flags, same: Flags) -> Iterator[bytes]:
-        """Runs of batches that stay as they are in one piece each, every other one rewritten."""
+    def _pieces(self, batches: Batches, decisions: _Decisions, gone: Flags, same: Flags) -> Iterator[bytes]:
+        """Unchanged batches in one piece per run, every other one rewritten."""
         index = 0
         kinds = np.where(gone, 0, np.where(same, 1, 2))
         borders = np.flatnonzero(np.diff(kinds)) + 1
@@ -172,36 +171,36 @@ class Retention:
                 yield batches.data[int(batches.positions[index]) : int(batches.ends[end - 1])]
             elif index < end and kinds[index] == 2:
                 for each in range(index, end):
-                    yield self._rewritten(batches, fate, each)
+                    yield self._rewritten(batches, decisions, each)
             index = end
 
-    def _rewritten(self, batches: Batches, fate: _Fate, index: int) -> bytes:
+    def _rewritten(self, batches: Batches, decisions: _Decisions, index: int) -> bytes:
         batch = batches[index]
-        low, high = np.searchsorted(fate.kept_offsets, (batch.base_offset, batch.next_offset))
-        kept = set(fate.kept_offsets[low:high].tolist())
+        low, high = np.searchsorted(decisions.kept_offsets, (batch.base_offset, batch.next_offset))
+        kept = set(decisions.kept_offsets[low:high].tolist())
         records = [each for each in records_of(batch, batches.data) if each.offset in kept] if kept else []
         if records and not batch.log_append_time:
             batch = replace(batch, max_timestamp=max(each.timestamp for each in records))
-        if fate.needs_horizon[index]:
+        if decisions.needs_horizon[index]:
             batch = replace(
                 batch, base_timestamp=self._horizon_ms, attributes=batch.attributes | DELETE_HORIZON
             )
         return rewrite_batch(batch, records)
 
-    def _judge(self, batches: Batches) -> _Fate:
-        fate = self._judge_batches(batches)
+    def _judge(self, batches: Batches) -> _Decisions:
+        decisions = self._judge_batches(batches)
         kept_offsets = []
         for columns in columns_of(batches):
-            keep = self._keeps(columns, fate)
-            fate.kept += np.bincount(columns.batch_of[keep], minlength=len(batches))
+            keep = self._keeps(columns, decisions)
+            decisions.kept += np.bincount(columns.batch_of[keep], minlength=len(batches))
             with_tombstones = np.unique(columns.batch_of[keep & (columns.value_end < 0)])
-            fate.needs_horizon[with_tombstones] |= fate.without_horizon[with_tombstones]
+            decisions.needs_horizon[with_tombstones] |= decisions.without_horizon[with_tombstones]
             kept_offsets.append(columns.offsets[keep])
         if kept_offsets:
-            fate.kept_offsets = np.concatenate(kept_offsets)
-        return fate
+            decisions.kept_offsets = np.concatenate(kept_offsets)
+        return decisions
 
-    def _keeps(self, columns: Columns, fate: _Fate) -> Flags:
+    def _keeps(self, columns: Columns, decisions: _Decisions) -> Flags:
         last = self._survey.last
         data = columns.data
         spans = zip(
@@ -212,52 +211,52 @@ class Retention:
             dtype=np.bool_,
             count=len(columns),
         )
-        keep &= (columns.value_end >= 0) | ~fate.horizon_passed[columns.batch_of]
-        keep &= ~fate.discarded[columns.batch_of]
-        keep |= fate.marks[columns.batch_of]
+        keep &= (columns.value_end >= 0) | ~decisions.horizon_passed[columns.batch_of]
+        keep &= ~decisions.discarded[columns.batch_of]
+        keep |= decisions.marks[columns.batch_of]
         return keep
 
-    def _judge_batches(self, batches: Batches) -> _Fate:
-        """What follows from the headers, and from the marks of transactions."""
+    def _judge_batches(self, batches: Batches) -> _Decisions:
+        """What the headers and the transaction markers determine."""
         headers = batches.headers
         attributes = headers["attributes"]
         without_horizon = attributes & DELETE_HORIZON == 0
-        fate = _Fate(
+        decisions = _Decisions(
             count=len(batches),
             without_horizon=without_horizon,
             horizon_passed=~without_horizon & (headers["base_timestamp"] <= self._now_ms),
         )
         for index in np.flatnonzero(headers["producer_id"] >= 0).tolist():
-            self._judge_producer(batches[index], index, fate)
+            self._judge_producer(batches[index], index, decisions)
         for index in np.flatnonzero(attributes & CONTROL | attributes & TRANSACTIONAL).tolist():
-            self._judge_transaction(batches[index], batches.data, index, fate)
-        return fate
+            self._judge_transaction(batches[index], batches.data, index, decisions)
+        return decisions
 
-    def _judge_producer(self, batch: Batch, index: int, fate: _Fate) -> None:
+    def _judge_producer(self, batch: Batch, index: int, decisions: _Decisions) -> None:
         is_last = self._survey.last_batches.get(batch.producer_id) == batch.base_offset
-        fate.must_stay[index] = is_last and batch.max_timestamp >= self._forgotten_ms
+        decisions.must_stay[index] = is_last and batch.max_timestamp >= self._forgotten_ms
 
-    def _judge_transaction(self, batch: Batch, data: bytes, index: int, fate: _Fate) -> None:
+    def _judge_transaction(self, batch: Batch, data: bytes, index: int, decisions: _Decisions) -> None:
         if not batch.is_control:
             self._with_batches.add(batch.producer_id)
-            fate.discarded[index] = self._survey.is_rolled_back(batch.producer_id, batch.base_offset)
+            decisions.discarded[index] = self._survey.is_rolled_back(batch.producer_id, batch.base_offset)
             return
         is_needed = batch.producer_id in self._with_batches or _ending(batch, data) is None
         self._with_batches.discard(batch.producer_id)
-        fate.discarded[index] = not is_needed and bool(fate.horizon_passed[index])
-        fate.marks[index] = not fate.discarded[index]
-        fate.needs_horizon[index] = not is_needed and bool(fate.without_horizon[index])
+        decisions.discarded[index] = not is_needed and bool(decisions.horizon_passed[index])
+        decisions.marks[index] = not decisions.discarded[index]
+        decisions.needs_horizon[index] = not is_needed and bool(decisions.without_horizon[index])
 
 
-class _Fate:
-    """What becomes of each batch of a segment, and the offsets of the records that stay."""
+class _Decisions:
+    """The decision on each batch of a segment, and the offsets of the records that stay."""
 
     def __init__(self, *, count: int, without_horizon: Flags, horizon_passed: Flags) -> None:
         self.without_horizon = without_horizon
         self.horizon_passed = horizon_passed
         self.must_stay: Flags = np.zeros(count, dtype=np.bool_)
         self.discarded: Flags = np.zeros(count, dtype=np.bool_)
-        """None of the records counts."""
+        """None of the records is valid."""
         self.marks: Flags = np.zeros(count, dtype=np.bool_)
         """A control batch that stays."""
         self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""Copies of a partition, in the log directories of several brokers: where they are, and which has come furthest.
+"""Copies of a partition in the log directories of several brokers: where they are, and which is the most complete.
 
-Of two copies the one with the later leader epoch counts, as that leader was elected by those that had everything;
-of one epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
+Of two copies the one with the later leader epoch is used, as that leader was elected from in-sync replicas; of one
+epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coordinator.store.partition_files import Fate, partition_directories
+from coordinator.store.partition_files import DirectorySuffix, partition_directories
 from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One thing to know. `position` is a byte in the file; `is_problem`: something could not be read."""
+    """A notice for the user. `position` is a byte in the file; `is_problem`: something could not be read."""
 
     file: Path | None
     position: int | None = None
@@ -31,13 +31,13 @@ class Notice:
             place = f"{self.file}, byte {self.position}: "
         return f"{place}{self.message}"
 
-    def leading_to(self, consequence: str, *, is_problem: bool = False) -> Notice:
-        """The same, with what follows from it."""
+    def with_consequence(self, consequence: str, *, is_problem: bool = False) -> Notice:
+        """The same, with its consequence."""
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 
 def failure(path: Path, error: DamagedLog | OSError) -> Notice:
-    """Why a file could not be read; `path` where the error names none."""
+    """The error of a file; `path` if the error names none."""
     if isinstance(error, DamagedLog):
         return Notice(file=Path(error.file), position=error.position, message=error.reason)
     named = path if error.filename is None else Path(str(error.filename))
@@ -45,55 +45,57 @@ def failure(path: Path, error: DamagedLog | OSError) -> Notice:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Reach:
-    """How far a copy goes: the leader epoch of its last batch, and the offset behind it. -1 and 0: nowhere."""
+class LogEnd:
+    """The end of a copy: the leader epoch of its last batch, and the offset after it. -1 and 0: empty."""
 
     leader_epoch: int
     next_offset: int
 
 
-EMPTY = Reach(-1, 0)
+EMPTY = LogEnd(-1, 0)
 _LISTINGS = 4
 
 
 def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list[Path]], list[Notice]]:
     """The copies of a topic's partitions by number, and the directories that cannot be read.
 
-    A copy that is to be deleted or being moved does not count.
+    A copy that will be deleted or is being moved does not count.
     """
     copies: dict[int, list[Path]] = {}
     notices = []
     for directory in directories:
         try:
             for entry, name in partition_directories(directory):
-                if name.topic == topic and name.fate is Fate.NONE:
+                if name.topic == topic and name.suffix is DirectorySuffix.NONE:
                     copies.setdefault(name.partition, []).append(entry)
         except OSError as error:
-            notices.append(failure(directory, error).leading_to("nothing in it was read", is_problem=True))
+            notices.append(
+                failure(directory, error).with_consequence("nothing in it was read", is_problem=True)
+            )
     return copies, notices
 
 
-def reach(directory: Path) -> Reach:
-    """How far a copy goes. :raises DamagedLog: if its end cannot be read :raises OSError: likewise"""
+def log_end(directory: Path) -> LogEnd:
+    """The end of a copy. :raises DamagedLog: if it cannot be read :raises OSError: likewise"""
     for _ in range(_LISTINGS):
         # Compaction may have renamed a segment since it was listed.
         with suppress(FileNotFoundError):
-            return _reach(directory)
-    return _reach(directory)
+            return _log_end(directory)
+    return _log_end(directory)
 
 
-def _reach(directory: Path) -> Reach:
+def _log_end(directory: Path) -> LogEnd:
     for path in reversed(list_segments(directory)):
         batches = read_segment(path).batches
         if len(batches):
             last = batches[-1]
-            return Reach(last.leader_epoch, last.next_offset)
+            return LogEnd(last.leader_epoch, last.next_offset)
     return EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Copies of one partition, the best first; those whose end cannot be read come last, and are in `failures`.
+    """Copies of one partition, the best first; those whose end cannot be read are last, and in `failures`.
 
     `behind` are those that end before the best one, or under an earlier leader.
     """
@@ -104,14 +106,14 @@ class Ranking:
 
 
 def rank(copies: Sequence[Path]) -> Ranking:
-    """Order the copies by how far they go."""
+    """Order the copies by their ends."""
     if len(copies) < 2:
         return Ranking(copies=tuple(copies), failures={}, behind=())
-    reached: dict[Path, Reach] = {}
+    reached: dict[Path, LogEnd] = {}
     failures: dict[Path, Notice] = {}
     for copy in copies:
         try:
-            reached[copy] = reach(copy)
+            reached[copy] = log_end(copy)
         except (DamagedLog, OSError) as error:
             failures[copy] = failure(copy, error)
     best_first = sorted(reached, key=reached.__getitem__, reverse=True)

@@ -1,20 +1,20 @@
-"""The data directory of the embedded coordinator, laid out as one of a broker's `log.dirs`.
+"""The data directory of the server, laid out like one of a broker's `log.dirs`.
 
-    .lock                             who writes to it holds this
+    .lock                             held by the process that writes to it
     meta.properties                   cluster id, node id
     __consumer_offsets-0 … -49/       the records of the groups: `offsets_log`, `log`
     orders-0/partition.metadata …     the topics: `topic_directories`
-    group-configs.json …              what was set, of groups, topics, brokers and so on: `directory_files`
-    cleaner-offset-checkpoint         how far compaction has come
-    .kafka_cleanshutdown              it was closed in good order
+    group-configs.json …              configs of groups, topics, brokers and so on: `directory_files`
+    cleaner-offset-checkpoint         the progress of compaction
+    .kafka_cleanshutdown              it was closed cleanly
 
     data = DataDirectory.open(path)
     data.recover(engine)                        once, before the first append
-    data.log.append(result.written, now_ms)     then the answers may leave, when it has synchronized
+    data.log.append(result.written, now_ms)     then the answers can be sent, once synchronized
     data.close()
 
-What it holds is right at every moment, whenever the process is killed. Where something cannot be written, the error
-leaves memory ahead of the disk: the caller is to answer nothing, and to start again from here.
+Its content is correct at every moment, whenever the process is killed. If a write fails, memory is ahead of the disk:
+the caller must not answer anything, and must restart from here.
 
 Source: LogManager, LogCleanerManager.
 """
@@ -33,8 +33,8 @@ from coordinator.engine.records import Record
 from coordinator.store.cleaner import CompactionSettings, compact, dirty_ratio
 from coordinator.store.directory_files import (
     CLEANER,
+    ConfigKind,
     Configs,
-    Configured,
     MetaProperties,
     read_checkpoint,
     read_configs,
@@ -60,7 +60,7 @@ DEFAULT_PARTITIONS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageSettings:
-    """How to keep the records. `partitions`, of `__consumer_offsets`, counts when the directory is made."""
+    """How records are stored. `partitions` of `__consumer_offsets` applies when the directory is created."""
 
     fsync: FsyncPolicy = FsyncPolicy.ALWAYS
     node_id: int = 1
@@ -71,7 +71,7 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What was there. `records` counts those in the log; `other_types` are groups of types that are not served."""
+    """The recovered content. `records` counts those in the log; `other_types` counts groups of types not served."""
 
     groups: int
     other_types: int
@@ -80,7 +80,7 @@ class Recovered:
     unknown_records: int
     torn: Sequence[Torn]
     was_clean: bool
-    """It was closed in good order."""
+    """It was closed cleanly."""
 
 
 class DataDirectory:
@@ -93,22 +93,22 @@ class DataDirectory:
         self.was_clean = (path / CLEAN_SHUTDOWN).exists()
         self.cluster_id = _cluster_id(path, settings.node_id)
         self.topics = TopicDirectories(path)
-        self.configs: dict[Configured, Configs] = {kind: read_configs(path, kind) for kind in Configured}
+        self.configs: dict[ConfigKind, Configs] = {kind: read_configs(path, kind) for kind in ConfigKind}
         self._first_dirty = read_checkpoint(path / CLEANER)
         self._uncleanable: set[tuple[str, int]] = set()
         self._held_up: dict[tuple[str, int], int] = {}
-        """Partitions in which an open transaction held compaction up, and the active segment at that time."""
+        """Partitions in which an open transaction blocked compaction, and the active segment at that time."""
         (path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
         self.log = OffsetsLog.open(path, settings.partitions, settings.limits, was_clean=self.was_clean)
         self.compacted: dict[str, Callable[[], Iterator[ActivePartition]]] = {OFFSETS_TOPIC: self.log.active}
-        """The topics that `compact` looks after, and what tells of their partitions (`TopicLog.active`)."""
+        """The topics that `compact` manages, with a function that returns their partitions (`TopicLog.active`)."""
 
     @classmethod
     def open(cls, path: Path, settings: StorageSettings | None = None) -> Self:
-        """Take a directory, which is made if it is not there.
+        """Open a directory, which is created if missing.
 
         :raises DirectoryInUse: :raises Unusable: :raises StorageFailed:
-        :raises DamagedLog: a file holds what nobody wrote; a torn tail is cut off and told by `recover`
+        :raises DamagedLog: a file is damaged; a torn tail is cut off and reported by `recover`
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -125,9 +125,9 @@ class DataDirectory:
             raise
 
     def recover(self, engine: Engine) -> Recovered:
-        """Bring what the log holds into an engine.
+        """Load the log into an engine.
 
-        :raises DamagedLog: a record is none :raises Unusable: partitions are missing
+        :raises DamagedLog: a record is malformed :raises Unusable: partitions are missing
         """
         records = self.log.records
         replay = self.log.recover(engine)
@@ -143,21 +143,21 @@ class DataDirectory:
         )
 
     def append(self, records: Sequence[Record], now_ms: int) -> None:
-        """Write records, all of them or none, as safely as the policy says.
+        """Write records, all of them or none, as durably as the policy requires.
 
-        :raises StorageFailed: :raises ValueError: Kafka's schemas cannot hold a record; nothing is written
+        :raises StorageFailed: :raises ValueError: a record does not fit Kafka's schemas; nothing is written
         """
         self.log.append([(record.group, encode_record(record)) for record in records], now_ms)
         if self.settings.fsync is FsyncPolicy.ALWAYS and (unsynced := self.log.unsynced()) is not None:
             unsynced()
 
-    def set_config(self, kind: Configured, name: str, values: Mapping[str, str]) -> None:
-        """Replace the settings of one thing; none at all removes them. :raises StorageFailed: they are as before"""
+    def set_config(self, kind: ConfigKind, name: str, values: Mapping[str, str]) -> None:
+        """Replace the configs of one resource; an empty mapping removes them. :raises StorageFailed: unchanged"""
         others = {each: one for each, one in self.configs[kind].items() if each != name}
         self.set_configs(kind, {**others, name: dict(values)} if values else others)
 
-    def set_configs(self, kind: Configured, configs: Configs) -> None:
-        """Replace the settings of everything of a kind. :raises StorageFailed: they are as before"""
+    def set_configs(self, kind: ConfigKind, configs: Configs) -> None:
+        """Replace the configs of all resources of a kind. :raises StorageFailed: unchanged"""
         if configs == self.configs[kind]:
             return
         try:
@@ -169,8 +169,8 @@ class DataDirectory:
     def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compact the partition that needs it most; False: none needs it.
 
-        One with an open transaction is done as far as that, and then when the next segment has begun. One that cannot
-        be compacted is left alone from then on. :raises Interrupted: :raises StorageFailed:
+        One with an open transaction is compacted up to that, and again when the next segment exists. One that cannot
+        be compacted is skipped from then on. :raises Interrupted: :raises StorageFailed:
         :raises DamagedLog:
         """
         settings = self.settings.compaction
@@ -200,7 +200,7 @@ class DataDirectory:
         return True
 
     def close(self) -> None:
-        """Synchronize, say that all is in good order, and let others in. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize, mark the directory as clean, and unlock it. :raises StorageFailed: :raises DamagedLog:"""
         try:
             self.log.close()
             try:
@@ -211,12 +211,12 @@ class DataDirectory:
             self._lock.release()
 
     def abandon(self) -> None:
-        """Let go of it as a kill would: after an error, when nobody knows what is on the disk."""
+        """Close it as a kill would: after an error, when it is unknown what is on the disk."""
         self.log.abandon()
         self._lock.release()
 
     def _dirty(self) -> Iterator[tuple[float, tuple[str, int], Path, int]]:
-        """Of every partition how dirty it is, its name and directory, and the base offset of the active segment."""
+        """For every partition: its dirty ratio, name and directory, and the base offset of the active segment."""
         for topic, partitions in self.compacted.items():
             for number, directory, active in partitions():
                 place = topic, number
@@ -228,13 +228,13 @@ class DataDirectory:
                 yield ratio, place, directory, active
 
     def _dirty_from(self, place: tuple[str, int], active: int) -> int:
-        """Where the part begins that was not compacted yet: all of it where the checkpoint cannot be true."""
+        """The first offset that was not compacted; 0 if the checkpoint is impossible."""
         checkpoint = self._first_dirty.get(place, 0)
         return checkpoint if checkpoint <= active else 0
 
 
 def _cluster_id(path: Path, node_id: int) -> str:
-    """The id by which the directory is known, from its first use on. :raises DamagedLog: :raises Unusable:"""
+    """The cluster id of the directory, from its first use. :raises DamagedLog: :raises Unusable:"""
     found = read_meta_properties(path)
     if found is not None and found.node_id not in (None, node_id):
         raise Unusable(

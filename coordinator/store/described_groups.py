@@ -1,7 +1,6 @@
-"""Groups as a log's records leave them, as `groups.model` objects: the same facts as live ones.
+"""Groups of a log as `groups.model` objects: the same facts as from a live cluster.
 
-What a broker adds from its own settings and from memory is unknown: who coordinates, the assignor that it takes where
-no member names one, a rebalance that is going on.
+Facts from a broker's settings and memory are unknown: the coordinator, the default assignor, a rebalance in progress.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from groups.model import (
 )
 
 DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAULT, GroupType.SHARE: "simple"}
-"""The first of `group.consumer.assignors` and of `group.share.assignors`, unless somebody changed them."""
+"""The first of the defaults of `group.consumer.assignors` and of `group.share.assignors`."""
 
 
 def described_group(
     state: State, others: Mapping[str, OtherGroup], name: str, names: Names
 ) -> tuple[Group | None, tuple[Problem, ...]]:
-    """A group, and what of it cannot be read; None where there is no such group. `names`: of topics by id."""
+    """A group, and problems reading it; None if there is no such group. `names`: of topics by id."""
     stored = state.groups.get(name)
     if isinstance(stored, ClassicGroup):
         return classic_group(stored)
@@ -51,7 +50,7 @@ def described_group(
 
 
 def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
-    """The list row of a group, without a look at its members."""
+    """The list row of a group, without reading its members."""
     protocol = None
     if isinstance(group, ConsumerGroup):
         protocol = _assignor(group)
@@ -68,7 +67,7 @@ def listed_group(group: EngineGroup | OtherGroup) -> GroupListing:
 
 
 def _assignor(group: ConsumerGroup) -> str | None:
-    """The assignor in use; None where no member names one."""
+    """The assignor in use; None if no member requests one."""
     client_side = choose(list(group.members.values()))
     return shown_assignor(group.requested_assignors()) if client_side is None else client_side.name
 
@@ -76,7 +75,7 @@ def _assignor(group: ConsumerGroup) -> str | None:
 def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
     """A classic group at its last record, which ended a rebalance: Stable, or Empty.
 
-    Metadata that cannot be read leave a member's subscription or ownership unknown.
+    Unreadable metadata leaves a member's subscription or ownership unknown.
     """
     stored = group.stored
     bare = Group(
@@ -94,12 +93,12 @@ def classic_group(group: ClassicGroup) -> tuple[Group, tuple[Problem, ...]]:
 
 
 def shown_protocol(group: ClassicGroup) -> str | None:
-    """The assignor in use, as live: only a Stable group shows it."""
+    """The assignor in use; as on a live cluster, only a Stable group shows it."""
     return (group.protocol or None) if group.members else None
 
 
 def classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
-    """A member of a classic group as the broker knows it, its metadata and its assignment."""
+    """A classic member as the broker knows it, its metadata and its assignment."""
     bare = Member(
         id=member.member,
         instance=member.instance,
@@ -123,8 +122,8 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
     return offsets
 
 
-def silent(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
-    """By group, the assignor that a broker takes where no member names one."""
+def default_assignors(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
+    """By group, the broker's default assignor if no member requests one."""
     return {
         group.id: DEFAULT_ASSIGNORS[group.type]
         for group in groups
@@ -133,12 +132,12 @@ def silent(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
 
 
 def with_default(group: Group) -> Group:
-    """The group with the assignor that a broker takes where no member names one."""
-    return replace(group, protocol=silent([group]).get(group.id, group.protocol))
+    """The group with the broker's default assignor if no member requests one."""
+    return replace(group, protocol=default_assignors([group]).get(group.id, group.protocol))
 
 
 def sized_topics(known: Iterable[KnownTopic]) -> Iterator[Topic]:
-    """Those topics of which the number of partitions is known."""
+    """The topics whose partition count is known."""
     for topic in known:
         if topic.partitions is not None:
             yield Topic(name=topic.name, partitions=topic.partitions, id=topic.id, racks=topic.racks)

@@ -1,14 +1,14 @@
-"""What a partition of `__consumer_offsets` comes to: its records without those that make no difference any more.
+"""The digest of a partition of `__consumer_offsets`: a shorter list of records that replays to the same state.
 
-Theory of operation. Most of a log are offsets that were committed again later. A digest goes through the log once, a
+Theory of operation. Most records of a log are offsets that were committed again later. A digest reads the log once, a
 chunk of records at a time, and keeps of the offsets (key types 0 and 1) the last value and the last tombstone of each
-key; everything else it keeps whole and in order, as the order matters there. What transactions wrote counts from
-their COMMIT on, by its own place in the log: of a plain commit and a transaction's the one that is further on wins,
-whenever the transaction ended. `events` then gives what is left in the order of the log. To replay it gives the same
-state as to replay every record.
+key; all other records are kept in order, which matters for them. Records of a transaction take effect with its COMMIT,
+but at their own position in the log: of a plain commit and a transaction's, the later one in the log wins, whenever the
+transaction ended. `events` then returns the remaining records in the order of the log. Replaying them gives the same
+state as replaying every record.
 
-One thing of a lost offset remains: the first one made its group, if it was not there. So for every group the last
-value is kept that anybody wrote for it, even if a tombstone or an ABORT came after it.
+One effect of a lost offset remains: the first one created its group, if it did not exist. So for every group the last
+value of any key is kept, even if a tombstone or an ABORT came after it.
 
 Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay.
 """
@@ -33,48 +33,48 @@ from wire.log.varints import Ints
 Flags: TypeAlias = NDArray[np.bool_]
 
 NOWHERE = -1
-"""Before every place in the log."""
+"""Before every position in the log."""
 
 _TYPE_BYTES = 2
 _PREFIXES = {number: number.to_bytes(_TYPE_BYTES) for number in (LEGACY_OFFSET_COMMIT, OFFSET_COMMIT)}
 
 
-class RecordFate(Enum):
-    """What became of a record."""
+class RecordStatus(Enum):
+    """The status of a record."""
 
-    PLAIN = "plain"
-    """It counts. An offset of a transaction that was committed is one."""
+    VALID = "plain"
+    """Valid, including an offset of a committed transaction."""
     PENDING = "pending"
-    """An offset whose transaction has not ended."""
+    """An offset whose transaction is open."""
     LOST = "lost"
-    """An offset that does not count, and the last thing that was written of its group."""
+    """An offset that is not valid, and the last record of its group."""
 
 
 class RemainingRecord(NamedTuple):
-    """A record that is left. `position` is its place in the log; only a pending one has a producer id."""
+    """A remaining record. `position` is its position in the log; only a pending one has a producer id."""
 
     position: int
-    kind: RecordFate
+    kind: RecordStatus
     key: bytes
     value: bytes | None
     producer_id: int = NO_PRODUCER_ID
 
 
 _Written: TypeAlias = tuple[int, int, bytes]
-"""A value of an offset: its place in the log, the type of its key, its bytes. There are too many for more."""
+"""A value of an offset: its position in the log, the type of its key, its bytes. There are too many for more."""
 
 
 class Digest:
     """See the module. Chunks come in the order of the log.
 
-    `as_of_ms`: later records, ends of transactions too, are passed by as if they had not been written.
+    `as_of_ms`: later records, including ends of transactions, are skipped as if they had not been written.
     """
 
     def __init__(self, as_of_ms: int | None = None) -> None:
         self.records = 0
-        """How many there were, within the time."""
+        """The number of records up to that time."""
         self.malformed: list[tuple[int, str]] = []
-        """Places of records that are none, and why."""
+        """Positions of malformed records, and the reasons."""
         self._as_of_ms = as_of_ms
         self._others: list[RemainingRecord] = []
         # By key without its type: 0 and 1 mean the same.
@@ -84,7 +84,7 @@ class Digest:
         self._transactions: Transactions[_Written] = Transactions()
 
     def add(self, columns: Columns) -> None:
-        """Take in the next records."""
+        """Process the next records."""
         headers = columns.batches.headers
         chosen = np.ones(len(columns), dtype=np.bool_)
         if self._as_of_ms is not None:
@@ -106,13 +106,13 @@ class Digest:
             if key is None or types[lane] == NO_TYPE:
                 self.malformed.append((position, "the record has no key that tells its type"))
             else:
-                self._others.append(RemainingRecord(position, RecordFate.PLAIN, key, columns.value(lane)))
+                self._others.append(RemainingRecord(position, RecordStatus.VALID, key, columns.value(lane)))
 
     def _add_tombstones(self, columns: Columns, lanes: Ints) -> None:
         self._tombstones.update(zip(_keys(columns, lanes), columns.offsets[lanes].tolist(), strict=True))
 
     def _add_transactions(self, columns: Columns, types: Ints, control: Flags, lanes: Ints) -> None:
-        """Follow the batches of transactions, and the marks that end them."""
+        """Process transactional batches, and the markers that end them."""
         batch_of = columns.batch_of[lanes]
         for of_batch in np.split(lanes, np.flatnonzero(np.diff(batch_of)) + 1):
             if not len(of_batch):
@@ -138,18 +138,18 @@ class Digest:
             self._rolled_back.update(self._transactions.end(producer_id))
 
     def events(self) -> list[RemainingRecord]:
-        """What is left, in the order of the log."""
+        """The remaining records, in the order of the log."""
         events = [*self._others, *self._pending()]
         lost = list(self._rolled_back.items())
         for key, written in self._values.items():
             if written[0] > self._tombstones.get(key, NOWHERE):
-                events.append(_event(key, written, RecordFate.PLAIN))
+                events.append(_event(key, written, RecordStatus.VALID))
             else:
                 lost.append((key, written))
         for key, position in self._tombstones.items():
             if _place(self._values.get(key)) < position:
                 events.append(
-                    RemainingRecord(position, RecordFate.PLAIN, _PREFIXES[OFFSET_COMMIT] + key, None)
+                    RemainingRecord(position, RecordStatus.VALID, _PREFIXES[OFFSET_COMMIT] + key, None)
                 )
         events += _last_of_groups(lost)
         return sorted(events, key=itemgetter(0))
@@ -157,19 +157,19 @@ class Digest:
     def _pending(self) -> Iterator[RemainingRecord]:
         for producer_id, key, written in self._transactions.open():
             if written[0] > self._tombstones.get(key, NOWHERE):
-                yield _event(key, written, RecordFate.PENDING, producer_id)
+                yield _event(key, written, RecordStatus.PENDING, producer_id)
             else:
-                yield _event(key, written, RecordFate.LOST)
+                yield _event(key, written, RecordStatus.LOST)
 
 
 def _last_of_groups(lost: Iterable[tuple[bytes, _Written]]) -> Iterator[RemainingRecord]:
-    """Of every group the last value that was lost."""
+    """The last lost value of every group."""
     last = {_group(key): (key, written) for key, written in sorted(lost, key=lambda each: each[1][0])}
-    return (_event(key, written, RecordFate.LOST) for key, written in last.values())
+    return (_event(key, written, RecordStatus.LOST) for key, written in last.values())
 
 
 def _event(
-    key: bytes, written: _Written, kind: RecordFate, producer_id: int = NO_PRODUCER_ID
+    key: bytes, written: _Written, kind: RecordStatus, producer_id: int = NO_PRODUCER_ID
 ) -> RemainingRecord:
     position, key_type, value = written
     return RemainingRecord(position, kind, _PREFIXES[key_type] + key, value, producer_id)
@@ -180,7 +180,7 @@ def _place(written: _Written | None) -> int:
 
 
 def _group(key: bytes) -> bytes:
-    """The group in an offset's key without its type; of a malformed one it does not matter."""
+    """The group in an offset's key without its type; for a malformed one it does not matter."""
     return key[2 : 2 + int.from_bytes(key[:2])]
 
 

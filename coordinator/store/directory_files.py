@@ -1,4 +1,4 @@
-"""The small files of a log directory: whose it is, how far compaction has come, and what was set.
+"""The small files of a log directory: its identity, the progress of compaction, and stored configs.
 
     meta.properties                 version=1
                                     cluster.id=S29ob3J0VGVzdHNLYWZrYQ
@@ -14,8 +14,8 @@
     assignment-configs.json         {"kohort": 1, "assignments": {"orders": {"0": "1,2", "1": "2,3"}}}
     acl-configs.json                {"kohort": 1, "acls": {"1": {"change": "created", "resource_type": "TOPIC", …}}}
 
-`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Settings are files of
-Kohort's own: a broker keeps them in its metadata log (ConfigRecord, FeatureLevelRecord, AccessControlEntryRecord).
+`meta.properties` of version 0, from brokers with ZooKeeper, has `broker.id` and no directory. Configs are in files of
+Kohort: a broker stores them in its metadata log (ConfigRecord, FeatureLevelRecord, AccessControlEntryRecord).
 
 Source: MetaProperties, OffsetCheckpointFile.
 """
@@ -42,7 +42,7 @@ _NODE_ID = {0: "broker.id", 1: "node.id"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaProperties:
-    """What the file says; a file of version 0 may leave out everything else."""
+    """The content of the file; a file of version 0 may lack everything else."""
 
     cluster_id: str | None
     node_id: int | None
@@ -51,9 +51,9 @@ class MetaProperties:
 
 
 def read_meta_properties(log_directory: Path) -> MetaProperties | None:
-    """The file in a log directory; None where there is none.
+    """Read the file of a log directory; None if there is none.
 
-    :raises DamagedLog: if it is of another version, or something that the version demands is missing or no id
+    :raises DamagedLog: if it has an unknown version, or a required field is missing or is not an id
     :raises OSError: if it cannot be read
     """
     path = log_directory / META_PROPERTIES
@@ -82,7 +82,7 @@ def read_meta_properties(log_directory: Path) -> MetaProperties | None:
 
 
 def write_meta_properties(log_directory: Path, meta: MetaProperties) -> None:
-    """Write the file. :raises OSError: the old one is still there"""
+    """Write the file. :raises OSError: the old one is unchanged"""
     fields = {
         "node.id": meta.node_id,
         "directory.id": None if meta.directory_id is None else format_uuid(meta.directory_id),
@@ -106,21 +106,21 @@ Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
-    """What the file says; nothing where there is none. :raises DamagedLog: :raises OSError:"""
+    """The content of the file; empty if there is none. :raises DamagedLog: :raises OSError:"""
     lines = read_checkpoint_lines(path, ("topic", "partition", "offset"))
     return {(topic, partition): offset for topic, partition, offset in lines}
 
 
 def write_checkpoint(path: Path, offsets: Checkpoint) -> None:
-    """Replace the file. :raises OSError: the old one is still there"""
+    """Replace the file. :raises OSError: the old one is unchanged"""
     lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
     write_checkpoint_lines(path, lines)
 
 
-class Configured(Enum):
-    """What settings are kept of, each in a file of its own; features by name, with their `level`.
+class ConfigKind(Enum):
+    """The kinds of stored configs, each in its own file; features by name, with their `level`.
 
-    ASSIGNMENT: of topics whose partitions are on other brokers than they would be, the node ids by partition.
+    ASSIGNMENT: topics whose partitions are not on the default brokers, the node ids by partition.
     ACL: those that clients have created or deleted, by number.
     """
 
@@ -139,11 +139,11 @@ class Configured(Enum):
 
 CONFIGS_FORMAT = 1
 Configs: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Names and values of settings, by what they were set for."""
+"""Names and values of configs, by resource."""
 
 
-def read_configs(log_directory: Path, kind: Configured) -> dict[str, dict[str, str]]:
-    """What was set; nothing where there is no file. :raises DamagedLog: :raises OSError:"""
+def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, str]]:
+    """The stored configs; empty if there is no file. :raises DamagedLog: :raises OSError:"""
     path = log_directory / kind.file
     try:
         text = path.read_bytes()
@@ -164,8 +164,8 @@ def read_configs(log_directory: Path, kind: Configured) -> dict[str, dict[str, s
     return configs
 
 
-def write_configs(log_directory: Path, kind: Configured, configs: Configs) -> None:
-    """Replace the file. :raises OSError: the old one is still there"""
+def write_configs(log_directory: Path, kind: ConfigKind, configs: Configs) -> None:
+    """Replace the file. :raises OSError: the old one is unchanged"""
     document = {
         "kohort": CONFIGS_FORMAT,
         f"{kind.value}s": {name: dict(values) for name, values in configs.items()},

@@ -1,10 +1,10 @@
-"""What lasts on a disk, and who may write to it: synchronized files and names, and the `.lock` of a directory.
+"""Durability and locking: synchronized files and directories, and the `.lock` of a directory.
 
 A process that is killed loses nothing that it wrote; only a machine that stops loses what was not synchronized.
 
-A broker locks by `fcntl` record locks (`FileChannel.tryLock`), so `flock` would not keep it out. Ordinary record locks
-belong to the process and go with any descriptor of the file that it closes; on Linux they are taken for the open
-file instead (`F_OFD_SETLK`), which excludes a broker as well as a second opening in this process.
+A broker locks with `fcntl` record locks (`FileChannel.tryLock`), so `flock` would not exclude it. Ordinary record locks
+belong to the process and are released with any descriptor of the file that it closes; on Linux the open file is locked
+instead (`F_OFD_SETLK`), which excludes a broker as well as a second opening in this process.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ R = TypeVar("R")
 
 
 class FsyncPolicy(Enum):
-    """When a record counts as written, and its answer may leave."""
+    """When a record counts as written, so that its answer can be sent."""
 
     ALWAYS = "always"
     """Once it is on the disk: a crash of the machine loses nothing that was answered."""
     INTERVAL = "interval"
-    """Once the operating system has it; the disk gets it a little later. A broker leaves even that to the system."""
+    """Once the operating system has it; it is synchronized a little later. A broker leaves even that to the system."""
 
 
 def sync(path: Path) -> None:
-    """Make last what a file holds, or which names a directory holds. :raises OSError:"""
+    """Synchronize a file or a directory. :raises OSError:"""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -54,9 +54,9 @@ def sync(path: Path) -> None:
 
 
 def write_atomically(path: Path, content: str) -> None:
-    """Replace a file, or make it: a reader, also one after a crash, finds the old content or the new one.
+    """Replace a file, or create it: a reader, also one after a crash, finds the old content or the new one.
 
-    :raises OSError: the old content is still there
+    :raises OSError: the old content is unchanged
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
@@ -72,7 +72,7 @@ def write_atomically(path: Path, content: str) -> None:
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Do work that waits for the disk for many files at once: they share the commits of the file system's journal.
+    """Do work that waits for the disk for many files in parallel: they share the commits of the file system's journal.
 
     Fifty files of a partition each take 10 ms and not 170 (ext4). What one of them raises is raised when all are done.
     """
@@ -95,7 +95,7 @@ def _pool() -> ThreadPoolExecutor:
 
 
 class DirectoryLock:
-    """Held until it is released, or until the process ends in whatever way."""
+    """Held until it is released, or until the process exits."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -118,14 +118,14 @@ class DirectoryLock:
         return cls(descriptor)
 
     def release(self) -> None:
-        """Let others in; the file stays, as a broker leaves it. Nothing happens the second time."""
+        """Release the lock; the file stays, as a broker leaves it. A second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def _lock(descriptor: int) -> None:
-    """:raises OSError: EACCES or EAGAIN where somebody else holds it"""
+    """:raises OSError: EACCES or EAGAIN if it is locked"""
     if _SET_FOR_OPEN_FILE is not None:
         fcntl.fcntl(descriptor, _SET_FOR_OPEN_FILE, _WHOLE_FILE)
     else:

@@ -1,7 +1,7 @@
-"""A group as it is known, from any source, to the records that would bring it back in a coordinator.
+"""Conversion of a group from any source to the records that restore it in a coordinator.
 
-What a source did not tell gets the value that a client's defaults would have given: timeouts, the version of the
-embedded protocol. Nothing is made up that a coordinator acts on before a member is heard of again.
+Unknown values are replaced by client defaults: timeouts, the version of the embedded protocol. Nothing is invented that
+a coordinator would act on before the member's next request.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ REBALANCE_TIMEOUT_MS = 300_000
 EMBEDDED = "consumer"
 COOPERATIVE = "cooperative-sticky"
 DEFAULT_ASSIGNOR = "range"
-"""What a classic member lists when nothing is configured."""
+"""The default assignor of a classic member."""
 
 
 class NoRecords(CoordinatorError, ValueError):
-    """The group cannot be written down; the message names it and says why."""
+    """The group cannot be written as records; the message names it and the reason."""
 
 
 def group_records(group: Group, topics: TopicImage, now_ms: int) -> tuple[Record, ...]:
     """The records of a group and its offsets, in the order in which a coordinator would write them.
 
     :raises NoRecords: a share or streams group, or partitions of a topic that `topics` does not have
-    :raises InvalidRegexError: a member's regex is none that a broker takes
+    :raises InvalidRegexError: a member's regex is invalid for a broker
     """
     offsets = _offset_records(group, topics, now_ms)
     if group.type is GroupType.CONSUMER:
         return (*_consumer_records(group, topics, now_ms), *offsets)
     if group.type is not GroupType.CLASSIC:
-        raise NoRecords(f"{group.id}: a {group.type.value} group is not kept by this coordinator")
+        raise NoRecords(f"{group.id}: a {group.type.value} group is not supported by this coordinator")
     if not group.protocol_type:
         return offsets
     return (_classic_record(group, now_ms), *offsets)
@@ -107,7 +107,7 @@ def _classic_record(group: Group, now_ms: int) -> Record:
 
 
 def _leader(group: Group) -> str | None:
-    """The member that is known to lead; the first one where that is not known."""
+    """The leader; the first member if it is unknown."""
     ids = [member.id for member in group.members]
     return group.leader if group.leader in ids else next(iter(ids), None)
 
@@ -127,7 +127,7 @@ def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
 
 
 def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
-    """As a member would send it now; only a cooperative one says what it owns."""
+    """A member's subscription as it would send it now; only a cooperative one reports what it owns."""
     wanted = member.subscription.topics if member.subscription else ()
     cooperative = assignor == COOPERATIVE
     data = member.user_data or UserData()
@@ -212,7 +212,7 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
 
 
 def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignmentValue:
-    """A member still has what it is to give up; of what it is to get, it has nothing yet."""
+    """A member still has what it must revoke, and nothing yet of what it will be assigned."""
     owned, target = member.owned or {}, member.target if member.target is not None else member.owned or {}
     kept = {
         topic: tuple(p for p in numbers if p in target.get(topic, ())) for topic, numbers in owned.items()
@@ -240,5 +240,5 @@ def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignm
 def _by_id(group: Group, partitions: Partitions, topics: TopicImage) -> dict[UUID, tuple[int, ...]]:
     unknown = partitions.keys() - topics.topics.keys()
     if unknown:
-        raise NoRecords(f"{group.id}: the id of topic {min(unknown)} is not known")
+        raise NoRecords(f"{group.id}: the id of topic {min(unknown)} is unknown")
     return {topics.topics[name].id: numbers for name, numbers in partitions.items()}

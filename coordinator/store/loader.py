@@ -1,15 +1,15 @@
-"""Reading the groups out of brokers' log directories, without changing anything in them.
+"""Read-only loading of groups from brokers' log directories.
 
     loaded = load([Path("/var/kafka-logs")], as_of_ms=…)
     loaded.state.groups, loaded.others, loaded.topics, loaded.notices
 
-A directory is one of a broker's `log.dirs`. With the directories of several brokers there may be several copies of a
-partition: that which has come furthest is read or, of an earlier moment, one that still tells of it. The brokers may
-be running.
+A directory is one of a broker's `log.dirs`. The directories of several brokers may have several copies of a partition:
+the most complete one is read or, for an earlier time, one that still has the records of that time. The brokers may be
+running.
 
-What cannot be read is named, and the rest is read. A partition that is damaged gives no groups at all, not those of
-some earlier time: an operator would take them for the present ones. Where a moment was asked for that lies before
-the damage, the groups of that moment are whole.
+Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at all, not those of some
+earlier time, which an operator would mistake for the current ones. If a time before the damage is requested, the groups
+of that time are complete.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ from wire.log.varints import Ints
 
 
 class Coverage:
-    """What a partition's segments, in their order, say of a moment."""
+    """The times that a partition's segments cover, in their order."""
 
     def __init__(self, as_of_ms: int) -> None:
         self._as_of_ms = as_of_ms
         self._next_offset = 0
         self._last_gap: int | None = None
-        """The offset behind it."""
+        """The offset after it."""
         self._first_later: int | None = None
-        """Base offset of the first batch that has something later."""
+        """Base offset of the first batch with a later record."""
         self._active_from = 0
         self._times: list[tuple[int, int]] = []
-        """By segment its base offset, and the latest time in it."""
+        """By segment its base offset, and its latest time."""
 
     @property
-    def is_passed(self) -> bool:
-        """Whether something later than the moment was seen."""
+    def extends_beyond(self) -> bool:
+        """Whether there is a record after the requested time."""
         return self._first_later is not None
 
     def add(self, segment: Segment) -> None:
-        """Look at the next segment."""
+        """Process the next segment."""
         self._active_from = segment.base_offset
         headers = segment.batches.headers
         if not len(headers):
@@ -79,10 +79,10 @@ class Coverage:
             self._first_later = int(bases[later[0]])
 
     def whole_from(self, cleaned_to: int | None) -> int | None:
-        """The time from which on nothing is missing, where something may be at the moment; None: nothing is.
+        """The time from which the records are complete, if some may be missing at the requested time; None: complete.
 
-        `cleaned_to` is the offset that compaction has come to, None where nobody wrote it down: it never comes to
-        the segment that is being written.
+        `cleaned_to` is the offset that compaction has reached, None if unknown: it never reaches the active
+        segment.
         """
         if self._last_gap is None or self._first_later is None:
             return None
@@ -94,38 +94,38 @@ class Coverage:
 
 
 MOST_MALFORMED = 10
-"""How many records that are none are named per partition."""
+"""How many malformed records are reported per partition."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedLog:
-    """What the directories hold, as of a moment where one was asked for."""
+    """The content of the directories, as of a time if one was requested."""
 
     state: State
     """Classic and consumer groups, and the offsets of groups of any type."""
     others: Mapping[str, OtherGroup]
     """Share and streams groups, by id."""
     unknown_keys: Counter[int]
-    """How many records there were of types that Kafka 4.3 does not know, by type."""
+    """The number of records of types that Kafka 4.3 does not know, by type."""
     notices: tuple[Notice, ...]
-    """By partition; those of the topics' names are in `topics`."""
+    """By partition; those about topic names are in `topics`."""
     records: int
     batches: int
     partitions: tuple[int, ...]
-    """Those of `__consumer_offsets` that were read."""
+    """The partitions of `__consumer_offsets` that were read."""
     directories: tuple[Path, ...]
     as_of_ms: int | None
-    heard: Mapping[UUID, KnownTopic]
-    """Topics by id, as the records name them."""
+    named_topics: Mapping[UUID, KnownTopic]
+    """Topics by id, as far as records name them."""
 
     @cached_property
     def topics(self) -> KnownTopics:
-        """Topics as far as they are known; their files are read when this is asked for."""
-        return known_topics(self.directories, self.heard, as_of_ms=self.as_of_ms)
+        """The known topics; their files are read on first use."""
+        return known_topics(self.directories, self.named_topics, as_of_ms=self.as_of_ms)
 
     @property
     def problems(self) -> tuple[Notice, ...]:
-        """What of the groups could not be read."""
+        """Groups that could not be read."""
         return tuple(notice for notice in self.notices if notice.is_problem)
 
 
@@ -141,17 +141,17 @@ class _Read:
     """Base offset and file."""
     torn: Torn | None = None
     damage: DamagedLog | None = None
-    """What ended the reading, behind the moment that was asked for."""
+    """The error that ended the reading, after the requested time."""
     whole_from_ms: int | None = None
-    """From when on nothing is missing, where something may be at the moment."""
+    """The time from which the records are complete, if some may be missing at the requested time."""
 
     @property
-    def tells_of_moment(self) -> bool:
-        """Whether the copy goes beyond the moment, and everything of then is there."""
-        return self.whole_from_ms is None and (self.coverage is None or self.coverage.is_passed)
+    def covers_requested_time(self) -> bool:
+        """Whether the copy extends beyond the requested time, and is complete at that time."""
+        return self.whole_from_ms is None and (self.coverage is None or self.coverage.extends_beyond)
 
     def file_of(self, place: int) -> Path:
-        """The segment that holds an offset."""
+        """The segment that contains an offset."""
         index = bisect_right(self.segments, place, key=lambda each: each[0])
         return self.segments[max(index - 1, 0)][1]
 
@@ -159,8 +159,8 @@ class _Read:
 def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedLog:
     """Read the `__consumer_offsets-N` of some log directories.
 
-    `as_of_ms`, since 1970: only what was written until then. Nothing is raised for what the directories hold, or
-    for one that is not there: see `LoadedLog.problems`.
+    `as_of_ms`, since 1970: only what was written until then. Nothing is raised for the content of the directories, or
+    for a missing one: see `LoadedLog.problems`.
     """
     copies, notices = find_copies(directories, OFFSETS_TOPIC)
     loading = _Loading(as_of_ms, notices)
@@ -178,12 +178,12 @@ def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedL
         partitions=tuple(loading.partitions),
         directories=tuple(directories),
         as_of_ms=as_of_ms,
-        heard=replay.heard,
+        named_topics=replay.named_topics,
     )
 
 
 class _Loading:
-    """The partitions so far."""
+    """The partitions loaded so far."""
 
     def __init__(self, as_of_ms: int | None, notices: Iterable[Notice]) -> None:
         self.replay = Replay(Engine())
@@ -193,13 +193,13 @@ class _Loading:
         self._as_of_ms = as_of_ms
         self._failed: list[int] = []
         self._behind: dict[tuple[Path, Path], list[int]] = {}
-        """Partitions by the log directory whose copy is behind, and that of the best one."""
+        """Partitions by the log directory whose copy is not the latest, and that of the best one."""
         self._doubtful: dict[int, int] = {}
-        """By partition, the time from which on nothing is missing."""
+        """By partition, the time from which the records are complete."""
         self._cleaned: dict[Path, Mapping[tuple[str, int], int]] = {}
 
     def partition(self, number: int, copies: Sequence[Path]) -> None:
-        """Read a partition: from another copy where the best one cannot be read, or does not tell of the moment."""
+        """Read a partition: from another copy if the best one cannot be read, or lacks the requested time."""
         ranking = rank(copies)
         for copy in ranking.behind:
             self._behind.setdefault((copy.parent, ranking.copies[0].parent), []).append(number)
@@ -213,18 +213,18 @@ class _Loading:
                 continue
             failures.pop(copy, None)
             read.whole_from_ms = self._whole_from(number, read)
-            if chosen is None or read.tells_of_moment:
+            if chosen is None or read.covers_requested_time:
                 chosen = read
             if chosen.whole_from_ms is None:
                 break
-        consequence = f"the groups of {OFFSETS_TOPIC}-{number} are left out"
+        consequence = f"the groups of {OFFSETS_TOPIC}-{number} are omitted"
         if chosen is not None:
             consequence = f"{chosen.copy} is read instead"
             self._take(number, chosen)
         else:
             self._failed.append(number)
         self.notices += [
-            each.leading_to(consequence, is_problem=chosen is None) for each in failures.values()
+            each.with_consequence(consequence, is_problem=chosen is None) for each in failures.values()
         ]
 
     def _take(self, number: int, read: _Read) -> None:
@@ -233,20 +233,20 @@ class _Loading:
         self.records += read.digest.records
         self.batches += read.batches
         if read.torn is not None:
-            message = f"ends in no whole batch ({read.torn.reason}): torn, or just being written"
+            message = f"ends with an incomplete batch ({read.torn.reason}): torn, or being written"
             torn = Notice(file=Path(read.torn.file), position=read.torn.position, message=message)
             self.notices.append(torn)
         if read.damage is not None:
             self.notices.append(
-                failure(read.copy, read.damage).leading_to("what was written before is whole")
+                failure(read.copy, read.damage).with_consequence("the records before it are complete")
             )
         if read.whole_from_ms is not None:
             self._doubtful[number] = read.whole_from_ms
         for place, reason in malformed[:MOST_MALFORMED]:
-            message = f"the record at offset {place} is passed by: {reason}"
+            message = f"the record at offset {place} was skipped: {reason}"
             self.notices.append(Notice(file=read.file_of(place), message=message, is_problem=True))
         if len(malformed) > MOST_MALFORMED:
-            message = f"{len(malformed) - MOST_MALFORMED} more records are passed by"
+            message = f"{len(malformed) - MOST_MALFORMED} more records were skipped"
             self.notices.append(Notice(file=read.copy, message=message, is_problem=True))
 
     def _whole_from(self, number: int, read: _Read) -> int | None:
@@ -262,22 +262,22 @@ class _Loading:
         return read.coverage.whole_from(self._cleaned[path].get((OFFSETS_TOPIC, number)))
 
     def finish(self) -> None:
-        """Tell what concerns several partitions."""
+        """Report notices about several partitions."""
         for (directory, best), numbers in self._behind.items():
             message = f"its copies of {_partitions(numbers)} end before those in {best}"
             self.notices.append(Notice(file=directory, message=message))
         if self._doubtful:
             time_ms = max(self._doubtful.values())
             message = (
-                f"compaction has been beyond that moment in {_partitions([*self._doubtful])}: what counted then and "
-                f"was replaced later may be missing; from {_utc(time_ms)} on everything is there"
+                f"compaction has passed that time in {_partitions([*self._doubtful])}: records that were valid then "
+                f"and replaced later may be missing; from {_utc(time_ms)} on all are present"
             )
             self.notices.append(Notice(file=None, message=message))
         known = sorted((*self.partitions, *self._failed))
         missing = [(low + 1, high - 1) for low, high in pairwise([-1, *known]) if high - low > 1]
         if missing:
             message = (
-                f"{OFFSETS_TOPIC} {_spans(missing)} in none of the directories: their groups are not known"
+                f"{OFFSETS_TOPIC} {_spans(missing)} in none of the directories: their groups are unknown"
             )
             self.notices.append(Notice(file=None, message=message))
 
@@ -318,7 +318,7 @@ def _read(copy: Path, as_of_ms: int | None) -> _Read:
             read.segments.append((segment.base_offset, segment.path))
             read.torn = segment.torn
     except DamagedLog as error:
-        if coverage is None or not coverage.is_passed:
+        if coverage is None or not coverage.extends_beyond:
             raise
         read.damage = error
     return read

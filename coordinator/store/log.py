@@ -5,12 +5,11 @@
         00000000000000000000.log  .index  .timeindex     full segments
         00000000000000123456.log                         the active one, which is appended to
 
-Theory of operation. A batch is written where the last one ends, by one call if the system takes it whole; what fails
-in the middle is cut off again, so that the file always ends with a whole batch while the process lives. What a kill
-leaves half written is cut off when the log is opened. A segment that is full is synchronized before the next one
-comes into being: only the active segment can have a torn tail, in any other it is damage. Its index files are made
-when it is full or the log is closed (`cleaner.write_missing_indexes`), not at every append: a broker makes those that
-are missing itself.
+Theory of operation. A batch is written after the last one, with one call if possible; an incomplete write is cut off
+again, so that the file always ends with a complete batch while the process runs. What a kill leaves half written is cut
+off when the log is opened. A full segment is synchronized before the next one is created: only the active segment can
+have a torn tail, in any other it is damage. Its index files are written when it is full or the log is closed
+(`cleaner.write_missing_indexes`), not at every append: a broker creates missing ones itself.
 
 Source: UnifiedLog.append, maybeRoll; LogSegment.shouldRoll, recover.
 """
@@ -43,16 +42,17 @@ KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentLimits:
-    """When the next segment begins: a broker's `offsets.topic.segment.bytes` and `log.roll.ms`, with its defaults."""
+    """When the next segment is created: a broker's `offsets.topic.segment.bytes` and `log.roll.ms`, with its
+    defaults."""
 
     segment_bytes: int = 100 << 20
     roll_ms: int = 7 * 86_400_000
 
 
 def prepare(directory: Path, topic_id: UUID) -> None:
-    """Make what a partition's directory lacks, and finish a compaction that was interrupted.
+    """Create missing files of a partition's directory, and complete an interrupted compaction.
 
-    :raises DamagedLog: a small file in it is no broker's, or a `.swap` is not whole :raises OSError:
+    :raises DamagedLog: a small file is not a broker's, or a `.swap` is incomplete :raises OSError:
     """
     directory.mkdir(exist_ok=True)
     if read_topic_id(directory) is None:
@@ -65,7 +65,7 @@ def prepare(directory: Path, topic_id: UUID) -> None:
 
 
 class PartitionLog:
-    """See the module. Every OSError leaves what was appended before as it was."""
+    """See the module. After any OSError, earlier appends are unchanged."""
 
     def __init__(
         self, directory: Path, limits: SegmentLimits, active: Segment, leader_epoch: int, *, is_indexed: bool
@@ -73,7 +73,7 @@ class PartitionLog:
         self.directory = directory
         self._limits = limits
         self.leader_epoch = leader_epoch
-        """That of the batches to come."""
+        """The leader epoch of later batches."""
         self.active = active.base_offset
         """The base offset of the active segment."""
         self.next_offset = active.next_offset
@@ -94,11 +94,11 @@ class PartitionLog:
         *,
         was_clean: bool = False,
     ) -> tuple[Self, Torn | None]:
-        """Go on from the log in a directory that was prepared; and the tail that was torn, and is cut off now.
+        """Open the log in a prepared directory; and its torn tail, which is cut off now.
 
-        `see` is shown every segment, in order. `was_clean`: the index files are as their writer meant them to be.
+        `see` is called with every segment, in order. `was_clean`: the index files are complete.
 
-        :raises DamagedLog: a file is no broker's :raises OSError:
+        :raises DamagedLog: a file is not a broker's :raises OSError:
         """
         for active in read_log(directory):
             see(active)
@@ -119,9 +119,9 @@ class PartitionLog:
         *,
         control: bool = False,
     ) -> None:
-        """Write the records as one batch, in the transaction of `producer` if there is one.
+        """Write the records as one batch, in the transaction of `producer` if any.
 
-        The system has it then, the disk after `sync`. :raises OSError:
+        The operating system has it then, the disk after `sync`. :raises OSError:
         """
         of_producer = producer or ProducerIdentity()
         batch = encode_batch(
@@ -147,16 +147,17 @@ class PartitionLog:
             self._first_ms = now_ms
 
     def take_back(self) -> None:
-        """Cut off the batch that was appended last, as far as the system lets us."""
+        """Cut off the last appended batch, as far as the system permits."""
         self._cut_off(self._size_before)
         self._size, self.next_offset = self._size_before, self._next_offset_before
 
     def duplicate(self) -> int:
-        """A descriptor of the active segment for a thread that synchronizes it; to be closed. :raises OSError:"""
+        """A descriptor of the active segment for a thread that synchronizes it, which must close it. :raises
+        OSError:"""
         return os.dup(self._descriptor)
 
     def close(self) -> None:
-        """Synchronize, and write the index files that are missing. :raises OSError: :raises DamagedLog:"""
+        """Synchronize, and write missing index files. :raises OSError: :raises DamagedLog:"""
         try:
             os.fsync(self._descriptor)
         finally:
@@ -164,7 +165,7 @@ class PartitionLog:
         write_missing_indexes(self.directory, before=self.next_offset + 1)
 
     def abandon(self) -> None:
-        """Let go of the files as a kill would."""
+        """Close the files as a kill would."""
         os.close(self._descriptor)
 
     def _is_full(self, size: int, count: int, now_ms: int) -> bool:
@@ -188,13 +189,13 @@ class PartitionLog:
         write_batch(self._descriptor, batch, self._size)
 
     def _cut_off(self, size: int) -> None:
-        # Where even that fails, the next start finds a torn tail.
+        # If even that fails, the next start finds a torn tail.
         with suppress(OSError):
             os.ftruncate(self._descriptor, size)
 
 
 def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:
-    """Write a batch to the end of a segment, which is at `position`. :raises OSError: nothing of it is there"""
+    """Write a batch at `position`, the end of a segment. :raises OSError: nothing of it is written"""
     left, at = memoryview(batch), position
     try:
         while left:
@@ -207,7 +208,7 @@ def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> Non
 
 
 def create_segment(directory: Path, base_offset: int) -> Path:
-    """An empty segment whose name will last. :raises OSError:"""
+    """Create an empty segment and synchronize its directory. :raises OSError:"""
     path = directory / segment_name(base_offset)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
     sync(directory)
@@ -215,7 +216,7 @@ def create_segment(directory: Path, base_offset: int) -> Path:
 
 
 def cut_segment(path: Path, size: int) -> None:
-    """Cut off what follows `size` bytes. :raises OSError:"""
+    """Cut off everything after `size` bytes. :raises OSError:"""
     with open(path, "r+b") as segment:
         segment.truncate(size)
         os.fsync(segment.fileno())

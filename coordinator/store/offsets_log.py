@@ -1,6 +1,6 @@
-"""All partitions of `__consumer_offsets`: what was written to them, and where the next records go.
+"""All partitions of `__consumer_offsets`: loading and appending.
 
-Records of one group stand in one partition, told by the hash of its id.
+The records of a group are in one partition, determined by the hash of its id.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OffsetsLog:
 
     @classmethod
     def open(cls, root: Path, partitions: int, limits: SegmentLimits, *, was_clean: bool = False) -> Self:
-        """Read the partitions in a log directory, which was closed in good order or not; make them if there are none.
+        """Read the partitions in a log directory, which was closed cleanly or not; create them if there are none.
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
@@ -58,7 +58,7 @@ class OffsetsLog:
         return self._log.torn
 
     def recover(self, engine: Engine) -> Replay:
-        """Bring what the partitions hold into an engine. :raises DamagedLog: a record is none :raises Unusable:"""
+        """Load the partitions into an engine. :raises DamagedLog: a record is malformed :raises Unusable:"""
         replay = Replay(engine)
         seen: set[str] = set()
         for number, digest in enumerate(self._digests):
@@ -74,15 +74,16 @@ class OffsetsLog:
 
     @property
     def records(self) -> int:
-        """How many the partitions held when they were opened, until `recover`."""
+        """The number of records when the partitions were opened, until `recover`."""
         return sum(digest.records for digest in self._digests)
 
     def append(
         self, written: Sequence[Written], now_ms: int, producer: ProducerIdentity | None = None
     ) -> None:
-        """Write records, one batch per partition; all of them, or none. The system has them then, not yet the disk.
+        """Write records, one batch per partition; all of them, or none. The operating system has them then, not the
+        disk.
 
-        Those of a `producer` are in its transaction. :raises StorageFailed:
+        Those of a `producer` belong to its transaction. :raises StorageFailed:
         """
         by_partition: dict[int, list[KeyAndValue]] = {}
         for group, key_and_value in written:
@@ -97,7 +98,7 @@ class OffsetsLog:
         self._log.append({number: [marker] for number in partitions}, now_ms, producer, control=True)
 
     def watch(self, appended: Callable[[Collection[int]], object]) -> None:
-        """Have the partitions told that are written to."""
+        """Call `appended` with the partitions that are written to."""
         self._log.appended = appended
 
     def begin_epoch(self, number: int, epoch: int) -> None:
@@ -121,21 +122,22 @@ class OffsetsLog:
         self._log.abandon()
 
     def _damage(self, number: int, malformed: Malformed) -> DamagedLog:
-        """Where the record stands that is none."""
+        """The error with the position of the malformed record."""
         offset, reason = malformed
         directory = self._log.directory(number)
         path = [each for each in list_segments(directory) if base_offset_of(each) <= offset][-1]
         batches = read_segment(path).batches
         batch = batches[int(np.searchsorted(batches.last_offsets, offset))]
-        return DamagedLog(path, batch.position, f"the record at offset {offset} is none: {reason}")
+        return DamagedLog(path, batch.position, f"the record at offset {offset} cannot be decoded: {reason}")
 
     def _check_place(self, number: int, groups: Sequence[str]) -> None:
-        """A group in another partition than the one its hash says would be written to the wrong one."""
+        """Check that a group is in the partition of its hash: otherwise later records would be written to another
+        one."""
         count = self.partitions
         for group, place in zip(groups, partitions_for(groups, count), strict=True):
             if place != number:
                 raise Unusable(
                     f"{self._log.directory(number)} holds group {group}, which belongs in partition {place} of "
-                    f"{count}: some partitions of {OFFSETS_TOPIC} are missing beside it. "
+                    f"{count}: some partitions of {OFFSETS_TOPIC} are missing next to it. "
                     "Put the directories of all partitions there."
                 )

@@ -1,12 +1,12 @@
-"""Share groups (KIP-932) and streams groups (KIP-1071) as their records leave them: key types 10 to 15, 17, 19 to 23.
+"""Share groups (KIP-932) and streams groups (KIP-1071) in a log: key types 10 to 15, 17, 19 to 23.
 
-A group comes into being with the first value of any of its records, at group epoch 1 with an empty assignment of
-epoch 1, and ends with the tombstone of its metadata. Other tombstones create nothing. What its newest records say is
-kept as it is, and becomes a `groups.model.Group` where it is asked for.
+The first value of any of its records creates a group, at group epoch 1 with an empty assignment of epoch 1, and the
+tombstone of its metadata removes it. Other tombstones create nothing. The newest records are kept as they are, and
+converted to a `groups.model.Group` on demand.
 
-What the consumers of a share group have acknowledged is not in `__consumer_offsets` but in `__share_group_state`; which
-assignor they use is a setting of the broker. Neither is known here. Tasks of a streams group are partitions of a
-subtopology, which the topology gives its source topics.
+The acknowledgments of a share group are not in `__consumer_offsets` but in `__share_group_state`; its assignor is a
+setting of the broker. Neither is known here. Tasks of a streams group are partitions of a subtopology, whose source
+topics are in the topology.
 
 Source: GroupMetadataManager.replay, getOrMaybeCreatePersistedShareGroup, getOrMaybeCreatePersistedStreamsGroup,
 modern.share.ShareGroup, streams.StreamsGroup, StreamsGroupMember, StreamsTopology.
@@ -32,9 +32,9 @@ Fields: TypeAlias = Mapping[str, Any]
 """Of a key or value, by Kafka's names."""
 
 DELETED_EPOCH = -1
-"""Of a target assignment whose record was deleted, and of a member whose current assignment was."""
+"""The epoch of a target assignment whose record was deleted, and of a member without a current assignment."""
 STABLE_MEMBER = 1
-"""The state in which key type 22 stores a member that has all of its target and nothing else."""
+"""The state in key type 22 of a member that has all of its target and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,21 +71,21 @@ _SHARE_TYPES = frozenset(record.id for record in share.SHARE_GROUPS)
 
 
 class OtherGroup:
-    """A share or streams group: the newest value of each of its records, None where that was deleted."""
+    """A share or streams group: the newest value of each of its records, None if it was deleted."""
 
     def __init__(self, kind: GroupType, group_id: str) -> None:
         self.type, self.id, self.protocol_type = kind, group_id, kind.value
         self._types = _TYPES[kind]
         self._values: dict[int, Fields | None] = {}
-        """Of the group's own records, by key type."""
+        """The group's records, by key type."""
         self.members: dict[str, dict[int, Fields | None]] = {}
-        """Of the members' metadata and current assignments, by member id and key type."""
+        """The members' metadata and current assignments, by member id and key type."""
         self._targets: dict[str, Fields] = {}
         self._capacity = FIRST_SLOTS
-        """Slots of the map in which a broker keeps the members; they never become fewer."""
+        """The capacity of the map in which a broker keeps the members; it never shrinks."""
 
     def replay(self, key_type: int, key: Fields, value: Fields | None) -> bool:
-        """Take in a record; False where the group ends with it."""
+        """Apply a record; False if it removes the group."""
         types = self._types
         if key_type == types.target:
             self._set_target(key["memberId"], value)
@@ -102,11 +102,11 @@ class OtherGroup:
             self._targets[member_id] = value
 
     def _set_member(self, member_id: str, key_type: int, value: Fields | None) -> None:
-        """A member leaves with its metadata; one whose current assignment is deleted stays."""
+        """A member is removed with its metadata; one whose current assignment is deleted stays."""
         if value is None and key_type == self._types.member:
             self.members.pop(member_id, None)
         elif value is not None or member_id in self.members:
-            # The broker's map makes room for one more even when it only replaces a member.
+            # The broker's map grows for one more even when it only replaces a member.
             self._capacity = grown_slots(self._capacity, len(self.members) + 1)
             self.members.setdefault(member_id, {})[key_type] = value
 
@@ -161,7 +161,7 @@ class OtherGroup:
 
     def _share_members(self, member_ids: Iterable[str], names: Names) -> Iterator[Member]:
         for member_id in member_ids:
-            metadata, current = self._said(member_id)
+            metadata, current = self._member_values(member_id)
             assigned = normal_partitions(
                 {each["topicId"]: each["partitions"] for each in current.get("assignedPartitions", ())}
             )
@@ -179,7 +179,7 @@ class OtherGroup:
         return described.streams_members(self._topology(), map(self._streams_member, member_ids))
 
     def _streams_member(self, member_id: str) -> Member:
-        metadata, current = self._said(member_id)
+        metadata, current = self._member_values(member_id)
         endpoint = metadata.get("userEndpoint")
         return Member(
             id=member_id,
@@ -215,8 +215,8 @@ class OtherGroup:
             ),
         )
 
-    def _said(self, member_id: str) -> tuple[Fields, Fields]:
-        """Metadata and current assignment of a member, each empty where there was no record of it."""
+    def _member_values(self, member_id: str) -> tuple[Fields, Fields]:
+        """Metadata and current assignment of a member, each empty if there is no record of it."""
         said = self.members[member_id]
         current = said.get(self._types.current, {})
         return said.get(self._types.member) or {}, {
@@ -225,13 +225,13 @@ class OtherGroup:
 
 
 class OtherGroups:
-    """The share and streams groups that some records make, by id."""
+    """The share and streams groups of a log, by id."""
 
     def __init__(self) -> None:
         self.by_id: dict[str, OtherGroup] = {}
 
     def replay(self, key_type: int, key: Fields, value: Fields | None) -> None:
-        """Make a record true. A group of the other type with this id makes way for the first value."""
+        """Apply a record. The first value replaces a group of the other type with this id."""
         group_id: str = key["groupId"]
         kind = GroupType.SHARE if key_type in _SHARE_TYPES else GroupType.STREAMS
         group = self.by_id.get(group_id)
@@ -243,7 +243,7 @@ class OtherGroups:
             del self.by_id[group_id]
 
     def discard(self, group_id: str) -> None:
-        """A group that the coordinator serves has taken the id."""
+        """A group of a served type has taken the id."""
         self.by_id.pop(group_id, None)
 
 
@@ -251,7 +251,7 @@ def topic_names_in(value: Fields) -> Iterator[tuple[UUID, str]]:
     """Topic ids and names in the value of a record of type 15; none in any other."""
     for kind in ("initializingTopics", "initializedTopics", "deletingTopics"):
         for topic in value.get(kind, ()):
-            # A broker that does not know the name any more writes this instead.
+            # A broker that no longer knows the name writes this instead.
             if topic["topicName"] != "<UNKNOWN>":
                 yield topic["topicId"], topic["topicName"]
 

@@ -1,12 +1,12 @@
 """The directory of a partition: its name, and the two small files next to its segments; checkpoint files.
 
-    orders-7                         the name; `orders-7.<32 hex digits>-delete`, `-stray`: about to be deleted,
-                                     `-future`: being moved there from another disk
+    orders-7                         the name; `orders-7.<32 hex digits>-delete`, `-stray`: to be deleted,
+                                     `-future`: being moved here from another disk
     partition.metadata               version: 0
                                      topic_id: rLqC2mAaSwaTp_K8YEvuag
     leader-epoch-checkpoint          0           version
                                      2           number of lines that follow
-                                     0 0         leader epoch, the first offset that this leader wrote
+                                     0 0         leader epoch, its first offset
                                      3 1500
 
 Source: UnifiedLog, PartitionMetadataFile, LeaderEpochCheckpointFile, CheckpointFile, ReplicationUtils.
@@ -27,21 +27,21 @@ OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 CLUSTER_METADATA = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, CLUSTER_METADATA})
-"""What is in their logs is not written by producers."""
+"""Topics whose records are not written by producers."""
 LONGEST_NAME = 255
-"""Of a directory; the name of a deleted topic is cut to fit."""
+"""The length limit of a directory's name; the name of a deleted topic is cut to fit."""
 
 PARTITION_METADATA = "partition.metadata"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 
-_NAME = re.compile(r"(?P<topic>\S+)-(?P<partition>[0-9]{1,10})(?:\.\S+-(?P<fate>delete|future|stray))?")
+_NAME = re.compile(r"(?P<topic>\S+)-(?P<partition>[0-9]{1,10})(?:\.\S+-(?P<suffix>delete|future|stray))?")
 _VERSION = 0
 _INT32 = 1 << 31
 _INT64 = 1 << 63
 
 
-class Fate(Enum):
-    """What is to become of a partition's directory."""
+class DirectorySuffix(Enum):
+    """The suffix of a partition's directory, which determines its future."""
 
     NONE = ""
     DELETE = "delete"
@@ -51,11 +51,11 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionName:
-    """What the name of a directory says. The topic of one to be deleted may be cut, to fit 255 characters."""
+    """The parts of a directory's name. The topic name of a deleted one may be cut, to fit 255 characters."""
 
     topic: str
     partition: int
-    fate: Fate = Fate.NONE
+    suffix: DirectorySuffix = DirectorySuffix.NONE
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
@@ -71,43 +71,43 @@ def partition_directories(root: Path) -> Iterator[tuple[Path, PartitionName]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderEpoch:
-    """The leader of this epoch wrote from `start_offset` on."""
+    """The epoch of a leader, and its first offset."""
 
     epoch: int
     start_offset: int
 
 
 def parse_partition_name(name: str) -> PartitionName | None:
-    """The partition whose directory is called `name`; None if none is called so."""
+    """The partition of a directory's name; None if it is not one of a partition."""
     found = _NAME.fullmatch(name)
     if found is None or int(found["partition"]) >= _INT32:
         return None
     return PartitionName(
-        topic=found["topic"], partition=int(found["partition"]), fate=Fate(found["fate"] or "")
+        topic=found["topic"], partition=int(found["partition"]), suffix=DirectorySuffix(found["suffix"] or "")
     )
 
 
 def partition_for(group: str, partitions: int = 50) -> int:
-    """The partition of `__consumer_offsets` that holds a group, where the topic has `partitions`."""
+    """The partition of `__consumer_offsets` that holds a group; `partitions` is the topic's partition count."""
     return partitions_for([group], partitions)[0]
 
 
 def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
     """The partition of each group.
 
-    `String.hashCode` without its sign; of the one number that has no positive counterpart, 0 (`Utils.abs`).
+    `String.hashCode` without its sign; 0 for the one number that has no positive counterpart (`Utils.abs`).
     """
-    from assignors.java.hash_map import string_hashes  # numpy: not everybody who reads a directory needs it
+    from assignors.java.hash_map import string_hashes  # numpy, which not every reader of a directory needs
 
     codes: list[int] = string_hashes(groups).tolist()
     return [(0 if code == -_INT32 else abs(code)) % partitions for code in codes]
 
 
 def read_topic_id(directory: Path) -> UUID | None:
-    """The topic's id by `partition.metadata`; None where the file is missing (before Kafka 2.8, and while a
+    """The topic's id in `partition.metadata`; None if the file is missing (before Kafka 2.8, and while a
     partition is created).
 
-    :raises DamagedLog: if the file does not hold an id
+    :raises DamagedLog: if the file does not contain an id
     :raises OSError: if it cannot be read
     """
     path = directory / PARTITION_METADATA
@@ -119,7 +119,7 @@ def read_topic_id(directory: Path) -> UUID | None:
     if [field[0] for field in fields] != ["version", "topic_id"] or min(map(len, fields)) < 2:
         raise DamagedLog(path, 0, "a version and a topic_id are expected, each on a line")
     if _number(fields[0][1], _INT32) is None:
-        raise DamagedLog(path, 0, f"the version {fields[0][1]!r} is no number")
+        raise DamagedLog(path, 0, f"the version {fields[0][1]!r} is not a number")
     try:
         topic_id = parse_uuid(fields[1][1])
     except ValueError as error:
@@ -130,16 +130,16 @@ def read_topic_id(directory: Path) -> UUID | None:
 
 
 def write_topic_id(directory: Path, topic_id: UUID) -> None:
-    """Write `partition.metadata`. :raises OSError: the old one is still there"""
+    """Write `partition.metadata`. :raises OSError: the old one is unchanged"""
     write_atomically(
         directory / PARTITION_METADATA, f"version: {_VERSION}\ntopic_id: {format_uuid(topic_id)}"
     )
 
 
 def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
-    """The epochs, ascending; none where there is no file, or an empty one (a partition without records).
+    """The epochs, ascending; none if the file is missing or empty (a partition without records).
 
-    :raises DamagedLog: if a line is no epoch, or the number of lines is another than announced
+    :raises DamagedLog: if a line is not an epoch, or the number of lines is wrong
     :raises OSError: if the file cannot be read
     """
     return tuple(
@@ -149,18 +149,18 @@ def read_leader_epochs(directory: Path) -> tuple[LeaderEpoch, ...]:
 
 
 def write_leader_epochs(directory: Path, epochs: Sequence[LeaderEpoch]) -> None:
-    """Write `leader-epoch-checkpoint`. :raises OSError: the old one is still there"""
+    """Write `leader-epoch-checkpoint`. :raises OSError: the old one is unchanged"""
     write_checkpoint_lines(
         directory / LEADER_EPOCHS, [f"{each.epoch} {each.start_offset}" for each in epochs]
     )
 
 
 def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The lines of a checkpoint file, whose last two fields are an int32 and an int64; "" where there are no others.
+    """The lines of a checkpoint file, whose last two fields are an int32 and an int64; "" if there are no others.
 
-    Nothing where there is no file, or nothing in it but a version. `fields` are their names.
+    Empty if there is no file, or only a version in it. `fields` are their names.
 
-    :raises DamagedLog: a line has other fields, or the number of lines is another than announced
+    :raises DamagedLog: a line has other fields, or the number of lines is wrong
     :raises OSError: the file cannot be read
     """
     try:
@@ -178,13 +178,13 @@ def read_checkpoint_lines(path: Path, fields: Sequence[str]) -> list[tuple[str, 
         words = line.text.split()
         numbers = [_number(word, limit) for word, limit in zip(words[-2:], (_INT32, _INT64), strict=False)]
         if len(words) != len(fields) or numbers[0] is None or numbers[1] is None:
-            raise DamagedLog(path, line.position, f"{line.text!r} is no {', '.join(fields)}")
+            raise DamagedLog(path, line.position, f"{line.text!r} is not {', '.join(fields)}")
         found.append((" ".join(words[:-2]), numbers[0], numbers[1]))
     return found
 
 
 def write_checkpoint_lines(path: Path, lines: Sequence[str]) -> None:
-    """Replace a checkpoint file. :raises OSError: the old one is still there"""
+    """Replace a checkpoint file. :raises OSError: the old one is unchanged"""
     write_atomically(path, "".join(f"{line}\n" for line in (_VERSION, len(lines), *lines)))
 
 
@@ -204,7 +204,7 @@ def _lines(path: Path) -> list[_Line]:
 
 
 def _number(text: str, limit: int) -> int | None:
-    """A number from 0 up to and without `limit`."""
+    """A number from 0 to before `limit`."""
     if not re.fullmatch("[0-9]{1,19}", text):
         return None
     number = int(text)

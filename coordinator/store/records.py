@@ -1,7 +1,7 @@
-"""The records of the coordinator as a broker's bytes, and back.
+"""Encoding and decoding of the coordinator's records in a broker's format.
 
-Each is written in the version in which Kafka 4.3 writes it, all versions are read. What a broker puts in place of a
-field that an old version has not got is put there too.
+Each is written in the version of Kafka 4.3; all versions are read. Fields that an old version lacks get the same values
+as in a broker.
 
 Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the group coordinator for reading.
 """
@@ -52,15 +52,15 @@ NO_TIMESTAMP = -1
 NO_TIMEOUT = -1
 NO_EPOCH = -1
 _EXPIRING_OFFSET_VERSION = 1
-"""The one version of an offset with an expiry of its own; it has neither leader epoch nor topic id."""
+"""The only version of an offset with its own expiry; it has neither leader epoch nor topic id."""
 
 Fields: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherRecord:
-    """A record of a share or streams group, which the coordinator keeps nothing of. `value` and `version` are None
-    of a tombstone."""
+    """A record of a share or streams group, which the coordinator does not use. `value` and `version` are None for a
+    tombstone."""
 
     key_type: int
     key: Fields
@@ -71,7 +71,7 @@ class OtherRecord:
 def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
     """Key and value as Kafka 4.3 writes them; the value of a tombstone is None.
 
-    :raises ValueError: a name or number does not fit the field it belongs in
+    :raises ValueError: a name or number does not fit its field
     """
     if isinstance(record, OtherRecord):
         key = encode_key(record.key_type, record.key)
@@ -93,10 +93,10 @@ def encode_record(record: Record | OtherRecord) -> tuple[bytes, bytes | None]:
 
 
 def decode_record(key: bytes, value: bytes | None) -> Record | OtherRecord:
-    """What a key and a value say.
+    """Decode a key and a value.
 
     :raises UnknownKeyType: a record of a type that Kafka 4.3 does not know
-    :raises DecodeError: the bytes are no key or value of their type
+    :raises DecodeError: the bytes are not a key or value of their type
     """
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)
@@ -114,7 +114,7 @@ _REQUIRED = object()
 
 
 class _Field:
-    """Kafka's name of a field, what counts in versions without it, and how its value becomes ours and back."""
+    """Kafka's name of a field, its default in versions without it, and the conversions of its value."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Field:
 
 
 class _Struct:
-    """Kafka's fields of a dataclass of ours, by its attributes."""
+    """Kafka's fields for one of our dataclasses, by attribute."""
 
     def __init__(self, make: Callable[..., Any], **fields: str | _Field) -> None:
         known = {a: _Field(each) if isinstance(each, str) else each for a, each in fields.items()}
@@ -138,7 +138,7 @@ class _Struct:
         self._writers = [(each.name, each.write) for each in known.values() if each.write is not None]
 
     def attributes(self, fields: Fields) -> dict[str, Any]:
-        """What the fields say, by our attributes."""
+        """Our attributes from the fields."""
         if self._missing:
             fields = {**self._missing, **fields}
         found = {attribute: fields[name] for attribute, name in self._names}
@@ -163,7 +163,7 @@ class _Struct:
 
 
 def _unless(nothing: Any) -> Callable[[Any], Any]:
-    """None for the value that stands for none on disk."""
+    """None for the value that means none on disk."""
     return lambda value: None if value == nothing else value
 
 
@@ -201,7 +201,7 @@ _CONSUMER_GROUP = _Struct(ConsumerGroupValue, epoch="epoch", metadata_hash="meta
 
 def _racks(partitions: Iterable[Fields]) -> tuple[tuple[str, ...], ...]:
     racks = {each["partition"]: tuple(each["racks"]) for each in partitions}
-    # Where some partitions are left out their numbers say nothing of the room that they would take.
+    # If some partitions are missing, their numbers do not determine the map's capacity.
     whole = racks.keys() == set(range(len(racks)))
     return tuple(racks[partition] for partition in range(len(racks))) if whole else ()
 
@@ -297,7 +297,7 @@ def _current(fields: Fields) -> CurrentAssignmentValue:
 
 
 def _epochs(topics: Iterable[Fields]) -> dict[tuple[UUID, int], int]:
-    """Epochs by partition. A list of another length than the partitions says nothing, as none does."""
+    """Epochs by partition. A list of another length than the partitions is ignored, like a missing one."""
     return {
         (topic["topicId"], partition): epoch
         for topic in topics
@@ -334,7 +334,7 @@ _STATES = {state.value: state for state in MemberState}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A type of record: its number, its key, and what becomes of its value."""
+    """A type of record: its number, its key, and the conversion of its value."""
 
     number: int
     record: type[Any]

@@ -1,9 +1,9 @@
-"""Bringing the records of a log into a coordinator: one way for looking at a broker's log and for recovery.
+"""Replay of a log's records into a coordinator: for inspecting a broker's log, and for recovery.
 
     replay = Replay(engine)
-    replay.partition(digest) ...        in any order: a group has all its records in one partition
+    replay.partition(digest) ...        in any order: all records of a group are in one partition
 
-Share and streams groups, which the coordinator does not serve, are kept apart from it.
+Share and streams groups, which the coordinator does not serve, are kept separately.
 
 Source: GroupCoordinatorShard.replay.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, PartitionMetadataRecord, Record, StoredOffset
-from coordinator.store.digest import Digest, RecordFate, RemainingRecord
+from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
 from coordinator.store.other_groups import OtherGroups, topic_names_in
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.topic_names import KnownTopic
@@ -37,27 +37,27 @@ from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
 
 _EVENTS_AT_ONCE = 1 << 14
-"""Whose offsets are read together."""
+"""The number of offsets that are decoded together."""
 
 Malformed: TypeAlias = tuple[int, str]
-"""The place in the log of a record that is none, and why."""
+"""The position of a malformed record, and the reason."""
 
 
 class Replay:
-    """See the module; what the records have made so far."""
+    """See the module; the state after the records so far."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.others = OtherGroups()
         self.unknown_keys: Counter[int] = Counter()
-        """How many records there were of types that Kafka 4.3 does not know; a broker passes them by, too."""
-        self.heard: dict[UUID, KnownTopic] = {}
-        """Topics by id, as the records name them."""
+        """The number of records of types that Kafka 4.3 does not know, which a broker skips, too."""
+        self.named_topics: dict[UUID, KnownTopic] = {}
+        """Topics by id, as far as records name them."""
         self._texts: dict[bytes, str] = {}
         self._ids: dict[bytes, UUID] = {}
 
     def partition(self, digest: Digest) -> list[Malformed]:
-        """Make what is left of a partition true; the records that are none, in the order of the log."""
+        """Apply the remaining records of a partition; the malformed ones, in the order of the log."""
         malformed = list(digest.malformed)
         events = digest.events()
         for start in range(0, len(events), _EVENTS_AT_ONCE):
@@ -79,24 +79,24 @@ class Replay:
             self._offset(event, record)
             return
         if isinstance(record, PartitionMetadataRecord):
-            self._hear(record)
+            self._note_topic(record)
         self.engine.replay(record)
         if record.group in self.engine.state.groups:
             self.others.discard(record.group)
 
     def _offset(self, event: RemainingRecord, record: OffsetRecord) -> None:
         topic_id = None if record.value is None else record.value.topic_id
-        if topic_id is not None and topic_id not in self.heard:
-            self.heard[topic_id] = KnownTopic(name=record.topic, id=topic_id)
-        if event.kind is RecordFate.PLAIN:
+        if topic_id is not None and topic_id not in self.named_topics:
+            self.named_topics[topic_id] = KnownTopic(name=record.topic, id=topic_id)
+        if event.kind is RecordStatus.VALID:
             self.engine.replay(record)
             return
         self.engine.replay(record, event.producer_id)
-        if event.kind is RecordFate.LOST:
+        if event.kind is RecordStatus.LOST:
             self.engine.end_transaction(NO_PRODUCER_ID, committed=False)
 
     def _plain_offsets(self, events: Sequence[RemainingRecord]) -> Iterator[OffsetRecord | None]:
-        """Of each event the offset that it is; None of every other record, and of offsets in a rare shape."""
+        """The offset of each event; None for every other record, and for offsets in a rare form."""
         keys, *key_bounds = _joined([event.key for event in events])
         values, *value_bounds = _joined([event.value or b"" for event in events])
         key_octets, value_octets = np.frombuffer(keys, np.uint8), np.frombuffer(values, np.uint8)
@@ -132,7 +132,7 @@ class Replay:
             )
 
     def _text(self, octets: bytes) -> str:
-        """The same object for the same text: there are few, and each comes again and again."""
+        """The same object for the same text: there are few, and each is repeated often."""
         text = self._texts.get(octets)
         if text is None:
             text = self._texts[octets] = str(octets, "utf-8", JAVA)
@@ -149,14 +149,16 @@ class Replay:
         group = record.key["groupId"]
         self.engine.note_other_type(group, exists=group in self.others.by_id)
         for topic_id, name in topic_names_in(record.value or {}):
-            self.heard.setdefault(topic_id, KnownTopic(name=name, id=topic_id))
+            self.named_topics.setdefault(topic_id, KnownTopic(name=name, id=topic_id))
 
-    def _hear(self, record: PartitionMetadataRecord) -> None:
+    def _note_topic(self, record: PartitionMetadataRecord) -> None:
         for topic in record.value or ():
-            self.heard[topic.id] = KnownTopic(name=topic.name, id=topic.id, partitions=topic.partitions)
+            self.named_topics[topic.id] = KnownTopic(
+                name=topic.name, id=topic.id, partitions=topic.partitions
+            )
 
 
 def _joined(parts: Sequence[bytes]) -> tuple[bytes, Ints, Ints]:
-    """The parts one behind the other, and where each begins and ends."""
+    """The parts joined, and where each starts and ends."""
     ends: Ints = np.cumsum([len(part) for part in parts], dtype=np.int64)
     return b"".join(parts), np.concatenate(([0], ends[:-1])), ends

@@ -1,17 +1,17 @@
-"""The topics of the embedded coordinator: a directory per partition, in which a broker would keep the records.
+"""The topics of the server: a directory per partition, in which a broker would keep the records.
 
-    orders-0/partition.metadata      orders has the id that stands in there
+    orders-0/partition.metadata      orders has the id in this file
     orders-1/partition.metadata      and two partitions
 
-Theory of operation. A topic is as large as its directories are contiguous from partition 0 on. Of new directories the
-first one is made last, so that a topic comes into being, and grows, at one moment; it ends with partition 0, which is
-the first one to be renamed to `-delete`. What a kill leaves half done is therefore no part of a topic, and is cleared
-away at the next start: a directory without records that is not contiguous, and any of a topic whose id another one has
-that is called `-delete`. Deleted topics are remembered until they are purged: their offsets are to be deleted too, and
-a kill in between must not save them.
+Theory of operation. A topic has as many partitions as it has contiguous directories from partition 0. Of new
+directories the first one is created last, so that a topic is created, and grows, at one moment; it is deleted with
+partition 0, which is the first one to be renamed to `-delete`. What a kill leaves half done is therefore not part of a
+topic, and is removed at the next start: a directory without records that is not contiguous, and any of a topic whose id
+also has a directory named `-delete`. Deleted topics are remembered until they are purged: their offsets must be deleted
+too, even after a kill in between.
 
-A directory in which there is more than `partition.metadata` holds records. A broker's topic may have the other
-partitions elsewhere, so that one is at least as large as its highest partition with records says.
+A directory with more than `partition.metadata` holds records. A broker's topic may have its other partitions elsewhere,
+so it has at least as many as its highest partition with records.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coordinator.store.partition_files import (
     INTERNAL_TOPICS,
     LONGEST_NAME,
     PARTITION_METADATA,
-    Fate,
+    DirectorySuffix,
     PartitionName,
     partition_directories,
     read_topic_id,
@@ -53,9 +53,9 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        """Read what is there, and clear away what a kill left half done.
+        """Read the directories, and remove what a kill left half done.
 
-        :raises DamagedLog: a `partition.metadata` makes no sense
+        :raises DamagedLog: a `partition.metadata` is invalid
         :raises StorageFailed:
         """
         self._root = root
@@ -63,27 +63,27 @@ class TopicDirectories:
         self.deleted: list[TopicInfo] = []
         """Topics whose directories wait to be purged. A name of more than 213 characters may be cut."""
         self.found = tuple(self._load())
-        """The topics that there were in the beginning."""
+        """The topics at the start."""
 
     def create(self, topic: TopicInfo) -> None:
-        """Make a topic that is not there. :raises StorageFailed: nothing of it is there"""
+        """Create a topic. :raises StorageFailed: nothing of it exists"""
         self.grow(topic, 0)
 
     def grow(self, topic: TopicInfo, before: int) -> None:
-        """Let a topic that had `before` partitions have those that it says. :raises StorageFailed: it has not"""
+        """Grow a topic that had `before` partitions. :raises StorageFailed: unchanged"""
         first, *others = (self._path(topic, number) for number in range(before, topic.partitions))
         make = partial(_make, topic_id=topic.id)
         try:
             side_by_side(make, others)
-            sync(self._root)  # whoever sees the first of them sees all
+            sync(self._root)  # if the first of them exists, all do
             make(first)
             sync(self._root)
         except OSError as error:
             _clear((first, *others))
-            raise StorageFailed(f"making topic {topic.name} in", self._root, error) from error
+            raise StorageFailed(f"creating topic {topic.name} in", self._root, error) from error
 
     def delete(self, topic: TopicInfo) -> None:
-        """Let a topic be gone; its name is free. :raises StorageFailed: it is there, or part of it is gone"""
+        """Delete a topic; its name becomes free. :raises StorageFailed: it exists, or part of it is deleted"""
         left = []
         try:
             for partition in range(topic.partitions):
@@ -99,9 +99,9 @@ class TopicDirectories:
         self.deleted.append(topic)
 
     def purging(self) -> Callable[[], None]:
-        """Forget the topics deleted so far; what this returns removes what they left behind, in whatever thread.
+        """Forget the topics deleted so far; the returned function removes their files, in any thread.
 
-        What cannot be removed is tried again at the next start.
+        What cannot be removed is retried at the next start.
         """
         left, self._left, self.deleted = self._left, [], []
         return partial(_remove, left)
@@ -110,9 +110,9 @@ class TopicDirectories:
         by_topic: dict[str, list[_Partition]] = {}
         try:
             for partition in self._partitions():
-                if partition.name.fate is Fate.DELETE:
+                if partition.name.suffix is DirectorySuffix.DELETE:
                     self._remember(partition)
-                elif partition.name.fate is Fate.NONE:
+                elif partition.name.suffix is DirectorySuffix.NONE:
                     by_topic.setdefault(partition.name.topic, []).append(partition)
             topics = [self._topic(name, by_topic[name]) for name in sorted(by_topic)]
         except OSError as error:
@@ -133,7 +133,7 @@ class TopicDirectories:
             self.deleted.append(TopicInfo(name=partition.name.topic, id=partition.topic_id, partitions=1))
 
     def _topic(self, name: str, partitions: list[_Partition]) -> TopicInfo | None:
-        """The topic; None where a kill left its beginning or end half done."""
+        """The topic; None if its creation or deletion was interrupted."""
         by_number = {each.name.partition: each for each in partitions}
         ids = [
             by_number[number].topic_id
@@ -164,7 +164,7 @@ def _make(path: Path, topic_id: UUID) -> None:
 
 
 def _deleted_name(topic: str, partition: int) -> str:
-    """As `LocalLog.logDeleteDirName` has it."""
+    """As in `LocalLog.logDeleteDirName`."""
     suffix = f"-{partition}.{uuid4().hex}-delete"
     return topic[: LONGEST_NAME - len(suffix)] + suffix
 
@@ -175,7 +175,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 
 def _clear(paths: Iterable[Path]) -> None:
-    """Remove directories that were made here, as far as that can be done; never anything else."""
+    """Remove directories that were created here, as far as possible; never anything else."""
     for path in paths:
         with suppress(OSError):
             inside = list(path.iterdir())

@@ -1,11 +1,11 @@
 """All partitions of an internal topic, open for appending: `__consumer_offsets`, `__transaction_state`.
 
-Theory of operation. Which partition a record stands in is told by a hash over their number, so that must never
-change: it is given when they are made, and is from then on the number of directories. The last one is made first, so
-that a kill meanwhile leaves the highest number true.
+Theory of operation. A hash modulo the partition count determines a record's partition, so the count must never change:
+it is fixed when the partitions are created, and is from then on the number of directories. The last one is created
+first, so that after a kill meanwhile the highest number is right.
 
-What is appended together becomes one batch per partition. Where one of them cannot be written, the others are taken
-back.
+What is appended together becomes one batch per partition. If one of them cannot be written, the others are removed
+again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 
 from coordinator.store.disk import side_by_side, sync
 from coordinator.store.log import KeyAndValue, PartitionLog, SegmentLimits, prepare
-from coordinator.store.partition_files import Fate, partition_directories, read_topic_id
+from coordinator.store.partition_files import DirectorySuffix, partition_directories, read_topic_id
 from wire.log.batch_header import ProducerIdentity
 from wire.log.errors import StorageFailed, Unusable
 from wire.log.segments import Segment, Torn
@@ -40,8 +40,8 @@ class TopicLog:
         self._unsynced: set[int] = set()
         self.torn = tuple(torn)
         """The tails that were cut off when the logs were opened."""
-        self.appended: Callable[[Collection[int]], object] = _nobody
-        """Told the partitions that were written to."""
+        self.appended: Callable[[Collection[int]], object] = _ignore
+        """Called with the partitions that were written to."""
 
     @classmethod
     def open(
@@ -55,9 +55,9 @@ class TopicLog:
         was_clean: bool = False,
         new_id: UUID | None = None,
     ) -> Self:
-        """Read the partitions in a log directory, which was closed in good order or not; make them if there are none.
+        """Read the partitions in a log directory, which was closed cleanly or not; create them if there are none.
 
-        `see` is shown the segments of each partition, by its number. `new_id` is that of a topic that is made.
+        `see` is called with the segments of each partition, by its number. `new_id` is that of a topic that is created.
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
@@ -67,8 +67,7 @@ class TopicLog:
             existing = partitions_of(root, topic)
             if max(existing, default=0) >= MOST_PARTITIONS:
                 raise Unusable(
-                    f"{existing[max(existing)]}: {MOST_PARTITIONS} partitions of {topic} are the most "
-                    "that are taken for true"
+                    f"{existing[max(existing)]}: a partition number of {topic} must be below {MOST_PARTITIONS}"
                 )
             topic_id = next(filter(None, map(read_topic_id, existing.values())), None) or new_id or uuid4()
             *others, last = (
@@ -93,11 +92,11 @@ class TopicLog:
         return len(self._logs)
 
     def directory(self, number: int) -> Path:
-        """Where a partition is."""
+        """The directory of a partition."""
         return self._logs[number].directory
 
     def begin_epoch(self, number: int, epoch: int) -> None:
-        """Another leader writes to a partition from now on."""
+        """A new leader writes to a partition from now on."""
         self._logs[number].leader_epoch = epoch
 
     def append(
@@ -108,9 +107,10 @@ class TopicLog:
         *,
         control: bool = False,
     ) -> None:
-        """Write records by partition; all of them, or none. The system has them then, not yet the disk.
+        """Write records by partition; all of them, or none. The operating system has them then, not the disk.
 
-        Those of a `producer` are in its transaction, or the `control` record that ends it. :raises StorageFailed:
+        Those of a `producer` belong to its transaction, or are the `control` record that ends it. :raises
+        StorageFailed:
         """
         done: list[PartitionLog] = []
         for number, encoded in records.items():
@@ -126,9 +126,9 @@ class TopicLog:
         self.appended(records)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """What synchronizes all that was appended since the last time, if anything was.
+        """A function that synchronizes all appends since the last call, None without any.
 
-        To be called once, in whatever thread. :raises StorageFailed: nobody knows any more what is on the disk
+        Call it once, in any thread. :raises StorageFailed: it is unknown what is on the disk
         """
         if not self._unsynced:
             return None
@@ -149,12 +149,12 @@ class TopicLog:
         return ((number, log.directory, log.active) for number, log in enumerate(self._logs))
 
     def close(self) -> None:
-        """Synchronize everything and let go of it. :raises StorageFailed: :raises DamagedLog:"""
+        """Synchronize and close everything. :raises StorageFailed: :raises DamagedLog:"""
         logs, self._logs = self._logs, ()
         side_by_side(_close, logs)
 
     def abandon(self) -> None:
-        """Let go of everything as a kill would."""
+        """Close everything as a kill would."""
         for log in self._logs:
             with suppress(OSError):
                 log.abandon()
@@ -166,11 +166,11 @@ def partitions_of(root: Path, topic: str) -> dict[int, Path]:
     return {
         name.partition: path
         for path, name in partition_directories(root)
-        if name.topic == topic and name.fate is Fate.NONE
+        if name.topic == topic and name.suffix is DirectorySuffix.NONE
     }
 
 
-def _nobody(_: Collection[int]) -> None:
+def _ignore(_: Collection[int]) -> None:
     pass
 
 

@@ -1,14 +1,14 @@
-"""Names, ids and sizes of topics, and settings of groups, out of all that a broker's log directories hold.
+"""Names, ids and sizes of topics, and group configs, from everything in a broker's log directories.
 
-The records of consumer groups name topics by id alone. What tells more, the most reliable first:
+The records of consumer groups identify topics only by id. Other sources, the most reliable first:
 
-1. `__cluster_metadata-0`, which KRaft brokers and controllers have: all topics with their partitions, at any moment;
-2. the partitions' own directories (`orders-3/partition.metadata`), as they are now and of these brokers alone;
-3. other records: commits carry the name and, of Kafka 4 and later, the id of the topic; the records of share groups
-   and, before Kafka 4.1, of consumer groups have both.
+1. `__cluster_metadata-0` of KRaft brokers and controllers: all topics with their partitions, at any time;
+2. the partitions' directories (`orders-3/partition.metadata`): current ones, of these brokers only;
+3. other records: commits have the name and, since Kafka 4, the id of the topic; the records of share groups and, before
+   Kafka 4.1, of consumer groups have both.
 
-An id that is in none of them stays unknown. The settings of groups are in `__cluster_metadata-0`, and in
-`group-configs.json` where `kohort serve` keeps its groups.
+An id that is in none of them stays unknown. Group configs are in `__cluster_metadata-0`, and in `group-configs.json`
+in a data directory of `kohort serve`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from uuid import UUID
 
 from coordinator.store.cluster_metadata import MetadataImage, read_cluster_metadata
 from coordinator.store.copies import Notice, failure, find_copies, rank
-from coordinator.store.directory_files import Configured, read_configs
+from coordinator.store.directory_files import ConfigKind, read_configs
 from coordinator.store.partition_files import (
     CLUSTER_METADATA,
     LONGEST_NAME,
-    Fate,
+    DirectorySuffix,
     PartitionName,
     partition_directories,
     read_topic_id,
@@ -35,9 +35,9 @@ from wire.uuids import format_uuid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopic:
-    """A topic. `partitions` None: unknown; `racks`: of each partition's replicas, None where none is known.
+    """A topic. `partitions` None: unknown; `racks`: of each partition's replicas, None if none is known.
 
-    `is_whole`: the cluster itself says how many partitions there are; else it is the highest that was seen.
+    `is_whole`: the partition count is the cluster's; otherwise it is the highest partition found.
     """
 
     name: str
@@ -49,30 +49,30 @@ class KnownTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopics:
-    """What is known of topics."""
+    """The known topics."""
 
     names: Mapping[UUID, str]
-    """By id, of topics that are gone too."""
+    """By id, including deleted topics."""
     topics: Mapping[str, KnownTopic]
-    """By name, those that exist as far as is known."""
+    """By name, the topics that exist as far as known."""
     features: Mapping[str, int]
-    """The cluster's finalized features, which only its metadata log tells."""
+    """The cluster's finalized features, which are only in its metadata log."""
     notices: tuple[Notice, ...]
     group_configs: Mapping[str, Mapping[str, str]] | None = None
-    """What is set for single groups; a group that is not here has no settings. None: not known."""
+    """Group configs; a group that is missing has none. None: unknown."""
 
 
 def known_topics(
-    directories: Sequence[Path], heard: Mapping[UUID, KnownTopic], *, as_of_ms: int | None = None
+    directories: Sequence[Path], named_topics: Mapping[UUID, KnownTopic], *, as_of_ms: int | None = None
 ) -> KnownTopics:
-    """Gather what log directories tell of topics, beside what records told already (`heard`)."""
-    places = _Places()
+    """Collect the topics of log directories, in addition to those in records (`named_topics`)."""
+    places = _PartitionDirectories()
     for directory in directories:
-        places.look_at(directory)
+        places.inspect(directory)
     notices = places.notices
     metadata = _cluster_metadata(directories, as_of_ms, notices)
-    names = {topic_id: topic.name for topic_id, topic in heard.items()} | places.names
-    topics = {topic.name: topic for topic_id, topic in heard.items() if topic_id not in places.names}
+    names = {topic_id: topic.name for topic_id, topic in named_topics.items()} | places.names
+    topics = {topic.name: topic for topic_id, topic in named_topics.items() if topic_id not in places.names}
     topics |= places.topics()
     if metadata is not None:
         names |= metadata.removed | {topic_id: topic.name for topic_id, topic in metadata.topics.items()}
@@ -85,18 +85,18 @@ def known_topics(
     )
 
 
-class _Places:
-    """What the directories of partitions say."""
+class _PartitionDirectories:
+    """The topics found in partition directories."""
 
     def __init__(self) -> None:
         self.names: dict[UUID, str] = {}
-        """By id, those of partitions that are to be deleted too."""
+        """By id, including partitions that will be deleted."""
         self.notices: list[Notice] = []
         self._partitions: dict[str, dict[UUID | None, list[int]]] = {}
-        """Partitions that are there, by the topic's name and id."""
+        """Existing partitions, by the topic's name and id."""
 
-    def look_at(self, directory: Path) -> None:
-        """Look at the partitions in a log directory."""
+    def inspect(self, directory: Path) -> None:
+        """Inspect the partitions in a log directory."""
         try:
             for entry, name in partition_directories(directory):
                 if name.topic != CLUSTER_METADATA:
@@ -110,17 +110,17 @@ class _Places:
         except (DamagedLog, OSError) as error:
             self.notices.append(failure(directory, error))
             return
-        # A deleted one of this length may have lost a part of the topic's name.
-        is_cut = name.fate is Fate.DELETE and len(directory.name) >= LONGEST_NAME
+        # A deleted topic's name of this length may have been cut.
+        is_cut = name.suffix is DirectorySuffix.DELETE and len(directory.name) >= LONGEST_NAME
         if topic_id is not None and not is_cut:
             self.names.setdefault(topic_id, name.topic)
-        if name.fate in (Fate.NONE, Fate.FUTURE):
+        if name.suffix in (DirectorySuffix.NONE, DirectorySuffix.FUTURE):
             self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
 
     def topics(self) -> dict[str, KnownTopic]:
-        """The topics that are there. Of two ids under one name, that of most directories counts.
+        """The existing topics. Of two ids with one name, that of most directories is used.
 
-        A directory without an id was just made, or by a broker before 2.8: it belongs to the topic of its name.
+        A directory without an id is new, or of a broker before 2.8: it belongs to the topic of its name.
         """
         topics = {}
         for name, found in self._partitions.items():
@@ -141,7 +141,7 @@ class _Places:
 def _cluster_metadata(
     directories: Sequence[Path], as_of_ms: int | None, notices: list[Notice]
 ) -> MetadataImage | None:
-    """What the copy of the metadata log says that has come furthest; None where there is none, or none is readable."""
+    """The most complete copy of the metadata log; None if there is none, or none is readable."""
     copies, _ = find_copies(directories, CLUSTER_METADATA)
     for copy in rank(copies.get(0, ())).copies:
         try:
@@ -160,14 +160,14 @@ def _group_configs(
     as_of_ms: int | None,
     notices: list[Notice],
 ) -> Mapping[str, Mapping[str, str]] | None:
-    """The settings of groups; None where nothing tells of them. Kohort's own file has those of now alone."""
+    """The group configs; None if unknown. Kohort's own file has only the current ones."""
     found: dict[str, Mapping[str, str]] = {}
     known = metadata is not None and metadata.is_whole
     if metadata is not None and known:
         found |= metadata.group_configs
     for directory in directories if as_of_ms is None else ():
         try:
-            written = read_configs(directory, Configured.GROUP)
+            written = read_configs(directory, ConfigKind.GROUP)
         except (DamagedLog, OSError) as error:
             notices.append(failure(directory, error))
             known = False

@@ -1,7 +1,7 @@
-"""The transactions of a partition, as its batches tell: what they wrote, by producer, until each of them ends.
+"""The open transactions of a partition: their records by producer, until each of them ends.
 
-A producer has one transaction at a time; the control batch that ends it names it. What a rolled back transaction
-wrote never was. Source: CoordinatorLoaderImpl.processMemoryRecords.
+A producer has one transaction at a time; the control batch that ends it has its id. Records of an aborted transaction
+never take effect. Source: CoordinatorLoaderImpl.processMemoryRecords.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ V = TypeVar("V")
 
 
 class Transactions(Generic[V]):
-    """What was written by transactions that have not ended, the last value of each key."""
+    """The records of open transactions, the last value of each key."""
 
     def __init__(self) -> None:
         self._open: dict[int, dict[bytes, V]] = {}
 
     def write(self, producer_id: int, written: Iterable[tuple[bytes, V]]) -> None:
-        """The producer writes within its transaction, which this may begin."""
+        """The producer writes in its transaction, which this may start."""
         self._open.setdefault(producer_id, {}).update(written)
 
     def end(self, producer_id: int) -> dict[bytes, V]:
-        """The transaction ends, however it does: what was written in it. Nothing where none is open."""
+        """The transaction ends, either way: its records. Empty if none is open."""
         return self._open.pop(producer_id, {})
 
     def open(self) -> Iterator[tuple[int, bytes, V]]:
-        """What was written and not ended: producer id, key, value."""
+        """Producer id, key and value of all records of open transactions."""
         for producer_id, written in self._open.items():
             for key, value in written.items():
                 yield producer_id, key, value

@@ -141,8 +141,8 @@ def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]
             yield {"file": next(iter(places.values())), "reason": f"{oddity.subject}: {oddity.message}"}
     for start in range(0, len(groups), GROUPS_PER_CHUNK):
         yield {"groups": pickle.dumps(tuple(groups[start : start + GROUPS_PER_CHUNK]))}
-    if log.heard:
-        yield {"heard": pickle.dumps(dict(log.heard))}
+    if log.named_topics:
+        yield {"heard": pickle.dumps(dict(log.named_topics))}
     for notice in log.notices:
         if notice.file is not None:
             yield {"file": _place(notice, places), "reason": _reason(notice)}

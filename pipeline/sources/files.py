@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from pyarrow import fs
 
-from coordinator.store.copies import EMPTY, Reach
-from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.store.copies import EMPTY, LogEnd
+from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
 from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.sources.splits import last_batch
 from wire.log.segments import log_files
@@ -133,7 +133,7 @@ class _Search:
             if not _BROKER_FILE.fullmatch(name):
                 self._name(child(path, name), path, "is not a file of a broker")
 
-    def _reach(self, segments: Sequence[SegmentFile]) -> Reach:
+    def _reach(self, segments: Sequence[SegmentFile]) -> LogEnd:
         """How far a copy goes; nowhere if that cannot be read."""
         for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
             with suppress(OSError):
@@ -142,7 +142,7 @@ class _Search:
                     return reach
         return EMPTY
 
-    def _end(self, segment: SegmentFile) -> Reach:
+    def _end(self, segment: SegmentFile) -> LogEnd:
         """How far a segment goes. :raises OSError:"""
         system, inside = opened(segment.path, self._options)
         with system.open_input_file(inside) as file:
@@ -153,7 +153,9 @@ class _Search:
                 index=read_index(segment, self._options),
                 base_offset=segment.base_offset,
             )
-        return Reach(-1, segment.base_offset) if last is None else Reach(last.leader_epoch, last.next_offset)
+        return (
+            LogEnd(-1, segment.base_offset) if last is None else LogEnd(last.leader_epoch, last.next_offset)
+        )
 
     def _name(self, path: str, directory: str, reason: str) -> None:
         self._not_segments[path] = NotASegment(
@@ -196,6 +198,6 @@ def _base_name(path: str) -> str:
 def partition_of(path: str) -> int:
     """The partition of `__consumer_offsets` of a directory; -1: not one."""
     name = parse_partition_name(_base_name(path))
-    if name is None or name.topic != OFFSETS_TOPIC or name.fate is not Fate.NONE:
+    if name is None or name.topic != OFFSETS_TOPIC or name.suffix is not DirectorySuffix.NONE:
         return UNKNOWN_PARTITION
     return name.partition

@@ -19,14 +19,14 @@ from cli.verbs.demo.stories import LAST_MS, STORIES, play
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory
-from coordinator.store.directory_files import CLEANER, META_PROPERTIES, Configured
+from coordinator.store.directory_files import CLEANER, META_PROPERTIES, ConfigKind
 from coordinator.store.disk import DirectoryLock
 from coordinator.store.group_records import group_records
 from coordinator.store.partition_files import OFFSETS_TOPIC, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import encode_record
 from groups.snapshot import Snapshot, read_snapshot
 
-_FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, CLEANER, *(kind.file for kind in Configured)}
+_FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, CLEANER, *(kind.file for kind in ConfigKind)}
 
 
 def fill(directory: Path) -> None:

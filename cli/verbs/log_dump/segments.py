@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.sources.log_directories import list_directory, partition_of, why_no_log
-from coordinator.store.partition_files import OFFSETS_TOPIC, Fate, parse_partition_name
+from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
 from groups.model import Problem
 from wire.log.errors import DamagedLog
 from wire.log.salvage import Part, parts_of
@@ -29,7 +29,7 @@ def partition_directories(directory: Path) -> list[Path]:
         return [directory]
     entries = list_directory(directory)
     found = [(name, entry) for entry in entries if (name := partition_of(entry)) and entry.is_dir()]
-    numbered = {name.partition: entry for name, entry in found if name.fate is Fate.NONE}
+    numbered = {name.partition: entry for name, entry in found if name.suffix is DirectorySuffix.NONE}
     if numbered:
         return [numbered[number] for number in sorted(numbered)]
     _refuse_other_topic(directory)

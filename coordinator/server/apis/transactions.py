@@ -8,7 +8,7 @@ from typing import Any
 
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
 from coordinator.errors import RequestRefused
-from coordinator.partitions.producers import EndOfTransaction, Producer
+from coordinator.partitions.producers import EndTransactionMarker, Producer
 from coordinator.server.apis.fields import Each, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
@@ -264,7 +264,7 @@ async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
     ) or exchange.allows(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
     markers = []
     for one in request.markers:
-        end = EndOfTransaction(
+        end = EndTransactionMarker(
             one.producer_id, one.producer_epoch, one.transaction_result, one.coordinator_epoch
         )
         topics = [
@@ -287,7 +287,7 @@ async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
     return {"markers": markers}
 
 
-def _marked(exchange: Exchange, topic: str, number: int, end: EndOfTransaction) -> ErrorCode:
+def _marked(exchange: Exchange, topic: str, number: int, end: EndTransactionMarker) -> ErrorCode:
     known = exchange.cluster.topics.image.topics.get(topic)
     if known is None or topic in INTERNAL_TOPICS:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -12,7 +12,7 @@ from enum import IntEnum
 from coordinator.errors import RequestRefused
 from coordinator.server.security.authorizer import Authorizer
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from wire.acls import Acl, Operation, PatternType, Permission, ResourceType
 from wire.errors import ErrorCode
 from wire.log.errors import StorageFailed, Unusable
@@ -56,7 +56,7 @@ class StoredAcls:
         deleted = frozenset(acl for acl in self._given | self.deleted if acl not in acls)
         if self._data is not None:
             try:
-                self._data.set_configs(Configured.ACL, _written(created, deleted))
+                self._data.set_configs(ConfigKind.ACL, _written(created, deleted))
             except StorageFailed as error:
                 raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self.created, self.deleted = created, deleted
@@ -68,11 +68,11 @@ def _read(data: DataDirectory | None) -> tuple[Mapping[Acl, None], frozenset[Acl
     if data is None:
         return {}, frozenset()
     try:
-        kept = [(fields[CHANGE], _acl(fields)) for fields in data.configs[Configured.ACL].values()]
+        kept = [(fields[CHANGE], _acl(fields)) for fields in data.configs[ConfigKind.ACL].values()]
         if unknown := {change for change, _ in kept} - {CREATED, DELETED}:
             raise ValueError(f"{min(unknown)!r} is not a change")
     except (KeyError, ValueError) as error:
-        raise Unusable(f"{data.path / Configured.ACL.file}: {error}") from None
+        raise Unusable(f"{data.path / ConfigKind.ACL.file}: {error}") from None
     created = {acl: None for change, acl in kept if change == CREATED}
     return created, frozenset(acl for change, acl in kept if change == DELETED)
 

@@ -99,11 +99,11 @@ def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:
     """What the next heartbeat depends on; whether one is in flight, but not its number."""
-    assignments, said = member._assignments, member._fields._said
+    assignments, sent = member._assignments, member._fields._sent
     return (
         member._beat is None,
         canonical((assignments.owned, assignments._target, assignments._number, assignments._target_number)),
-        said is not None and (canonical(said[:-1]), said.owned == assignments.version),
+        sent is not None and (canonical(sent[:-1]), sent.owned == assignments.version),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from coordinator.partitions.compaction import InLogsThread
 from coordinator.partitions.partition import Partition
-from coordinator.partitions.producers import EndOfTransaction
+from coordinator.partitions.producers import EndTransactionMarker
 from coordinator.store.cleaner import Interrupted
 from tests.coordinator.partitions.test_directory import SETTINGS, Store, append
 from wire.log.batch_header import batch_at
@@ -185,7 +185,7 @@ def test_records_that_are_not_committed_hide_none_and_aborted_ones_go(store: Sto
         write(partition, f"key {number}", "other")
     compact(partition)
     assert latest(records(partition)) == before
-    partition.end_transaction(EndOfTransaction(8, 0, committed=False), NOW_MS)
+    partition.end_transaction(EndTransactionMarker(8, 0, committed=False), NOW_MS)
     fill(partition, 100)
     compact(partition)
     after = records(partition)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.producers import EndOfTransaction, Producer, Producers
+from coordinator.partitions.producers import EndTransactionMarker, Producer, Producers
 from wire.errors import ErrorCode
 from wire.log.batch_header import Batch
 from wire.log.batch_scan import scan
@@ -52,7 +52,7 @@ class Partition:
         return batch.base_offset
 
     def finish(self, producer: int, epoch: int, *, committed: bool) -> None:
-        end = EndOfTransaction(producer, epoch, committed)
+        end = EndTransactionMarker(producer, epoch, committed)
         self.producers.check_end(end)
         offset, timestamp = self.end, 1000 + self.end
         kind = ControlType.COMMIT if committed else ControlType.ABORT

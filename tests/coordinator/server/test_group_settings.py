@@ -10,7 +10,7 @@ from coordinator.errors import RequestRefused
 from coordinator.server.cluster import Cluster
 from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from tests.coordinator.store.directories import SMALL
 from wire.log.errors import Unusable
 
@@ -41,7 +41,7 @@ def test_a_server_with_narrower_bounds_starts_and_keeps_what_was_set(tmp_path: P
 
 def test_a_setting_that_is_unknown_is_named_with_its_group(tmp_path: Path) -> None:
     _, data = cluster(tmp_path, {})
-    data.set_config(Configured.GROUP, "g", {"x": "y"})
+    data.set_config(ConfigKind.GROUP, "g", {"x": "y"})
     data.close()
     with pytest.raises(Unusable, match=r"the settings of group g: .*Unknown group config name: x"):
         cluster(tmp_path, {})

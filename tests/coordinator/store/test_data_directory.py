@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from coordinator.store.data_directory import CLEAN_SHUTDOWN, DataDirectory, StorageSettings
-from coordinator.store.directory_files import Configured, read_meta_properties
+from coordinator.store.directory_files import ConfigKind, read_meta_properties
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for, read_topic_id
@@ -178,13 +178,13 @@ def test_a_torn_tail_before_the_active_segment_is_damage(tmp_path: Path) -> None
         DataDirectory.open(tmp_path, SMALL)
 
 
-def test_a_record_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_an_undecodable_record_is_refused_with_its_position(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, _, _):
         data.append([committed("a", 0, 1)], now_ms=1)
         data.log._log._logs[0].append([(b"\x00\x01", b"no offset commit")], 2)
     segment = list_segments(tmp_path / "__consumer_offsets-0")[0]
     data = DataDirectory.open(tmp_path, SMALL)
-    with pytest.raises(DamagedLog, match=r"offset 1 is none") as refused:
+    with pytest.raises(DamagedLog, match=r"offset 1 cannot be decoded") as refused:
         data.recover(Engine())
     assert (refused.value.file, refused.value.position > 0) == (str(segment), True)
     data.abandon()
@@ -265,11 +265,11 @@ def test_goes_on_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:
 
 def test_settings_of_groups_are_replaced_as_a_whole(tmp_path: Path) -> None:
     with opened(tmp_path) as (data, _, _):
-        data.set_config(Configured.GROUP, "a", {"consumer.session.timeout.ms": "50000"})
-        data.set_config(Configured.GROUP, "grüße", {"x": "y"})
-        data.set_config(Configured.GROUP, "a", {})
+        data.set_config(ConfigKind.GROUP, "a", {"consumer.session.timeout.ms": "50000"})
+        data.set_config(ConfigKind.GROUP, "grüße", {"x": "y"})
+        data.set_config(ConfigKind.GROUP, "a", {})
     with opened(tmp_path) as (data, _, _):
-        assert data.configs[Configured.GROUP] == {"grüße": {"x": "y"}}
+        assert data.configs[ConfigKind.GROUP] == {"grüße": {"x": "y"}}
     (tmp_path / "group-configs.json").write_text('{"kohort": 1, "groups": {"a": 1}}')
     with pytest.raises(DamagedLog, match=r"group-configs\.json"):
         DataDirectory.open(tmp_path, SMALL)

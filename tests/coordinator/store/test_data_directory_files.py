@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.store.directory_files import (
-    Configured,
+    ConfigKind,
     read_checkpoint,
     read_configs,
     write_checkpoint,
@@ -66,8 +66,8 @@ def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: by
 @given(configs=st.dictionaries(st.text(), st.dictionaries(st.text(), st.text(), min_size=1)))
 def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> None:
     with TemporaryDirectory() as name:
-        write_configs(Path(name), Configured.GROUP, configs)
-        assert read_configs(Path(name), Configured.GROUP) == configs
+        write_configs(Path(name), ConfigKind.GROUP, configs)
+        assert read_configs(Path(name), ConfigKind.GROUP) == configs
 
 
 @settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000))
@@ -82,9 +82,9 @@ def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> Non
 )
 def test_anything_else_is_refused(content: bytes) -> None:
     with TemporaryDirectory() as name:
-        for file in ("checkpoint", Configured.GROUP.file):
+        for file in ("checkpoint", ConfigKind.GROUP.file):
             (Path(name) / file).write_bytes(content)
         with suppress(DamagedLog):
             read_checkpoint(Path(name) / "checkpoint")
         with suppress(DamagedLog):
-            read_configs(Path(name), Configured.GROUP)
+            read_configs(Path(name), ConfigKind.GROUP)

@@ -18,7 +18,7 @@ import pytest
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 from coordinator.store.partition_files import partition_for
@@ -111,12 +111,12 @@ def test_goes_on_once_there_is_room_again(tmp_path: Path) -> None:
         with pytest.raises(StorageFailed, match="orders"):
             data.topics.create(TopicInfo(name="orders", id=UUID(int=1), partitions=10))
         with pytest.raises(StorageFailed, match="settings of groups"):
-            data.set_config(Configured.GROUP, "a", {"x": "y" * 10_000})
+            data.set_config(ConfigKind.GROUP, "a", {"x": "y" * 10_000})
         data.abandon()
         ballast.unlink()
         again, found, recovered = start(path)
         assert committed_offsets(found) == acknowledged
-        assert (recovered.torn, again.topics.found, again.configs[Configured.GROUP]) == ((), (), {})
+        assert (recovered.torn, again.topics.found, again.configs[ConfigKind.GROUP]) == ((), (), {})
         again.append([committed("a", 0, 1)], now_ms=1)
         again.close()
         assert what_is_in(path)["a", 0] == 1

@@ -60,7 +60,7 @@ def test_a_torn_tail_is_told_and_no_problem(tmp_path: Path, tail: bytes) -> None
     assert (told.file, told.position, told.is_problem) == (file, len(FIRST), False)
 
 
-def test_a_damaged_partition_is_left_out_and_named(tmp_path: Path) -> None:
+def test_a_damaged_partition_is_omitted_and_reported(tmp_path: Path) -> None:
     broken = bytearray(FIRST + SECOND)
     broken[len(FIRST) - 1] ^= 1
     file = partition_directory(tmp_path, 0, bytes(broken))
@@ -70,7 +70,7 @@ def test_a_damaged_partition_is_left_out_and_named(tmp_path: Path) -> None:
     assert loaded.partitions == (1,)
     (problem,) = loaded.problems
     assert (problem.file, problem.position) == (file, 0)
-    assert "the groups of __consumer_offsets-0 are left out" in problem.message
+    assert "the groups of __consumer_offsets-0 are omitted" in problem.message
     assert str(problem).startswith(f"{file}, byte 0: the batch's checksum")
 
 
@@ -114,7 +114,7 @@ def test_partitions_that_are_nowhere_are_told(tmp_path: Path) -> None:
         partition_directory(tmp_path, number)
     (told,) = load([tmp_path]).notices
     assert told.message == (
-        "__consumer_offsets 0, 3-4, 6-1999999999 in none of the directories: their groups are not known"
+        "__consumer_offsets 0, 3-4, 6-1999999999 in none of the directories: their groups are unknown"
     )
     assert not told.is_problem
 
@@ -203,9 +203,9 @@ def test_a_malformed_record_is_named_with_its_file_and_offset(tmp_path: Path) ->
     for problem, said in zip(
         loaded.problems,
         (
-            "the record at offset 2 is passed by: GroupMetadataKey.group",
-            "the record at offset 3 is passed by: OffsetCommitValue has no version 99",
-            "the record at offset 4 is passed by: the record has no key that tells its type",
+            "the record at offset 2 was skipped: GroupMetadataKey.group",
+            "the record at offset 3 was skipped: OffsetCommitValue has no version 99",
+            "the record at offset 4 was skipped: the record has no key that tells its type",
         ),
         strict=True,
     ):
@@ -217,4 +217,4 @@ def test_many_malformed_records_are_not_all_named(tmp_path: Path) -> None:
     partition_directory(tmp_path, 0, encode_batch(broken, base_offset=0, timestamp=0))
     problems = load([tmp_path]).problems
     assert len(problems) == MOST_MALFORMED + 1
-    assert problems[-1].message == "7 more records are passed by"
+    assert problems[-1].message == "7 more records were skipped"

@@ -62,8 +62,8 @@ def test_a_moment_that_compaction_has_passed_is_in_doubt(
         write_checkpoint(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
     (told,) = load([tmp_path], as_of_ms=as_of_ms).notices
     assert told.message == (
-        "compaction has been beyond that moment in __consumer_offsets 0: what counted then and was replaced later "
-        "may be missing; from 2023-11-14T22:13:20.020+00:00 on everything is there"
+        "compaction has passed that time in __consumer_offsets 0: records that were valid then and replaced later "
+        "may be missing; from 2023-11-14T22:13:20.020+00:00 on all are present"
     )
     assert not told.is_problem
 
@@ -113,7 +113,7 @@ def test_a_copy_that_ends_before_the_moment_does_not_tell_of_it(tmp_path: Path) 
     partition_directory(tmp_path / "behind", 0, commit_batch(0, {"a": 1}, at_ms=T))
     loaded = load([tmp_path / "compacted", tmp_path / "behind"], as_of_ms=T + 10)
     assert offsets(loaded) == {}
-    assert loaded.notices[-1].message.startswith("compaction has been beyond that moment")
+    assert loaded.notices[-1].message.startswith("compaction has passed that time")
 
 
 def test_a_later_moment_is_read_from_the_best_copy(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from coordinator.store.directory_files import MetaProperties, read_meta_properties, write_meta_properties
 from coordinator.store.partition_files import (
-    Fate,
+    DirectorySuffix,
     LeaderEpoch,
     PartitionName,
     parse_partition_name,
@@ -30,22 +30,22 @@ HEX = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.mark.parametrize(
-    ("name", "topic", "partition", "fate"),
+    ("name", "topic", "partition", "suffix"),
     [
-        ("orders-7", "orders", 7, Fate.NONE),
-        ("__consumer_offsets-49", "__consumer_offsets", 49, Fate.NONE),
-        ("a-b.c_d-0", "a-b.c_d", 0, Fate.NONE),
-        ("my-delete-3", "my-delete", 3, Fate.NONE),
-        ("orders-1-7", "orders-1", 7, Fate.NONE),
-        (f"orders-7.{HEX}-delete", "orders", 7, Fate.DELETE),
-        (f"orders-7.{HEX}-stray", "orders", 7, Fate.STRAY),
-        (f"orders-7.{HEX}-future", "orders", 7, Fate.FUTURE),
-        (f"or.ders-7.x-1-7.{HEX}-delete", "or.ders-7.x-1", 7, Fate.DELETE),
-        ("topic-2147483647", "topic", 2147483647, Fate.NONE),
+        ("orders-7", "orders", 7, DirectorySuffix.NONE),
+        ("__consumer_offsets-49", "__consumer_offsets", 49, DirectorySuffix.NONE),
+        ("a-b.c_d-0", "a-b.c_d", 0, DirectorySuffix.NONE),
+        ("my-delete-3", "my-delete", 3, DirectorySuffix.NONE),
+        ("orders-1-7", "orders-1", 7, DirectorySuffix.NONE),
+        (f"orders-7.{HEX}-delete", "orders", 7, DirectorySuffix.DELETE),
+        (f"orders-7.{HEX}-stray", "orders", 7, DirectorySuffix.STRAY),
+        (f"orders-7.{HEX}-future", "orders", 7, DirectorySuffix.FUTURE),
+        (f"or.ders-7.x-1-7.{HEX}-delete", "or.ders-7.x-1", 7, DirectorySuffix.DELETE),
+        ("topic-2147483647", "topic", 2147483647, DirectorySuffix.NONE),
     ],
 )
-def test_names_of_directories(name: str, topic: str, partition: int, fate: Fate) -> None:
-    assert parse_partition_name(name) == PartitionName(topic=topic, partition=partition, fate=fate)
+def test_names_of_directories(name: str, topic: str, partition: int, suffix: DirectorySuffix) -> None:
+    assert parse_partition_name(name) == PartitionName(topic=topic, partition=partition, suffix=suffix)
 
 
 def test_a_directory_is_named_for_its_partition() -> None:

@@ -121,12 +121,12 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
 def test_what_records_told_is_used_where_nothing_else_is_known(tmp_path: Path) -> None:
     place(tmp_path, "orders-0", A)
     place(tmp_path, f"gone-0.{HEX}-delete", C)
-    heard = {
+    named_topics = {
         A: KnownTopic(name="orders", id=A, partitions=9),
         B: KnownTopic(name="other", id=B, partitions=3),
         C: KnownTopic(name="gone", id=C),
     }
-    known = known_topics([tmp_path], heard)
+    known = known_topics([tmp_path], named_topics)
     assert known.names == {A: "orders", B: "other", C: "gone"}
     assert {name: topic.partitions for name, topic in known.topics.items()} == {"orders": 1, "other": 3}
 
@@ -309,7 +309,7 @@ def test_where_the_beginning_is_missing_directories_help_out(tmp_path: Path) -> 
         "b": KnownTopic(name="b", id=B, partitions=1),
     }
     (told,) = known.notices
-    assert (told.file, told.message.split(",")[0]) == (directory, "begins with offset 50")
+    assert (told.file, told.message.split(",")[0]) == (directory, "starts at offset 50")
 
 
 def test_an_empty_metadata_log_says_nothing(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_records_of_other_kinds_are_passed_by_and_unknown_forms_told(tmp_path: P
     assert sorted(known.topics) == ["a", "b", "c"]
     (told,) = known.notices
     assert told.file == directory
-    assert told.message.startswith("4 records are in no known form; the first: offset 3, frame version 2")
+    assert told.message.startswith("4 records cannot be decoded; the first: offset 3, frame version 2")
 
 
 def test_a_damaged_metadata_log_is_told_and_another_copy_read(tmp_path: Path) -> None:

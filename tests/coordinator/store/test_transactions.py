@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.store.digest import Digest, RecordFate, RemainingRecord
+from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
 from coordinator.store.transactions import Transactions
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
@@ -25,7 +25,7 @@ def digested(log: Written, *, chunk_of_one_batch: bool = False) -> Digest:
     return digest
 
 
-def left(log: Written) -> list[tuple[int, RecordFate]]:
+def left(log: Written) -> list[tuple[int, RecordStatus]]:
     """Place and kind of what is left, which does not hang on how the log is read."""
     events = digested(log).events()
     assert digested(log, chunk_of_one_batch=True).events() == events
@@ -37,7 +37,7 @@ def test_a_committed_transaction_counts_at_its_own_place() -> None:
     log.batch([committed("a", 1)], transaction_of=P)
     log.batch([committed("b", 2)])
     log.end(P, COMMIT)
-    assert left(log) == [(0, RecordFate.PLAIN), (1, RecordFate.PLAIN)]
+    assert left(log) == [(0, RecordStatus.VALID), (1, RecordStatus.VALID)]
 
 
 def test_a_plain_commit_before_the_end_wins() -> None:
@@ -45,7 +45,7 @@ def test_a_plain_commit_before_the_end_wins() -> None:
     log.batch([committed("a", 1)], transaction_of=P)
     log.batch([committed("a", 2)])
     log.end(P, COMMIT)
-    assert left(log) == [(1, RecordFate.PLAIN)]
+    assert left(log) == [(1, RecordStatus.VALID)]
 
 
 def test_an_open_transaction_is_pending_with_its_producer() -> None:
@@ -53,15 +53,15 @@ def test_an_open_transaction_is_pending_with_its_producer() -> None:
     log.batch([committed("a", 1)])
     log.batch([committed("a", 2), committed("b", 3), committed("a", 4)], transaction_of=P)
     key, value = committed("a", 4)
-    assert digested(log).events()[2] == RemainingRecord(3, RecordFate.PENDING, key, value, P)
-    assert left(log) == [(0, RecordFate.PLAIN), (2, RecordFate.PENDING), (3, RecordFate.PENDING)]
+    assert digested(log).events()[2] == RemainingRecord(3, RecordStatus.PENDING, key, value, P)
+    assert left(log) == [(0, RecordStatus.VALID), (2, RecordStatus.PENDING), (3, RecordStatus.PENDING)]
 
 
 def test_of_a_rolled_back_transaction_only_its_group_is_left() -> None:
     log = Written()
     log.batch([committed("a", 1), committed("a", 2, partition=1)], transaction_of=P)
     log.end(P, ABORT)
-    assert left(log) == [(1, RecordFate.LOST)]
+    assert left(log) == [(1, RecordStatus.LOST)]
 
 
 def test_each_transaction_ends_for_itself() -> None:
@@ -72,7 +72,7 @@ def test_each_transaction_ends_for_itself() -> None:
     log.end(P, COMMIT)
     log.batch([committed("b", 3)], transaction_of=Q)
     log.end(Q, COMMIT)
-    assert left(log) == [(0, RecordFate.PLAIN), (1, RecordFate.LOST), (4, RecordFate.PLAIN)]
+    assert left(log) == [(0, RecordStatus.VALID), (1, RecordStatus.LOST), (4, RecordStatus.VALID)]
 
 
 def test_a_tombstone_in_a_transaction_counts_at_once() -> None:
@@ -80,14 +80,14 @@ def test_a_tombstone_in_a_transaction_counts_at_once() -> None:
     log.batch([committed("a", 1)])
     log.batch([committed("a", None)], transaction_of=P)
     log.end(P, ABORT)
-    assert left(log) == [(0, RecordFate.LOST), (1, RecordFate.PLAIN)]
+    assert left(log) == [(0, RecordStatus.LOST), (1, RecordStatus.VALID)]
 
 
 def test_a_tombstone_ends_what_is_pending() -> None:
     log = Written()
     log.batch([committed("a", 1)], transaction_of=P)
     log.batch([committed("a", None)])
-    assert left(log) == [(0, RecordFate.LOST), (1, RecordFate.PLAIN)]
+    assert left(log) == [(0, RecordStatus.LOST), (1, RecordStatus.VALID)]
 
 
 @pytest.mark.parametrize("key", [b"", b"\0\0\0", b"\xff\xff\0\1"])
@@ -98,7 +98,7 @@ def test_a_mark_that_is_none_is_named_and_ends_nothing(key: bytes) -> None:
         [(key, b"\0\0\0\0\0\0")], base_offset=1, timestamp=0, producer_id=P, transactional=True, control=True
     )
     log.segments[0][1].append(mark)
-    assert left(log) == [(0, RecordFate.PENDING)]
+    assert left(log) == [(0, RecordStatus.PENDING)]
     assert [place for place, _ in digested(log).malformed] == [1]
 
 
@@ -106,7 +106,7 @@ def test_marks_of_other_kinds_end_nothing() -> None:
     log = Written()
     log.batch([committed("a", 1)], transaction_of=P)
     log.end(P, ControlType.LEADER_CHANGE)
-    assert left(log) == [(0, RecordFate.PENDING)]
+    assert left(log) == [(0, RecordStatus.PENDING)]
 
 
 def test_transactions_keep_the_last_value_and_forget_what_ended() -> None:

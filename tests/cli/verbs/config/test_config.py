@@ -20,7 +20,7 @@ from cli.errors import CommandError
 from cli.sources.group_settings import GroupSettings
 from cli.sources.source import Notices
 from coordinator.store.data_directory import DataDirectory
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
 from groups.snapshot import Snapshot, write_snapshot
@@ -214,7 +214,7 @@ def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any
 
 def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Path) -> None:
     data = DataDirectory.open(tmp_path / "data")
-    data.set_config(Configured.GROUP, "payments", {SESSION: "50000", HEARTBEAT: "6000"})
+    data.set_config(ConfigKind.GROUP, "payments", {SESSION: "50000", HEARTBEAT: "6000"})
     data.close()
     answer = kohort.quick("config get payments --embedded", data.path, "--output", "json").succeeded()
     assert answer.document["settings"] == [

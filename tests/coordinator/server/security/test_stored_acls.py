@@ -14,7 +14,7 @@ from coordinator.errors import RequestRefused
 from coordinator.server.security.authorizer import Authorizer
 from coordinator.server.security.stored_acls import StoredAcls
 from coordinator.store.data_directory import DataDirectory, StorageSettings
-from coordinator.store.directory_files import Configured
+from coordinator.store.directory_files import ConfigKind
 from wire.acls import Acl, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.errors import Unusable
@@ -50,7 +50,7 @@ def test_a_deletion_outlives_a_start_whose_file_lacks_the_entry(tmp_path: Path) 
 
 def test_a_change_that_cannot_be_stored_has_no_effect(tmp_path: Path) -> None:
     with kept(tmp_path, READ) as (acls, authorizer):
-        (tmp_path / Configured.ACL.file).mkdir()
+        (tmp_path / ConfigKind.ACL.file).mkdir()
         for change in (partial(acls.create, [WRITE]), partial(acls.delete, [READ])):
             with pytest.raises(RequestRefused) as refused:
                 change()
@@ -62,7 +62,7 @@ def test_a_change_that_cannot_be_stored_has_no_effect(tmp_path: Path) -> None:
 def test_what_is_no_acl_is_not_gone_on_from(tmp_path: Path, damage: tuple[str, str]) -> None:
     with kept(tmp_path, READ) as (acls, _):
         acls.create([WRITE])
-    file = tmp_path / Configured.ACL.file
+    file = tmp_path / ConfigKind.ACL.file
     file.write_text(file.read_text().replace(*damage))
     with pytest.raises(Unusable, match=re.escape(str(file))), kept(tmp_path, READ):
         pass
