@@ -1,4 +1,4 @@
-"""Topics of a server under test, made and changed over the wire."""
+"""Topics of a server under test, created and changed over the wire."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBES = 20
 
 
 class Cluster:
-    """One connection for what is no group's business."""
+    """A connection for requests that concern no group."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
@@ -33,7 +33,7 @@ class Cluster:
         await self._peer.close()
 
     async def create(self, partitions: Mapping[str, int]) -> None:
-        """Make topics, and return when they are known with a leader each."""
+        """Create topics, and return when each partition has a leader."""
         wanted = [
             {"name": name, "num_partitions": count, "replication_factor": 1}
             for name, count in partitions.items()
@@ -44,7 +44,7 @@ class Cluster:
             await self._shown(partitions)
 
     async def wait_for_coordinator(self, partitions: Mapping[str, int]) -> None:
-        """Wait until the group coordinator has heard of topics: each of its partitions is told on its own."""
+        """Wait until the group coordinator knows the topics: each of its partitions learns of them separately."""
         wanted = sum(partitions.values())
         for number in range(PROBES):
             group = f"probe-{number}"
@@ -82,7 +82,7 @@ class Cluster:
         await self._shown(dict.fromkeys(gone, 0))
 
     async def ids(self, names: Iterable[str]) -> dict[str, UUID]:
-        """The id of every topic that is there."""
+        """The id of every existing topic."""
         wanted = [{"name": name, "topic_id": None} for name in names]
         if not wanted:
             return {}

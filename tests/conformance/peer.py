@@ -34,7 +34,7 @@ class Peer:
     def send(
         self, message: Any, answer_type: Any, *, version: int | None = None, client_id: str | None = None
     ) -> asyncio.Future[Any]:
-        """Send a request; what comes back is its answer, or `Closed`."""
+        """Send a request; returns its answer, or `Closed`."""
         self._correlation_id += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._closed:
@@ -81,5 +81,5 @@ class Peer:
             for _, _, future in self._waiting:
                 if not future.done():
                     future.set_exception(Closed())
-                    future.exception()  # nobody may be waiting for it
+                    future.exception()  # it may have no waiter
             self._waiting.clear()

@@ -1,4 +1,4 @@
-"""Plays one script to one server and writes down what came back."""
+"""Plays one script to one server and records the answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LATE_MS = 1500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where a server listens. `tag` ends every name, where the table is played to it more than once."""
+    """A server's address. `tag` is appended to every name, if the table is played to it more than once."""
 
     name: str
     host: str
@@ -46,9 +46,9 @@ class Server:
 
 @dataclass(slots=True, kw_only=True)
 class Transcript:
-    """What a server did: per step, its words and the normal form of what came.
+    """A server's behavior: per step, the step and the normal form of its outcome.
 
-    `surprises` are the places where that is not what the script says, `fault` what kept the script from going on.
+    `surprises` are outcomes that the script does not expect, `fault` is what prevented the script from continuing.
     """
 
     outcomes: list[tuple[str, Any]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Transcript:
 
 @dataclass(slots=True, kw_only=True)
 class Sent:
-    """A request and its answer to be; `at` is when it was sent, by the loop's kind of clock."""
+    """A request and its future answer; `at` is when it was sent, by the loop's clock."""
 
     api: str
     future: asyncio.Future[Any]
@@ -87,7 +87,7 @@ class Play:
         self.transcript = Transcript()
 
     async def run(self) -> Transcript:
-        """Play every step; an answer that does not come ends it."""
+        """Play every step; stops at a missing answer."""
         try:
             await self.begin()
             for number, step in enumerate(self._script.steps, 1):
@@ -112,7 +112,7 @@ class Play:
         await self._peers.pop(connection).close()
 
     def shown(self, sent: Sent) -> Any:
-        """The normal form of an answer that has come."""
+        """The normal form of a received answer."""
         return self._normalizer.answer(sent.api, plain(sent.future.result()))
 
     async def _step(self, number: int, step: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ class Play:
         return None
 
     async def _prepare(self, step: Mapping[str, Any]) -> None:
-        """A step that gets no answer of its own."""
+        """A step without an answer."""
         if "wait" in step:
             await asyncio.sleep(step["wait"] / 1000)
         elif "repeat" in step:
@@ -174,7 +174,7 @@ class Play:
         return _said(parked)
 
     async def _until(self, step: Mapping[str, Any]) -> Any:
-        """Send the request again and again until the answer matches; the last one counts."""
+        """Send the request repeatedly until the answer matches; the last answer is recorded."""
         # What is waited for may have begun as early as the request before was sent.
         begun, started = self._sent, time.monotonic()
         limit = started + step.get("limit", 20_000) / 1000
@@ -187,7 +187,7 @@ class Play:
         return self._timed(outcome, started, step, earliest=begun)
 
     async def _repeat(self, step: Mapping[str, Any]) -> None:
-        """Send a request every 0.5 s for a time; nobody looks at the answers."""
+        """Send a request every 0.5 s for a time; the answers are ignored."""
         limit = time.monotonic() + step["for"] / 1000
         while time.monotonic() < limit:
             await self._outcome(await self.start(step["repeat"], step.get("with", {})), {})
@@ -234,7 +234,7 @@ class Play:
     def _timed(
         self, outcome: Any, started: float, step: Mapping[str, Any], *, earliest: float | None = None
     ) -> Any:
-        """The outcome, with whether it came in the time that the script says."""
+        """The outcome, and whether it arrived within the time of the script."""
         if "within" not in step:
             return outcome
         low, high = step["within"]
@@ -251,7 +251,7 @@ class Play:
         return {**outcome, "came": came}
 
     async def _let_pass(self) -> None:
-        """Give a request time to park; what is asked behind it is answered after it was looked at."""
+        """Give a request time to park: a later request is answered after it was handled."""
         await asyncio.sleep(PARKED_S)
         await self._cluster.ask("DescribeGroups", 5, groups=[self._names["g"]])
         await asyncio.sleep(PARKED_S / 4)
@@ -305,7 +305,7 @@ def _at(fields: Any, path: str) -> Any:
 
 
 def difference(wanted: Any, found: Any, place: str = "") -> str:
-    """Where `found` is not as `wanted`, which need not name every field; empty when it is."""
+    """The differences of `found` from `wanted`, which need not name every field; empty: none."""
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for key, one in wanted.items():
             if key not in found:
@@ -329,7 +329,7 @@ def difference(wanted: Any, found: Any, place: str = "") -> str:
 
 
 def _part(answer: Any, path: Sequence[str]) -> Any:
-    """A field of an answer; of a list, that of each element."""
+    """A field of an answer; for a list, the field of each element."""
     if isinstance(answer, list):
         return [_part(each, path) for each in answer]
     return _part(answer[path[0]], path[1:]) if path else answer

@@ -1,4 +1,4 @@
-"""What is asked of a server's logs, one request after the other, and its answers in a form that can be compared."""
+"""Requests about a server's logs, one after the other, and its answers in a comparable form."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from wire.messages.schemas.topics import CREATE_TOPICS, DELETE_TOPICS
 CLOSED = "the connection is closed"
 TIMEOUT_S = 20
 START_MS = 1_700_000_000_000
-"""Of records whose time does not matter."""
+"""Timestamp of records whose time does not matter."""
 
 _LENGTH = struct.Struct(">i")
 
 
 class Asker:
-    """Asks one server, and keeps what it answers."""
+    """Sends requests to one server, and keeps its answers."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -47,10 +47,10 @@ class Asker:
         self.topic = fresh_name("records")
         self.topic_id: UUID | None = None
         self.answers: list[tuple[str, Any]] = []
-        """Each with a word on the request."""
+        """The answers, each with a label of the request."""
 
     def create(self, configs: Mapping[str, str] | None = None, partitions: int = 2) -> None:
-        """Make the topic, and wait until it is led."""
+        """Create the topic, and wait until it has leaders."""
         named = [{"name": name, "value": value} for name, value in (configs or {}).items()]
         made = self.raw(
             CREATE_TOPICS,
@@ -79,7 +79,7 @@ class Asker:
         self.raw(DELETE_TOPICS, 6, topics=[{"name": self.topic, "topic_id": None}], timeout_ms=10_000)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -104,7 +104,7 @@ class Asker:
         return api.decode_response(version, content[4:])
 
     def raw(self, api: Api, version: int, **fields: Any) -> Any:
-        """Send a request; its answer."""
+        """Send a request and return its answer."""
         self.send(api, version, **fields)
         return self.receive(api, version)
 
@@ -116,12 +116,12 @@ class Asker:
     def produce(
         self, word: str, records: bytes | None, *, version: int = 9, acks: int = -1, **named: Any
     ) -> Any:
-        """Produce to partition 0, or what `named` names."""
+        """Produce to partition 0, or to the partition in `named`."""
         self.send_records(records, version=version, acks=acks, **named)
         return self.note(word, self.receive(PRODUCE, version))
 
     def send_records(self, records: bytes | None, *, version: int = 9, acks: int = -1, **named: Any) -> None:
-        """As `produce`, and do not wait."""
+        """As `produce`, without waiting."""
         partition = {"index": named.get("partition", 0), "records": records}
         topic = {
             "name": named.get("topic", self.topic),
@@ -131,7 +131,7 @@ class Asker:
         self.send(PRODUCE, version, transactional_id=None, acks=acks, timeout_ms=10_000, topic_data=[topic])
 
     def new_producer_id(self) -> int:
-        """An id for a producer without transactions."""
+        """Get an id for a producer without transactions."""
         answer = self.raw(INIT_PRODUCER_ID, 4, transactional_id=None, transaction_timeout_ms=60_000)
         assert answer.error_code == 0
         return int(answer.producer_id)
@@ -144,7 +144,7 @@ class Asker:
         forgotten: Sequence[int] = (),
         **fields: Any,
     ) -> dict[str, Any]:
-        """Fields of a fetch of partitions of the topic; each has a `partition` and what is not as usual."""
+        """Fields of a fetch of partitions of the topic; each has a `partition` and its differences from the default."""
         topic = {"topic": fields.pop("topic", self.topic), "topic_id": fields.pop("topic_id", self.topic_id)}
         usual = {
             "current_leader_epoch": -1,
@@ -171,7 +171,7 @@ class Asker:
         return self.note(word, self.raw(FETCH, version, **self.fetch_fields(partitions, **fields)))
 
     def start_of(self, partition: int) -> int:
-        """Where the log of a partition begins."""
+        """The log start offset of a partition."""
         answer = self._listed(-2, version=7, partition=partition, epoch=-1)
         return int(answer.topics[0].partitions[0].offset)
 
@@ -217,7 +217,7 @@ class Asker:
 
 
 def plain(value: Any, asker: Asker) -> Any:
-    """An answer as dictionaries and lists, without what differs from server to server."""
+    """An answer as dictionaries and lists, without values that differ between servers."""
     if hasattr(value, "names"):
         fields = {name: plain(getattr(value, name), asker) for name in value.names}
         for name in ("throttle_time_ms", "host", "port", "node_endpoints"):
@@ -243,7 +243,7 @@ def batch_of(*values: bytes | None, timestamp: int = START_MS, **fields: Any) ->
 
 
 def patched(batch: bytes, place: int, layout: str, value: int, *, right: bool = True) -> bytes:
-    """The batch with another number at `place`; its checksum is put `right`."""
+    """The batch with another number at `place`, with a corrected checksum if `right`."""
     out = bytearray(batch)
     struct.pack_into(layout, out, place, value)
     if right:
@@ -252,7 +252,7 @@ def patched(batch: bytes, place: int, layout: str, value: int, *, right: bool = 
 
 
 def tell_of_refused_records(asker: Asker) -> None:
-    """What is no batch that is taken."""
+    """Batches that are refused."""
     asker.create({"max.message.bytes": "2000"})
     good = batch_of(b"a", b"b")
     asker.produce("empty", b"")
@@ -292,7 +292,7 @@ def tell_of_refused_records(asker: Asker) -> None:
 
 
 def tell_of_compacted_topic(asker: Asker) -> None:
-    """Keys are wanted, and the broker's own timestamps and codec."""
+    """Required keys, and the broker's own timestamps and codec."""
     asker.create({"cleanup.policy": "compact", "message.timestamp.before.max.ms": "1000"})
     now_ms = int(time.time() * 1000)
     keyless = encode_batch([(b"k", b"v"), (None, b"v"), (None, b"w")], base_offset=0, timestamp=now_ms)
@@ -306,7 +306,7 @@ def tell_of_compacted_topic(asker: Asker) -> None:
 
 
 def tell_of_offsets(asker: Asker) -> None:
-    """Where logs begin, end, and hold a time."""
+    """Start offsets, end offsets, and offsets by time."""
     asker.create()
     for version in (1, 4, 7, 11):
         for timestamp in range(-7, 1):
@@ -342,7 +342,7 @@ def tell_of_offsets(asker: Asker) -> None:
 
 
 def tell_of_fetches(asker: Asker) -> None:
-    """What is read, and what is refused."""
+    """Fetches, and refused fetches."""
     asker.create()
     for value in (b"a", b"b", b"c"):
         asker.produce("one", batch_of(value * 100))
@@ -367,7 +367,7 @@ def tell_of_fetches(asker: Asker) -> None:
 
 
 def tell_of_sessions(asker: Asker) -> None:
-    """What is answered in a session."""
+    """Fetch sessions."""
     asker.create(partitions=3)
     asker.produce("one", batch_of(b"a"))
     begun = asker.fetch("begins", {"partition": 0}, {"partition": 1}, session=(0, 0))
@@ -388,7 +388,7 @@ def tell_of_sessions(asker: Asker) -> None:
     asker.fetch("it is gone", session=(number, 11))
     asker.fetch("never was", session=(12345, 1))
     again = asker.fetch("begins by id", {"partition": 0}, session=(0, 0), version=13)
-    asker.fetch("goes on by id", session=(again.session_id, 1), version=13)
+    asker.fetch("continues by id", session=(again.session_id, 1), version=13)
     asker.fetch("ends", {"partition": 0}, session=(again.session_id, -1), version=13)
     asker.fetch("it has ended", session=(again.session_id, 2), version=13)
 
@@ -410,7 +410,7 @@ def tell_of_append_times(asker: Asker) -> None:
 
 
 def tell_of_settings(asker: Asker) -> None:
-    """Replicas that are not there, and the topic's own codec."""
+    """Missing replicas, and the topic's own codec."""
     asker.create({"min.insync.replicas": "2", "compression.type": "gzip"})
     asker.produce("all replicas", batch_of(b"a"), acks=-1)
     asker.produce("the leader", batch_of(b"a" * 100), acks=1)

@@ -1,4 +1,4 @@
-"""The table: sequences of steps, read from `scripts/*.yaml`. README.md says what a step may be."""
+"""The table: sequences of steps, read from `scripts/*.yaml`. README.md lists the kinds of steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERBS = frozenset(
 
 
 class BadScriptError(Exception):
-    """The table itself is wrong; the message names the sequence."""
+    """The table is invalid; the message names the sequence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ def scripts() -> tuple[Script, ...]:
 
 
 def load(name: str) -> Any:
-    """A YAML file that stands beside the table."""
+    """A YAML file next to the table."""
     return yaml.load((HERE / name).read_text(), yaml.CSafeLoader)
 
 
@@ -69,7 +69,7 @@ def _read(path: Path) -> Iterator[Script]:
 
 
 def _flat(steps: list[Any]) -> Iterator[Mapping[str, Any]]:
-    """Steps in order; a list among them is a fragment that a YAML anchor brought."""
+    """Steps in order; a list among them is a fragment from a YAML anchor."""
     for step in steps:
         if isinstance(step, list):
             yield from _flat(step)

@@ -18,7 +18,7 @@ from tests.conformance.play import Play, Server, Transcript, group_name, topic_n
 from tests.conformance.script import Script
 
 Place: TypeAlias = tuple[Script, Server]
-"""A script and where it is played."""
+"""A script and its server."""
 
 BUSY_AT_ONCE = 16
 WAITING_AT_ONCE = 80
@@ -26,7 +26,7 @@ WAITING = frozenset({"within", "wait", "repeat", "until", "never"})
 
 
 async def at_home(scripts: Iterable[Script], server: Server) -> list[Place]:
-    """Where to play each script, of several brokers of which `server` is one: at the coordinator of its groups."""
+    """The server of each script in a cluster that contains `server`: the coordinator of its groups."""
     control = Cluster(await Peer.connect(server.host, server.port))
     try:
         return [(script, await _at_home(control, script, server)) for script in scripts]
@@ -35,7 +35,7 @@ async def at_home(scripts: Iterable[Script], server: Server) -> list[Place]:
 
 
 async def play_each(plays: Sequence[Place]) -> dict[str, Transcript]:
-    """As `play_all`, of Kohort, each script at a server, or a broker of the same cluster, of its own."""
+    """As `play_all`, with a server, or a broker of the same cluster, per script."""
     _, server = plays[0]
     control = Cluster(await Peer.connect(server.host, server.port))
     topics = {
@@ -51,7 +51,7 @@ async def play_each(plays: Sequence[Place]) -> dict[str, Transcript]:
 
 
 async def _at_home(control: Cluster, script: Script, server: Server) -> Server:
-    """The coordinator of the groups of a script, whose names get a tag for it with which they have one and the same."""
+    """The coordinator of the groups of a script, with a tag for their names with which they have the same one."""
     used = set(re.findall(r"\$(g[2-4]?)\b", str(script.steps))) | {"g"}
     for number in range(1000):
         tag = f"{server.tag}.{number}"
@@ -65,7 +65,7 @@ async def _at_home(control: Cluster, script: Script, server: Server) -> Server:
 
 
 def is_waiting(script: Script) -> bool:
-    """Whether it looks at the time."""
+    """Whether it depends on time."""
     return any(WAITING & set(step) for step in script.steps)
 
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.kafka
 SETTLED_S = 90.0
 QUIET_S = 2.0
 LONG_SESSION_MS = 60_000
-"""Longer than any machine takes to start a member again."""
+"""Longer than any machine takes to restart a member."""
 GROUP = 32
 PARTITIONS = 6
 BUCKETS = 16
@@ -65,7 +65,7 @@ SLOW: Settings = {"session_timeout_ms": LONG_SESSION_MS}
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """A server, a topic of six partitions and a group on it, how to start members, and what was seen of them."""
+    """A server, a topic of six partitions and its group, a way to start members, and their observations."""
 
     broker: Broker
     members: Members
@@ -86,7 +86,7 @@ class Stage:
         return start(self.broker, self.group, [self.topic], f"{name}-{self.group}", **given)
 
     def settle(self, *members: Member, walk: "Walk | None" = None) -> "Rest":
-        """Wait until the members hold every partition between them, each its fair share.
+        """Wait until the members own all partitions, each its fair share.
 
         `walk` is that of the group's assignor, unless another is given.
         """
@@ -105,11 +105,11 @@ class Stage:
         )
 
     def let_sessions_last(self) -> None:
-        """Let no member be taken for gone, however busy the machine is: those of the consumer protocol."""
+        """Keep members of the consumer protocol from expiring, however busy the machine is."""
         self.configure("consumer.session.timeout.ms", str(LONG_SESSION_MS))
 
     def configure(self, name: str, value: str) -> None:
-        """Set a setting of the group, and wait until it counts."""
+        """Set a setting of the group, and wait until it applies."""
         asyncio.run(self._configure(name, value))
 
     async def _configure(self, name: str, value: str) -> None:
@@ -128,7 +128,7 @@ class Stage:
 
 
 def _when_quiet(member: Member) -> int:
-    """How many events it had when it had none for a while: of the last generation it may hear after the others."""
+    """The number of its events after a quiet period: it may learn of the last generation after the others."""
     before, now = -1, len(member.events())
     while now != before:
         time.sleep(QUIET_S)
@@ -142,24 +142,24 @@ def _short(member: Member) -> str:
 
 
 class Walk(Enum):
-    """In which order the members of a group are walked when partitions are given out."""
+    """The order in which an assignor visits the members of a group."""
 
     NAMES = "ids begin with the names that the tests gave: assignments are the same, member by member"
     IDS = "a client's assignor sorts the ids"
-    FROM_SCRATCH = "as IDS, and nobody keeps anything"
+    FROM_SCRATCH = "as IDS, and no member keeps anything"
     BUCKETS = "a broker's assignor has the ids in a java.util.HashMap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """A group that has come to rest: partitions and member ids by the names of the members."""
+    """A settled group: partitions and member ids by the names of the members."""
 
     held: Mapping[str, frozenset[int]]
     ids: Mapping[str, str]
     walk: Walk
 
     def given_out(self, before: Mapping[str, frozenset[int]]) -> tuple[object, Sequence[object] | None]:
-        """What members kept of what they had `before`, and what was given out, in the order of those who got it.
+        """Partitions that members kept from `before`, and newly assigned ones, in the order of their new owners.
 
         None where that order is not known: the ids are in one bucket.
         """
@@ -185,7 +185,7 @@ def bucket(text: str) -> int:
 
 
 Scene = Callable[[Stage, Settings], list[Rest]]
-"""Plays a course of events; gives what every member held whenever the group had come to rest."""
+"""Plays a sequence of events; yields the members' partitions whenever the group has settled."""
 
 
 def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
@@ -203,7 +203,7 @@ def out_and_in(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def crash(stage: Stage, kind: Settings) -> list[Rest]:
-    """Of two members one crashes."""
+    """One of two members crashes."""
     a = stage.join("a", QUICK, kind)
     seen = [stage.settle(a)]
     b = stage.join("b", QUICK, kind)
@@ -214,7 +214,7 @@ def crash(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def static_return(stage: Stage, kind: Settings) -> list[Rest]:
-    """Two static members; one goes away and comes back to what it had, the other noticing nothing.
+    """Two static members; one stops, returns and gets its partitions, and the other notices nothing.
 
     Under the consumer protocol it says that it goes (epoch -2); before, it crashes.
     """
@@ -232,7 +232,7 @@ def static_return(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def static_crash(stage: Stage, kind: Settings) -> list[Rest]:
-    """A static member of the consumer protocol crashes: its instance id is free when its session has ended."""
+    """A static member of the consumer protocol crashes: its instance id is released when its session has expired."""
     stage.configure("consumer.session.timeout.ms", "20000")
     a = stage.join("a", kind, group_instance_id="i-a")
     seen = [stage.settle(a)]
@@ -249,7 +249,7 @@ def static_crash(stage: Stage, kind: Settings) -> list[Rest]:
 
 
 def migration(stage: Stage, kind: Settings) -> list[Rest]:
-    """A classic group takes in a member of the consumer protocol, and becomes classic again when that leaves."""
+    """A member of the consumer protocol joins a classic group, which becomes classic again when it leaves."""
     stage.let_sessions_last()
     a = stage.join("a", SLOW, kind)
     seen = [stage.settle(a)]
@@ -288,9 +288,9 @@ def test_members_of_java_migrate(kind: str, broker: Broker, embedded: Broker, me
 def compare(
     scene: Scene, kind: Settings, broker: Broker, embedded: Broker, members: Members, *, java: bool
 ) -> None:
-    """Play a scene to both servers: what was seen is the same.
+    """Play a scene to both servers: the observations are equal.
 
-    Members that are processes of their own play on both at the same time: they wait more than they work. What differs
+    Members that are separate processes play on both at the same time: they wait more than they work. What differs
     is played again: a member that a busy machine makes late may be without its partitions for a while.
     """
     walk = Walk.BUCKETS if kind is CONSUMER else Walk.NAMES
@@ -309,7 +309,7 @@ def compare(
 
 
 def _apart(real: list[Rest], ours: list[Rest]) -> list[str]:
-    """Where the two servers were not seen to do the same."""
+    """The observed differences of the two servers."""
     found = []
     before: tuple[Mapping[str, frozenset[int]], ...] = ({}, {})
     for number, (one, other) in enumerate(zip(real, ours, strict=True), 1):

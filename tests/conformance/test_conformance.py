@@ -20,13 +20,13 @@ SCRIPTS = read_scripts()
 DIFFERENCES: Mapping[str, str] = load("differences.yaml") or {}
 PENDING: Mapping[str, str] = load("pending.yaml") or {}
 OTHERWISE: Mapping[str, str] = load("releases.yaml").get(kafka_version(), {})
-"""What the release that the tests run does otherwise than the one that the table was read off."""
+"""Differences of the tested release from the release of the table."""
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What both servers did, by the name of the script."""
+    """Behavior of both servers, by the name of the script."""
 
     real: Mapping[str, Transcript]
     ours: Mapping[str, Transcript]
@@ -44,7 +44,7 @@ def played(kafka_jars: object, tmp_path_factory: pytest.TempPathFactory) -> Iter
 async def _play(
     brokers: Mapping[str, Server], servers: Mapping[str, Server]
 ) -> tuple[dict[str, Transcript], dict[str, Transcript]]:
-    """All profiles and both servers side by side; what differs once more, as a machine under load keeps no times."""
+    """All profiles and both servers in parallel; differences are played again, because a busy machine is late."""
     real, ours = await _play_once(SCRIPTS, brokers, servers)
     for attempt in range(2, ATTEMPTS + 1):
         troubles = {script.name: _trouble(script, real, ours) for script in SCRIPTS}
@@ -122,7 +122,7 @@ def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) 
 
 
 def _report(script: Script, label: str, wanted: object, found: object) -> str:
-    """Where the answers differ, and both of them whole."""
+    """The differences of the answers, and both answers."""
     return (
         f"{script.says}\nstep {label}: {difference(wanted, found)}\n"
         f"Kafka:  {json.dumps(wanted)}\nKohort: {json.dumps(found)}"

@@ -1,4 +1,4 @@
-"""The table on three brokers: each sequence goes as it does on one, at the broker that coordinates its groups."""
+"""The table on three brokers: each sequence has the same outcome as on one, at the coordinator of its groups."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.kafka.ports import HOST
 from tests.support.long import IS_LONG
 
 EACH = 8
-"""Of the sequences that do not look at the time, every so many are played, and all in a long run."""
+"""The step through the sequences that do not depend on time; a long run plays all."""
 SPREAD = {"offsets.topic.num.partitions": "50"}
-"""Enough for the groups of a sequence to have one coordinator, under some names."""
+"""Enough names for the groups of a sequence to have the same coordinator under some of them."""
 SHOW_BROKERS = frozenset(
     {
         "admin/partitions by page",
@@ -35,7 +35,7 @@ SHOW_BROKERS = frozenset(
         "topics/topics that cannot be made",
     }
 )
-"""Sequences that show the brokers, and the replicas that there can be."""
+"""Sequences that show the brokers, and possible replicas."""
 OTHER_GROUPS = frozenset(
     {
         "classic_join/broken UTF-8",
@@ -45,14 +45,14 @@ OTHER_GROUPS = frozenset(
         "groups/list groups",
     }
 )
-"""Sequences with groups that are not all coordinated by one broker, whatever they are called."""
+"""Sequences whose groups cannot all have the same coordinator."""
 SCRIPTS = tuple(script for script in read_scripts() if script.name not in SHOW_BROKERS | OTHER_GROUPS)
 PLAYED = SCRIPTS if IS_LONG else tuple(script for script in SCRIPTS if not is_waiting(script))[::EACH]
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Transcript, Transcript]]:
-    """What one broker did and what three did, by the name of the script."""
+    """Behavior of one broker and of three, by the name of the script."""
     scratch = tmp_path_factory.mktemp("several")
     found: dict[str, tuple[Transcript, Transcript]] = {}
     for profile, settings in load("profiles.yaml").items():

@@ -1,4 +1,4 @@
-"""What producers are told of their numbers and transactions, one request after the other, in a form to be compared."""
+"""Requests of idempotent and transactional producers, one after the other, with answers in a comparable form."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class TransactionAsker(Asker):
         self._is_found = False
 
     def tell(self, word: str, api: Api, version: int, **fields: Any) -> Any:
-        """Ask, and keep the answer."""
+        """Send a request, and keep the answer."""
         answer = self.raw(api, version, **fields)
         self.note(word, answer)
         self.answers[-1] = (word, self._shown(self.answers[-1][1]))
         return answer
 
     def init(self, word: str, *, version: int = 4, **fields: Any) -> Any:
-        """InitProducerId, again while the coordinator is busy; what it gives is the producer's from now on."""
+        """InitProducerId, repeated while the coordinator is busy; its id and epoch become the producer's."""
         asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
-        if not self._is_found:  # a broker makes the log of transactions when somebody asks for it
+        if not self._is_found:  # a broker creates the log of transactions at the first request
             wait_until(self._find_coordinator, "there is a coordinator")
         wait_until(
             lambda: self.raw(INIT_PRODUCER_ID, version, **asked).error_code not in BUSY,
@@ -82,7 +82,7 @@ class TransactionAsker(Asker):
         return self._is_found
 
     def init_once(self, word: str, *, version: int = 4, **fields: Any) -> Any:
-        """InitProducerId without looking at what it gives."""
+        """InitProducerId; ignores the result."""
         asked = {"transactional_id": self.topic, "transaction_timeout_ms": 60_000, **fields}
         return self.tell(word, INIT_PRODUCER_ID, version, **asked)
 
@@ -139,7 +139,7 @@ class TransactionAsker(Asker):
         )
 
     def end(self, word: str, *, committed: bool, version: int = 3, **given: Any) -> Any:
-        """EndTxn; from v5 on its answer is the producer's identity from now on."""
+        """EndTxn; from v5 on the answer contains the producer's next id and epoch."""
         fields = {"transactional_id": self.topic, **self.producer(), **given}
         answer = self.tell(word, END_TXN, version, committed=committed, **fields)
         if version >= 5 and not answer.error_code and not given:
@@ -155,7 +155,7 @@ class TransactionAsker(Asker):
         return str(answer.transaction_states[0].transaction_state)
 
     def look(self, word: str, partition: int = 0) -> None:
-        """What consumers of either kind read, and where the log ends for them."""
+        """Records that consumers of both isolation levels read, and their end offsets."""
         for isolation in (0, 1):
             fields = self.fetch_fields([{"partition": partition}], isolation_level=isolation)
             answer = self.raw(FETCH, 12, **fields)
@@ -225,7 +225,7 @@ class TransactionAsker(Asker):
         return value
 
     def _batches(self, records: bytes) -> list[Any]:
-        """Of each batch what it is, whose, and where it stands."""
+        """Kind, producer and offset of each batch."""
         return [
             (
                 batch.base_offset,
@@ -240,7 +240,7 @@ class TransactionAsker(Asker):
 
 
 def tell_of_numbered_batches(asker: TransactionAsker) -> None:
-    """Producers without transactions: what comes twice, too late, or of an old epoch."""
+    """Producers without transactions: duplicates, gaps, and old epochs."""
     asker.create()
     asker.init("an id", transactional_id=None)
     for sequence in range(7):
@@ -262,7 +262,7 @@ def tell_of_numbered_batches(asker: TransactionAsker) -> None:
 
 
 def tell_of_transactions_that_are_announced(asker: TransactionAsker) -> None:
-    """As clients before 4.0 do it: AddPartitionsToTxn, then records, then EndTxn."""
+    """Transactions of clients before 4.0: AddPartitionsToTxn, then records, then EndTxn."""
     asker.create()
     asker.init("begins")
     asker.end("nothing to commit", committed=True)
@@ -276,7 +276,7 @@ def tell_of_transactions_that_are_announced(asker: TransactionAsker) -> None:
     asker.write("first, again", 0, b"a", b"b")
     asker.write("without a transaction", 3, transactional=False)
     asker.write("without an id", 3, transactional_id=None)
-    asker.write("of another id", 3, transactional_id="nobody")
+    asker.write("of another id", 3, transactional_id="stranger")
     asker.look("open")
     asker.describe("open")
     asker.end("commits", committed=True)
@@ -294,11 +294,11 @@ def tell_of_transactions_that_are_announced(asker: TransactionAsker) -> None:
     asker.end("aborts again", committed=False)
     asker.end("too late to commit", committed=True)
     asker.write("after the end", 4)
-    asker.describe("aborted", asker.topic, "nobody", "")
+    asker.describe("aborted", asker.topic, "stranger", "")
 
 
 def tell_of_transactions_of_version_2(asker: TransactionAsker) -> None:
-    """As clients since 4.0 do it (KIP-890): records alone, and the epoch grows with every end."""
+    """Transactions of clients since 4.0 (KIP-890): records alone, and the epoch increases with every end."""
     asker.create()
     asker.init("begins", version=5)
     asker.end("nothing to commit", committed=True, version=5)
@@ -327,7 +327,7 @@ def tell_of_transactions_of_version_2(asker: TransactionAsker) -> None:
 
 
 def tell_of_fencing(asker: TransactionAsker) -> None:
-    """Another producer comes with the same transactional id."""
+    """Another producer uses the same transactional id."""
     asker.create()
     asker.init("the first")
     old = asker.producer()
@@ -347,16 +347,16 @@ def tell_of_fencing(asker: TransactionAsker) -> None:
     asker.write("the first writes", 0, **old)
     asker.write("the first writes, v12", 0, version=12, **old)
     for version in (3, 4):
-        asker.init_once(f"the first goes on, v{version}", version=version, **old)
+        asker.init_once(f"the first continues, v{version}", version=version, **old)
     asker.add("another id", 0, producer_id=asker.id + 9)
     asker.end("another id", committed=True, producer_id=asker.id + 9)
     asker.write("another id", 0, producer_id=asker.id + 9)
-    asker.add("of nobody", 0, transactional_id="nobody")
-    asker.end("of nobody", committed=True, transactional_id="nobody")
+    asker.add("of a stranger", 0, transactional_id="stranger")
+    asker.end("of a stranger", committed=True, transactional_id="stranger")
     asker.add("of no name", 0, transactional_id="")
     asker.end("of no name", committed=True, transactional_id="")
-    asker.init("goes on", **asker.producer())
-    asker.init("goes on, asked again", **asker.producer(producer_epoch=asker.epoch - 1))
+    asker.init("continues", **asker.producer())
+    asker.init("continues, sent again", **asker.producer(producer_epoch=asker.epoch - 1))
     asker.add("is open", 0)
     asker.write("is open", 0)
     open_one = asker.producer()
@@ -373,7 +373,7 @@ def tell_of_fencing(asker: TransactionAsker) -> None:
 
 
 def tell_of_partitions(asker: TransactionAsker) -> None:
-    """What is no partition, and what brokers ask each other."""
+    """Missing partitions, and requests between brokers."""
     asker.create()
     asker.init("begins")
     asker.add("no topic", 0, topic="nowhere")
@@ -387,15 +387,15 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
             "verify_only": verify,
             "topics": [{"name": asker.topic, "partitions": partitions}],
         }
-        nobody = {**transaction, "transactional_id": "nobody"}
-        transactions = [transaction, nobody]
+        stranger = {**transaction, "transactional_id": "stranger"}
+        transactions = [transaction, stranger]
         asker.tell(f"{verify} {partitions}", ADD_PARTITIONS_TO_TXN, 5, transactions=transactions)
     asker.describe("both")
     asker.write("open", 0)
     for whose, given in (
-        ("of nobody", {"producer_id": asker.id + 9}),
+        ("of a stranger", {"producer_id": asker.id + 9}),
         ("of an old epoch", {"producer_epoch": asker.epoch - 1}),
-        ("of its own", {}),
+        ("of the producer", {}),
         ("of an old coordinator", {"coordinator_epoch": -1}),
     ):
         marker = {
@@ -420,7 +420,7 @@ def tell_of_partitions(asker: TransactionAsker) -> None:
 
 
 def tell_of_offsets(asker: TransactionAsker) -> None:
-    """Offsets of a group that has no members."""
+    """Offsets of a group without members."""
     asker.create()
     asker.has_groups()
     asker.init("begins")
@@ -457,7 +457,7 @@ def tell_of_offsets(asker: TransactionAsker) -> None:
 
 
 def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
-    """Offsets of a group whose members are there, of either protocol."""
+    """Offsets of a group with members, of both protocols."""
     asker.create()
     asker.has_groups()
     asker.init("begins")
@@ -474,7 +474,7 @@ def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
     asker.commit_offsets("an old generation", version=5, generation_id=0, **member)
     asker.commit_offsets("a later generation", version=5, generation_id=2, **member)
     asker.commit_offsets("no generation", version=5, **member)
-    asker.commit_offsets("no member", version=5, group_id=classic, member_id="nobody", generation_id=1)
+    asker.commit_offsets("no member", version=5, group_id=classic, member_id="stranger", generation_id=1)
     asker.commit_offsets("an instance", version=5, generation_id=1, **member, group_instance_id="i")
     asker.commit_offsets("nothing is said", version=5, group_id=classic)
     group = f"{asker.topic}.consumer"
@@ -490,7 +490,7 @@ def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
     )
     asker.commit_offsets("before it had it", version=5, generation_id=epoch - 1, **member)
     asker.commit_offsets("no such member", version=5, group_id=group, member_id="x", generation_id=1)
-    asker.commit_offsets("nothing is said of whom", version=5, group_id=group)
+    asker.commit_offsets("without a member", version=5, group_id=group)
     asker.commit_offsets("only an instance", version=5, group_id=group, group_instance_id="i")
     asker.end("aborts", committed=False, version=5)
 

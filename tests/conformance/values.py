@@ -1,6 +1,6 @@
 """What a script writes where a value stands: placeholders, and makers of bytes.
 
-`$name` is the value of that name, `$name+1` a number beside it, `${name}` a piece of a text. A mapping with one key
+`$name` is the value of that name, `$name+1` a number relative to it, `${name}` a part of a text. A mapping with one key
 of `MAKERS` makes bytes or a long text.
 """
 
@@ -18,7 +18,7 @@ _PIECE = re.compile(r"\$\{([A-Za-z][\w.]*)\}")
 
 
 def resolve(value: Any, names: Mapping[str, Any]) -> Any:
-    """`value` with every placeholder replaced. :raises KeyError: for a name nobody gave"""
+    """`value` with every placeholder replaced. :raises KeyError: for an unknown name"""
     if isinstance(value, str):
         return _resolve_text(value, names)
     if isinstance(value, list | tuple):
@@ -60,7 +60,7 @@ def _subscription(given: Any) -> bytes:
 
 
 def _assignment(given: Any) -> bytes:
-    """The embedded protocol's assignment: `{topic: partitions}`, beside `version` (1) and `user_data`."""
+    """The embedded protocol's assignment: `{topic: partitions}`, with `version` (1) and `user_data`."""
     fields = dict(given)
     version = fields.pop("version", 1)
     user_data = fields.pop("user_data", None)

@@ -26,7 +26,7 @@ FEW: tuple[list[dict[str, Any]], ...] = (listed("sticky"), [])
 
 
 class ClassicWalk(Walk):
-    """One group, members with and without instance ids. What Kafka never answers is not asked: see differences.yaml."""
+    """One group, with static members too. Requests that Kafka never answers are omitted: see differences.yaml."""
 
     topics: ClassVar[Mapping[str, int]] = {"t": 4, "u": 4}
     settings: ClassVar[Mapping[str, str]] = {"group.max.size": "5"}
@@ -65,7 +65,7 @@ class ClassicWalk(Walk):
         return (0 if self.group is None else self.group.generation) + shift
 
     def somebody(self) -> tuple[str, str | None]:
-        """Id and instance id of a member, mostly; else of one that was there or never was."""
+        """Id and instance id, mostly of a member; otherwise of a former or an unknown one."""
         group = self.group
         there = [] if group is None else [(each.id, each.instance) for each in group.members.values()]
         pending = [] if group is None else [(each, None) for each in sorted(group.pending)]
@@ -82,7 +82,7 @@ class ClassicWalk(Walk):
         return True
 
     async def rebalance(self) -> bool:
-        """Everybody comes back who is pending or a member, mostly."""
+        """Mostly, all pending members and members rejoin."""
         group = self.group
         if group is None:
             return False
@@ -141,7 +141,7 @@ class ClassicWalk(Walk):
             "Heartbeat 4",
             generation_id=self.generation(self.often(0, 0, 0, -1, 1)),
             member_id=member,
-            group_instance_id=self.often(instance, instance, None, "a", "nobody"),
+            group_instance_id=self.often(instance, instance, None, "a", "stranger"),
         )
         return True
 
@@ -193,7 +193,7 @@ class ClassicWalk(Walk):
         return True
 
     async def delete(self) -> bool:
-        await self.pair.send("DeleteGroups 2", groups_names=["$g", "nobody"])
+        await self.pair.send("DeleteGroups 2", groups_names=["$g", "stranger"])
         return True
 
     # How it is said
@@ -239,5 +239,5 @@ class ClassicWalk(Walk):
         )
 
     def _assignments(self, members: Sequence[str]) -> list[dict[str, Any]]:
-        """What the leader hands out: to the group it is all one."""
+        """The leader's assignment; the group does not interpret it."""
         return [{"member_id": each, "assignment": each[-4:]} for each in members]

@@ -1,4 +1,4 @@
-"""Members of the consumer protocol: joining, acknowledging what they must give up, or not, and leaving for a while."""
+"""Members of the consumer protocol: joining, confirming revocations, or not, and leaving temporarily."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from tests.conformance.walks.walk import LONG_MS, Move, Walk
 from wire.uuids import format_uuid
 
 MANY = ("$t", "$u", "$v", "$w", "$x", "$y", "$z")
-"""So many that ids of some share a bin of a map, where the order in which they came counts."""
+"""Enough for some ids to share a bin of a map, where the order of insertion matters."""
 TOPICS = (("$t",), ("$t",), ("$t", "$u"), ("$t", "$u", "$v"), MANY, ("$v", "nowhere"), ("$u",), MANY[2:], ())
-"""What members subscribe to."""
+"""Topics that members subscribe to."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Client:
-    """What a consumer knows of itself."""
+    """The state of a consumer."""
 
     id: str
     instance: str | None = None
     epoch: int = 1
     owned: list[dict[str, Any]] = field(default_factory=list)
     before: list[dict[str, Any]] = field(default_factory=list)
-    """What it owned an answer ago: it is slow to give up."""
+    """Its partitions before the last answer: it revokes late."""
 
 
 class ConsumerWalk(Walk):
-    """One group of up to six members, two of them static, with wishes for assignors and racks."""
+    """One group of up to six members, two of them static, with requested assignors and racks."""
 
     topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5, "w": 2, "x": 1, "y": 4, "z": 2}
     settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
     visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
     other_instances: ClassVar[Sequence[str | None]] = (None, "k")
-    """What a member may say that it is when it joins again."""
+    """The ids with which a member may rejoin."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -80,7 +80,7 @@ class ConsumerWalk(Walk):
             client,
             member_epoch=0,
             rebalance_timeout=LONG_MS,
-            # Who joins subscribed to nothing may get partitions from a broker: differences.yaml
+            # A joiner without subscription may get partitions from a broker: differences.yaml
             subscribed_topic_names=self.subscription() or ("$t",),
             server_assignor=self.often(None, None, "range", "uniform"),
             rack_id=self.often(None, "r"),
@@ -90,7 +90,7 @@ class ConsumerWalk(Walk):
         return True
 
     async def beat(self) -> bool:
-        """Mostly with what it owns by now; else late, silent, or with an old epoch."""
+        """Mostly with its present partitions; otherwise late, silent, or with an old epoch."""
         client = self.often(*self.clients)
         if self._is_pointless(client):
             return False
@@ -122,7 +122,7 @@ class ConsumerWalk(Walk):
         return True
 
     async def remove(self) -> bool:
-        """An administrator does."""
+        """By an administrator."""
         client = self.often(*self.clients)
         named = self.often(("", client.instance), (client.id, None), (client.id, client.instance))
         members = [{"member_id": named[0], "group_instance_id": named[1]}]
@@ -160,11 +160,11 @@ class ConsumerWalk(Walk):
         return True
 
     def _is_pointless(self, client: Client) -> bool:
-        """A client that is no member is refused: once in a while will do."""
+        """A client that is not a member, which is refused; occasionally."""
         return (self.group is None or not self.group.has_member(client.id)) and self.random.random() < 0.8
 
     def _joins_as(self, client: Client) -> str | None:
-        """The instance id that it names: mostly its own."""
+        """The instance id of the request: mostly its own."""
         instance: str | None = self.often(
             client.instance, client.instance, client.instance, *self.other_instances
         )

@@ -26,7 +26,7 @@ from tests.kafka.ports import HOST
 
 
 class FollowingEngine(Engine):
-    """An engine whose next new member, of a client id, gets the id that it is told, and that keeps its records."""
+    """An engine that gives the next new member of a client id a chosen id, and keeps its records."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -34,10 +34,10 @@ class FollowingEngine(Engine):
         self.written: dict[str, list[Record]] = {}
         """By group."""
         self.heard: Counter[str] = Counter()
-        """Calls that it has handled, by client id."""
+        """Handled calls, by client id."""
 
     def follow(self, client_id: str, fresh_id: UUID) -> None:
-        """Let the next call of this client make a member of this id."""
+        """Choose the member id that the next call of this client creates."""
         self._ids[client_id] = fresh_id
 
     def handle(self, call: Call) -> CoordinatorResult:
@@ -55,7 +55,7 @@ class FollowingEngine(Engine):
 
 
 class Following:
-    """Brokers that listen; what they know: `engine`."""
+    """Listening brokers; their state: `engine`."""
 
     def __init__(self, cluster: Cluster, engine: FollowingEngine) -> None:
         self._cluster = cluster
@@ -67,7 +67,7 @@ class Following:
         return Server(name="Kohort", host=HOST, port=broker.port)
 
     def create(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
-        """Make topics: id and number of partitions by name."""
+        """Create topics: id and number of partitions by name."""
         for name, (topic_id, partitions) in topics.items():
             with patch.object(topics_module, "uuid4", return_value=topic_id):
                 self._cluster.topics.create(name, partitions)

@@ -1,4 +1,4 @@
-"""Members of both protocols in one group, which becomes a classic or a consumer group as they come and go."""
+"""Members of both protocols in one group, which is converted as they join and leave."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from wire.messages.embedded_protocol import read_assignment
 from wire.messages.reader import DecodeError
 
 NAMES = (("range", "roundrobin"), ("range", "roundrobin"), ("roundrobin", "range"))
-"""All list both: the broker fails where a member no longer lists the protocol of a group that is upgraded."""
+"""All list both: the broker fails if a member no longer lists the protocol of an upgraded group."""
 SUBSCRIPTIONS = (["$t"], ["$t"], ["$t", "$u"])
 
 
 @dataclass(slots=True, kw_only=True)
 class ClassicClient:
-    """What a consumer of the classic protocol knows of itself; no id until it is given one."""
+    """The state of a consumer of the classic protocol; without an id until it gets one."""
 
     instance: str | None = None
     id: str = ""
@@ -31,7 +31,7 @@ class ClassicClient:
 
 
 class MigrationWalk(ConsumerWalk):
-    """See the module. What only works by mistake on a broker is left out: the comments say what."""
+    """See the module. Behavior that works on a broker only by mistake is omitted; comments name it."""
 
     # A full group would be refused an upgrade when its parked requests are already answered.
     settings: ClassVar[Mapping[str, str]] = {"group.max.size": "20", "group.consumer.max.size": "20"}
@@ -99,7 +99,7 @@ class MigrationWalk(ConsumerWalk):
         return True
 
     async def classic_sync(self) -> bool:
-        """A leader hands out the partitions of $t, each once."""
+        """A leader assigns each partition of $t once."""
         client = self.often(*self.classics)
         self._catch_up(client)
         if not client.id or self.waits(client.id):
@@ -162,7 +162,7 @@ class MigrationWalk(ConsumerWalk):
             client.generation, client.protocol = answer["generation_id"], answer["protocol_name"]
 
     def _catch_up(self, client: ClassicClient) -> None:
-        """A join that was parked has been answered meanwhile: to whom, and with what, Kohort knows."""
+        """A parked join was answered meanwhile; Kohort knows the member and the answer."""
         group = self.classic_group
         if group is None:
             return

@@ -1,4 +1,4 @@
-"""One group on two servers, request by request: Kohort is to answer what the real broker answers, and wait as it does.
+"""One group on two servers, request by request: Kohort must answer, and wait, as the real broker does.
 
 A request may wait on both for others to come; it is then looked at again after every request that follows.
 """
@@ -20,7 +20,7 @@ from tests.conformance.walks.following import Following
 from wire.uuids import parse_uuid
 
 AT_ONCE_S = 0.03
-"""An answer that has not come by then waits for somebody."""
+"""A request that is not answered by then is parked."""
 ANSWER_S = 10.0
 SHOWN_S = 2.0
 """A broker describes a group as it was when its last record was replicated: it may lag behind."""
@@ -29,12 +29,12 @@ REMEMBERED = 25
 
 
 class Differs(AssertionError):
-    """The servers do not do the same; the message shows the last requests and what each did."""
+    """The servers behave differently; the message shows the last requests and each behavior."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Waiting:
-    """A request that both have."""
+    """A request sent to both."""
 
     step: str
     connection: str
@@ -43,7 +43,7 @@ class Waiting:
 
 
 class Pair:
-    """See the module. `names` are what a request may say with `$`."""
+    """See the module. `names` are the values of `$` names in requests."""
 
     def __init__(self, script: Script, plays: Sequence[Play], clusters: Sequence[Cluster], kohort: Following):
         """Of each the real broker's first; `kohort` is the other one."""
@@ -57,7 +57,7 @@ class Pair:
 
     @classmethod
     async def open(cls, name: str, topics: Mapping[str, int], kafka: Server, kohort: Following) -> Self:
-        """Make the topics on both, with the same ids."""
+        """Create the topics on both, with the same ids."""
         script = Script(name=name, says="", profile="", topics=topics, steps=())
         servers = kafka, kohort.coordinator(group_name(script, ""))
         clusters = [Cluster(await Peer.connect(one.host, one.port)) for one in servers]
@@ -74,7 +74,7 @@ class Pair:
         return cls(script, plays, clusters, kohort)
 
     async def close(self) -> None:
-        """Hang up on both."""
+        """Close both connections."""
         for play in (self._theirs, self._ours):
             await play.close()
         for cluster in self._clusters:
@@ -82,7 +82,7 @@ class Pair:
 
     @property
     def group(self) -> Group | None:
-        """What Kohort knows of the group: to choose what comes next."""
+        """Kohort's state of the group, from which the next request is chosen."""
         return self._engine.state.groups.get(self.group_id)
 
     async def send(self, words: str, **given: Any) -> Any:
@@ -108,7 +108,7 @@ class Pair:
         return outcome
 
     async def look(self, words: str, **given: Any) -> Any:
-        """Send what only looks, until both show the same; the answer. :raises Differs:"""
+        """Send a read-only request until both answer the same; returns the answer. :raises Differs:"""
         until = asyncio.get_running_loop().time() + SHOWN_S
         while True:
             self._number += 1
@@ -126,14 +126,14 @@ class Pair:
             await asyncio.sleep(0.05)
 
     async def _taken(self, ours: Sent, heard: int) -> None:
-        """Wait until Kohort has done something about the request, however busy the machine is."""
+        """Wait until Kohort has handled the request, however busy the machine is."""
         until = asyncio.get_running_loop().time() + SHOWN_S
         while not await _done(ours, AT_ONCE_S / 10) and self._engine.heard[self.group_id] == heard:
             if asyncio.get_running_loop().time() > until:
                 break
 
     async def _settle(self, waiting: Waiting) -> Any:
-        """The answer, when it has come from both; None while both wait. :raises Differs:"""
+        """The answer, when both have sent it; None while both wait. :raises Differs:"""
         if not waiting.ours.future.done():
             if not waiting.theirs.future.done():
                 return None
@@ -158,7 +158,7 @@ class Pair:
         return play.shown(sent)
 
     async def _follow(self, joining: Sent) -> None:
-        """Let Kohort give the member that joins the id that the broker gave it."""
+        """Have Kohort give the joining member the id that the broker gave it."""
         until, found = asyncio.get_running_loop().time() + SHOWN_S, ""
         while not found and asyncio.get_running_loop().time() < until:
             if await _done(joining, AT_ONCE_S):
@@ -170,7 +170,7 @@ class Pair:
             self._engine.follow(self.group_id, fresh)
 
     async def _newcomer(self) -> str:
-        """The member that the broker has and Kohort has not."""
+        """The member of the broker that Kohort does not have."""
         described = await self._clusters[0].ask("DescribeGroups", 5, groups=[self.group_id])
         known = getattr(self.group, "members", {})
         new = [one["member_id"] for one in described["groups"][0]["members"] if one["member_id"] not in known]
@@ -188,7 +188,7 @@ async def _done(sent: Sent, limit_s: float) -> bool:
 
 
 def _fresh_id(member: str) -> UUID | None:
-    """The random part of a member id: a UUID behind a prefix, or one in 22 characters of base64."""
+    """The random part of a member id: a UUID after a prefix, or one in 22 characters of base64."""
     try:
         return UUID(member[-UUID_LENGTH:]) if len(member) >= UUID_LENGTH else parse_uuid(member)
     except ValueError:

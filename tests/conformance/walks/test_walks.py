@@ -53,7 +53,7 @@ SETTINGS = {
 
 @dataclass(slots=True, kw_only=True)
 class Walked:
-    """How often groups were seen in which state, and where the servers did not do or write the same."""
+    """How often groups were in each state, and where the servers behaved or wrote differently."""
 
     seen: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -65,7 +65,7 @@ class Walked:
 def walked(
     kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[type[Walk], Walked]]:
-    """Go all walks of all kinds, each kind with a broker of its own."""
+    """Go all walks of all kinds, with a broker per kind."""
     brokers = {
         kind: Broker(kafka_jars, tmp_path_factory.mktemp(kind.__name__), {**SETTINGS, **kind.settings})
         for kind in KINDS
@@ -90,17 +90,17 @@ async def _walk_all(brokers: Mapping[type[Walk], Broker]) -> Mapping[type[Walk],
 
 
 async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
-    """Some at once, as much of a walk is waiting."""
+    """Several at once, because a walk mostly waits."""
     kafka = Server(name="Kafka", host=HOST, port=broker.port)
     seeds = iter(range(SEED, SEED + max(1, STEPS // LENGTH)))
 
-    async def go_on() -> None:
+    async def work() -> None:
         for seed in seeds:
             await _walk(kind, seed, kafka, broker.data, kohort, walked)
 
     brokers = 3 if IS_LONG or kind is MigrationWalk else 1
     async with following({**SETTINGS, **kind.settings}, brokers) as kohort:
-        await asyncio.gather(*(go_on() for _ in range(AT_ONCE)))
+        await asyncio.gather(*(work() for _ in range(AT_ONCE)))
 
 
 async def _walk(

@@ -1,4 +1,4 @@
-"""A random walk: one request after another, chosen by what the group has come to; a seed repeats it."""
+"""A random walk: one request after another, chosen from the state of the group; a seed repeats it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from uuid import UUID
 from tests.conformance.walks.pair import Pair
 
 Move: TypeAlias = Callable[[], Awaitable[bool]]
-"""Sends something; False where there was nothing to send."""
+"""Sends a request; False if there was nothing to send."""
 
 LONG_MS = 1_800_000
-"""Nobody times out on a walk."""
+"""No member times out on a walk."""
 
 
 class Walk(ABC):
-    """See the module. After every move the whole group is shown by both servers, and has to be the same."""
+    """See the module. After every move both servers describe the whole group, and must agree."""
 
     topics: ClassVar[Mapping[str, int]]
     settings: ClassVar[Mapping[str, str]]
-    """Of both servers, beside those of the rig."""
+    """Settings of both servers, in addition to those of the rig."""
     visits: ClassVar[frozenset[str]]
-    """States in which the group is to have been seen, else the walks were short or went in circles."""
+    """States that must occur, otherwise the walks were too short or went in circles."""
 
     def __init__(self, pair: Pair, seed: int) -> None:
         self.pair = pair
@@ -35,10 +35,10 @@ class Walk(ABC):
 
     @abstractmethod
     def moves(self) -> Mapping[Move, float]:
-        """What may be done, and how often."""
+        """Possible moves, and how often."""
 
     async def go(self, steps: int) -> None:
-        """So many moves. :raises Differs:"""
+        """Make this number of moves. :raises Differs:"""
         moves = self.moves()
         left = steps
         while left:
@@ -59,5 +59,5 @@ class Walk(ABC):
         return UUID(int=self.random.getrandbits(128))
 
     def often(self, *choices: Any) -> Any:
-        """One of them; what stands there twice comes twice as often."""
+        """One of them; an entry that is listed twice is twice as likely."""
         return self.random.choice(choices)

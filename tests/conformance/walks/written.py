@@ -1,4 +1,4 @@
-"""What both servers wrote into their logs about a group: the same records in the same order.
+"""The records that both servers wrote about a group: equal, in the same order.
 
 They are compared as a broker that loads them has them. Topics by id stand in the order of its map: where they share a
 bin the order in which they were written shows. Times are left out. Offsets that are deleted together are sorted: a
@@ -27,7 +27,7 @@ OF_TIME = frozenset({"assignmentTimestamp", "commitTimestamp", "currentStateTime
 
 
 def by_broker(data: Path, group: str) -> list[str]:
-    """Of a group, from the data directory of a broker, which may be running."""
+    """The records of a group, from the data directory of a broker, which may be running."""
     partitions = len(list(data.glob("__consumer_offsets-*")))
     return _sorted_deletions(
         _shown(record.key, record.value)
@@ -39,12 +39,12 @@ def by_broker(data: Path, group: str) -> list[str]:
 
 
 def by_kohort(records: Iterable[Record]) -> list[str]:
-    """The same of what an engine gave to be written."""
+    """The same from the records of an engine."""
     return _sorted_deletions(_shown(*encode_record(record)) for record in records)
 
 
 def difference(theirs: Sequence[str], ours: Sequence[str]) -> str | None:
-    """The first record that is not the same, with some around it."""
+    """The first difference, with its neighboring records."""
     for i, (one, other) in enumerate(zip_longest(theirs, ours)):
         if one != other:
             around = slice(max(0, i - AROUND), i + 2 * AROUND)
@@ -72,7 +72,7 @@ def _shown(key: bytes, value: bytes | None) -> str:
 
 
 def _loaded(field: Any) -> Any:
-    """A field, lists of topics by id as maps would have them."""
+    """A field; lists of topics are in the order of Java's maps of their ids."""
     if not (isinstance(field, list) and field and "topicId" in field[0]):
         return field
     ids = [parse_uuid(topic["topicId"]) for topic in field]
@@ -81,7 +81,7 @@ def _loaded(field: Any) -> Any:
 
 
 def _ascending(topic: dict[str, Any]) -> dict[str, Any]:
-    """Its partitions ascending, with their epochs where they have any."""
+    """Its partitions, ascending, with their epochs if they have any."""
     lists = {name: numbers for name, numbers in topic.items() if isinstance(numbers, list)}
     rows = sorted(zip(*lists.values(), strict=True))
     return {**topic, **dict(zip(lists, zip(*rows, strict=True), strict=True))}
