@@ -1,10 +1,10 @@
 """Our assignors against Java's, on the same groups in the same run: `python -m benchmarks.assignors`.
 
 Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too.
-Both are medians of five after three warm-ups, of wall clock and, in brackets, of CPU time of the calling
-thread. What it takes to turn names into integers (`DenseGroup.of`) stands apart, as Java's inputs are
-ready-made too. `same` says whether the assignments are identical. Peak memory is what `assign` allocates on
-top of its input, by tracemalloc.
+Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too. Both are
+medians of five after three warm-ups, of wall clock and, in brackets, of CPU time of the calling thread. The conversion
+of names to integers (`DenseGroup.of`) is listed separately, as Java's inputs are prepared too. `same`: whether the
+assignments are identical. Peak memory is the allocation of `assign` in addition to its input, by tracemalloc.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ WARM_UPS, RUNS = 3, 5
 BLOCKS = 5
 
 ENDLESS = 1000
-"""Members from which on Java's sticky assignors take minutes for a group of blocks: not measured."""
+"""The number of members from which Java's sticky assignors take minutes for a group of blocks: not measured."""
 
 CLIENT_LIMITS = {"range": 0.25, "roundrobin": 0.25}
-"""Assignors that look at nothing owned: only the fresh case is measured."""
+"""Assignors that ignore owned partitions: only the fresh case is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a group is."""
+    """The size of a group."""
 
     topics: int
     partitions: int
@@ -75,7 +75,7 @@ def one_left(spec: GroupSpec, assignor: Assignor) -> GroupSpec:
 
 
 def cases(size: Size, wanted: Sequence[str]) -> Iterator[tuple[str, Assignor, GroupSpec]]:
-    """What is measured, for the assignors whose `side-name` is wanted (all if none is)."""
+    """The measured cases, for the given assignors, `side-name` each (all if none is given)."""
     for assignor in BUILT_IN:
         name = f"{assignor.side.value}-{assignor.name}"
         if assignor.leader is Leader.LIBRDKAFKA or (wanted and name not in wanted):

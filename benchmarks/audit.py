@@ -1,9 +1,9 @@
-"""How long the audit of a fleet takes: 20,000 groups on 40 clusters, two cores. `make bench-audit` runs it.
+"""The duration of a fleet's audit: 20,000 groups on 40 clusters, two cores. `make bench-audit` runs it.
 
-The snapshots are made up from a fixed seed: most groups have a few members, some a hundred and more; every assignor,
-both protocols, static members, librdkafka beside Java, one group in ten by a regex, broken files among them. Wall time
-is from the start of the audit to its tables on disk and its summary, Spark's own start aside; the processor's time says
-what the work costs where other work shares the machine.
+The snapshots are generated from a fixed seed: most groups have a few members, some a hundred and more; every assignor,
+both protocols, static members, librdkafka and Java, one group in ten with a regex, broken files among them. Wall time
+is from the start of the audit to its tables on disk and its summary, without Spark's start; processor time is less
+affected by other work on the machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pipeline.session import SessionSettings, session
 GROUPS, CLUSTERS, TOPICS = 20_000, 40, 1_500
 BOUND_S = 300.0
 SIZES = ((0, 4), (1, 14), (2, 16), (3, 22), (4, 10), (6, 14), (10, 10), (20, 6), (50, 3), (120, 1))
-"""Members of a group, and how many groups in a hundred have so many."""
+"""The number of members, and the percentage of groups with that many."""
 PROTOCOLS = ("range", "range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky", "uniform")
 LIBRARIES = (
     ("java", "4.3.1"),
@@ -79,19 +79,19 @@ def _print(run: AuditRun, wall: float, busy: float, start: float) -> None:
     print(f"{'processor':<28} {busy:>8.1f} s")
     print(f"{'groups a second':<28} {run.groups / wall:>8.0f}")
     for destination, counts in run.verdicts.items():
-        told = ", ".join(f"{outcome} {count:,}" for outcome, count in sorted(counts.items()))
-        print(f"{'to ' + destination:<28} {told}")
+        shown = ", ".join(f"{outcome} {count:,}" for outcome, count in sorted(counts.items()))
+        print(f"{'to ' + destination:<28} {shown}")
     print(f"{'regexes that lose topics':<28} {run.regexes_lost:>8,}")
     print(f"{'quarantined':<28} {run.quarantined_total:>8,}")
 
 
 def make_fleet(directory: Path, groups: int) -> int:
-    """Write the snapshots; how many bytes they have."""
+    """Write the snapshots; returns their size in bytes."""
     directory.mkdir()
     for number in range(CLUSTERS):
         write_snapshot(_cluster(number, groups // CLUSTERS), directory / f"cluster-{number:02}.yaml")
     (directory / "broken.yaml").write_text("kohort: 1\ngroups:\n  g: {members: [{id: a}, {id: a}]}\n")
-    (directory / "foreign.json").write_text('{"apps": []}')
+    (directory / "other.json").write_text('{"apps": []}')
     return sum(file.stat().st_size for file in directory.iterdir())
 
 
@@ -166,7 +166,7 @@ def _group(name: str, topics: Sequence[Topic], random: Random) -> Group:
 
 
 def _busy_s() -> float:
-    """Processor time of this process and of all below it that are or were, the JVM's and its workers' included."""
+    """Processor time of this process and of all its descendants, exited ones included, the JVM and its workers among them."""
     ticks = os.sysconf("SC_CLK_TCK")
     times: dict[int, tuple[int, int]] = {}
     for entry in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""How quickly commands start, ask and print, beside what they are measured against. `make bench` runs it.
+"""The time of commands to start, to request and to print, compared with their baselines. `make bench` runs it.
 
 Whole processes in an environment without the dev extra: wall time and, in brackets, processor time, medians of the
 counted runs; the most memory of any. The tool's JVM has the options of `tests/kafka/java.py` that make it start
@@ -58,7 +58,7 @@ def main() -> None:
     chosen = sys.argv[1:] or [*parts, "render"]
     print(f"{platform.machine()}, Python {platform.python_version()}")
     print(
-        f"{'what':<56} {'Kohort, ms':>14} {'MiB':>4} {'beside, ms':>14} {'MiB':>4} {'ratio':>13} "
+        f"{'what':<56} {'Kohort, ms':>14} {'MiB':>4} {'other, ms':>14} {'MiB':>4} {'ratio':>13} "
         f"{'bound':>7} {'verdict':>8}"
     )
     with tempfile.TemporaryDirectory() as directory:
@@ -82,7 +82,7 @@ def _list(bin_directory: Path, scratch: Path) -> None:
     host = JavaHost(jars)
     try:
         with _broker(scratch / "fleet") as broker, running_fleet(broker, jars, host, scratch):
-            _beside_the_tool(bin_directory, broker, "list", ["--list"], 0.2)
+            _compared_with_the_tool(bin_directory, broker, "list", ["--list"], 0.2)
     finally:
         host.crash()
 
@@ -93,11 +93,11 @@ def _describe(bin_directory: Path, scratch: Path) -> None:
         make_classic_groups(broker, [f"group-{n:04}" for n in range(GROUPS)], TOPIC, TOPIC_PARTITIONS)
         what = f"describe --all-groups, {GROUPS:,} × {TOPIC_PARTITIONS}"
         arguments = ["--describe", "--all-groups"]
-        _beside_the_tool(bin_directory, broker, what, arguments, 0.15, peak_mib=200, runs=5)
+        _compared_with_the_tool(bin_directory, broker, what, arguments, 0.15, peak_mib=200, runs=5)
 
 
 def _diagnose(bin_directory: Path, scratch: Path) -> None:
-    """The same groups, all of which are healthy. What diagnose waits between its looks does not count."""
+    """The same groups, all of which are healthy. The pause of diagnose between its two observations does not count."""
     with _broker(scratch / "diagnosed") as broker:
         create_topics(broker, {TOPIC: TOPIC_PARTITIONS})
         producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -137,12 +137,12 @@ def _many(bin_directory: Path, scratch: Path) -> None:
 
 
 def _tool(broker: Broker, *arguments: str) -> list[str]:
-    """Kafka's tool, without the archive of classes that the tests make for it: an operator's has none."""
+    """Kafka's tool, without the archive of classes that the tests create for it: an operator has none."""
     command = java(broker.jars, TOOL, "--bootstrap-server", broker.bootstrap, *arguments)
     return [word for word in command if not word.startswith("-XX:SharedArchiveFile=")]
 
 
-def _beside_the_tool(
+def _compared_with_the_tool(
     bin_directory: Path,
     broker: Broker,
     what: str,
@@ -207,7 +207,7 @@ def _shown(times: Times) -> str:
 
 
 def _render() -> None:
-    """What showing many offsets adds to having read them; processor time, as nothing else is waited for."""
+    """The time to print many offsets in addition to reading them; processor time, as nothing else is waited for."""
     group = Group(
         id="g",
         type=GroupType.CLASSIC,

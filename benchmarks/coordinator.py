@@ -33,7 +33,7 @@ SETTINGS = {"group.initial.rebalance.delay.ms": "0", "group.consumer.assignment.
 
 
 class Bench:
-    """An engine and a clock that stands still."""
+    """An engine and a clock that does not advance."""
 
     def __init__(self) -> None:
         self.engine = Engine(Config.parse(SETTINGS), TOPICS)
@@ -57,7 +57,7 @@ class Bench:
         return result
 
     def consumer_group(self, group: str, members: int) -> list[ConsumerGroupHeartbeat]:
-        """Members join and settle; what each sends from then on."""
+        """Members join and settle; returns the heartbeat that each sends from then on."""
         names = [f"{group}-m{number}" for number in range(members)]
         epochs: dict[str, int] = {}
         for name in names:
@@ -98,7 +98,7 @@ class Bench:
         return answer
 
     def classic_group(self, group: str, members: int) -> list[Heartbeat]:
-        """Members join together; what each sends from then on."""
+        """Members join together; returns the heartbeat that each sends from then on."""
         metadata = write_subscription(EmbeddedSubscription(version=3, topics=("orders",)))
         joined: dict[int, JoinGroupAnswer] = {}
         ids = [""] * members
@@ -170,7 +170,7 @@ def _time(bench: Bench, requests: Iterator[Request[Any]]) -> float:
 
 
 def _memory() -> None:
-    """1,000 groups as a recovery brings them back: copies of the records of one, each with objects of its own."""
+    """1,000 groups as after a recovery: copies of the records of one, each with separate objects."""
     one = Bench()
     one.consumer_group("g", 100)
     records = one.records

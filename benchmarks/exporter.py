@@ -1,9 +1,9 @@
 """`kohort exporter` over 5,000 groups × 20 partitions of a real broker: `python -m benchmarks.exporter [MINUTES]`.
 
-The groups are classic ones that only commit, each at offsets of its own, on a topic of 20 × 1,000 records, so that
-every group lags and the times of 20,000 records are looked up. A scrape is the whole answer over HTTP, as Prometheus
-asks for it. With MINUTES, the exporter goes on polling every 30 seconds, is scraped every 15, while groups commit, and
-its memory is watched.
+The groups are classic ones that only commit, each with different offsets, on a topic of 20 × 1,000 records, so that
+every group lags and the timestamps of 20,000 records are looked up. A scrape is the whole response over HTTP, as for
+Prometheus. With MINUTES, the exporter continues to poll every 30 seconds and is scraped every 15 while groups commit,
+and its memory is measured.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def watch(pid: int, url: str, broker: Broker, minutes: float) -> None:
 
 
 def wait_polls(url: str, count: int) -> tuple[list[float], float]:
-    """How long the first polls took, and how much processor time from the first to the last of them."""
+    """The durations of the first polls, and the processor time from the first to the last of them."""
     durations: list[float] = []
     used: list[float] = []
     while len(durations) < count:
@@ -137,7 +137,7 @@ def wait_polls(url: str, count: int) -> tuple[list[float], float]:
 
 
 def scrape(url: str, encoding: str = "gzip") -> tuple[float, bytes]:
-    """Seconds until the whole answer is there, and what it holds."""
+    """Seconds until the whole response has arrived, and the response."""
     request = urllib.request.Request(url, headers={"Accept": OPENMETRICS, "Accept-Encoding": encoding})
     begun = time.perf_counter()
     with urllib.request.urlopen(request, timeout=60) as answer:

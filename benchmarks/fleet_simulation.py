@@ -1,7 +1,7 @@
 """Seeds of the standard scenario on Spark, on one core and two: `make bench-fleet-simulation` runs it.
 
-Wall time is from the first row to the tables on disk and their sums, Spark's own start aside. Each number of cores has
-a process of its own, in turn; the fastest turn counts. `--seeds 2000` is a short run; 100,000 take hours.
+Wall time is from the first row to the tables on disk and their sums, without Spark's start. Each number of cores has a
+separate process, in turn; the fastest turn counts. `--seeds 2000` is a short run; 100,000 take hours.
 """
 
 from __future__ import annotations

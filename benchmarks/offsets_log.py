@@ -1,8 +1,8 @@
-"""A log of `__consumer_offsets` to measure on: as a busy broker would have written it, made in seconds.
+"""A log of `__consumer_offsets` for measurements: as a busy broker would write it, generated in seconds.
 
 Groups commit all partitions they read from, one batch a round, and now and then one of them rebalances: every second
-group is a classic one, the others are of the consumer protocol. One round is encoded record by record; of the next
-ones only what changes is written anew (offsets, times, checksums). The same arguments give the same bytes.
+group is a classic one, the others are of the consumer protocol. One round is encoded record by record; for the next
+ones only the changes are encoded (offsets, times, checksums). The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TOPIC = "orders"
 TOPIC_PARTITIONS = 20
 MEMBERS = 4
 REBALANCING = 100
-"""One of so many groups rebalances in a round."""
+"""In each round one of this many groups rebalances."""
 
 _INT64 = struct.Struct(">q")
 _CRC = struct.Struct(">I")
@@ -64,7 +64,7 @@ _OFFSET_AT, _COMMIT_MS_AT = 2, 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A partition's directory and how many records are in it."""
+    """A partition's directory and its number of records."""
 
     directory: Path
     records: int
@@ -73,7 +73,7 @@ class Written:
 def write_partition(
     log_dir: Path, partition: int, topic_id: UUID, *, groups: int, rounds: int, indexed: bool = True
 ) -> Written:
-    """Write one partition, a single segment; with or without the indexes a broker would have put beside it.
+    """Write one partition, a single segment; with or without the indexes of a broker.
 
     `topic_id` is that of `TOPIC`.
     """

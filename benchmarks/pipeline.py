@@ -1,11 +1,11 @@
-"""Segments to the tables of a history, beside `kafka-dump-log --offsets-decoder`. `make bench-pipeline` runs it.
+"""Segments to the tables of a history, compared with `kafka-dump-log --offsets-decoder`. `make bench-pipeline` runs it.
 
 A log as busy groups write it (`benchmarks.offsets_log`), five partitions, next to the metadata log of a real broker
-that has its topic. Each run of the history is a process of its own; its wall time is from the list of files to the
-published tables, Spark's own start aside. "One core" is one: its processes are kept to it, or the JVM would compile
-and collect on the other. The dump tool gets the first partition, in one process, its start aside, too (that of a run
-on an empty file). What is compared takes turns, and the fastest counts. In brackets the processor time of the
-processes that are there at the end. Memory is the most that one Python worker, and the JVM, had.
+with its topic. Each run of the history is a separate process; its wall time is from the list of files to the published
+tables, without Spark's start. "One core" is strict: its processes are pinned to it, or the JVM would compile and
+collect on the other. The dump tool reads the first partition, in one process, without its start, too (measured by a
+run on an empty file). Compared runs take turns, and the fastest counts. In brackets the processor time of the
+processes that exist at the end. Memory is the peak of one Python worker, and of the JVM.
 
     even, two cores      5 equal partitions                         at least 500,000 records/s, 5 × the dump tool
     even, one core       the same                                   1 → 2 cores near 2
@@ -45,12 +45,12 @@ from wire.log.segments import segment_name
 PARTITIONS = 5
 GROUPS = 200
 ROUNDS = 2000
-"""Of each of the even partitions: with 20 offsets per group and round 8 million records, 0.7 GB."""
+"""Rounds of each of the even partitions: with 20 offsets per group and round 8 million records, 0.7 GB."""
 HUGE_BYTES = 3 << 30
 SMALL_RECORDS = 10_000
 LEAST_PER_SECOND, LEAST_RATIO, LEAST_GAIN, MOST_SKEW, MOST_SMALL_S = 500_000, 5.0, 1.8, 1.5, 30.0
 TURNS = 3
-"""Of what is compared; the fastest counts, for whatever else the machine does makes all slower, and never faster."""
+"""Turns of compared runs; the fastest counts, because other work on the machine only makes runs slower."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _POLL_S = 0.2
 
@@ -112,7 +112,7 @@ def _all(scratch: Path, rounds: int, huge_bytes: int) -> None:
     shutil.rmtree(quarter)
     most = rounds * PARTITIONS * 9 // 10
     rest = (rounds * PARTITIONS - most) // (PARTITIONS - 1)
-    # Without indexes: they cannot tell of more than 2 GiB.
+    # Without indexes: they cannot address more than 2 GiB.
     log = _log(cluster, scratch / "skewed", [most] + [rest] * 4, indexed=False)
     skewed = _report("skewed", _child(2, log, scratch))
     shutil.rmtree(scratch / "skewed")
@@ -171,17 +171,17 @@ def _cluster(jars: Path, directory: Path) -> Path:
 def _log(
     cluster: Path, log_dir: Path, rounds: list[int], *, groups: int = GROUPS, indexed: bool = True
 ) -> Path:
-    """A log directory with so many rounds in each partition."""
+    """A log directory with `rounds` rounds in each partition."""
     shutil.copytree(cluster, log_dir, ignore=shutil.ignore_patterns("__consumer_offsets-*"))
     topic_id = read_topic_id(log_dir / f"{TOPIC}-0") or UUID(int=1)
     for partition, count in enumerate(rounds):
         write_partition(log_dir, partition, topic_id, groups=groups, rounds=count, indexed=indexed)
-    os.sync()  # what is still to be written would be so while the time is taken
+    os.sync()  # otherwise pending writes would happen during the measurement
     return log_dir
 
 
 def _rounds_of(size: int) -> int:
-    """How many rounds make so many bytes: a commit has 90."""
+    """The number of rounds for a size in bytes: a commit has 90."""
     return size // (90 * GROUPS * TOPIC_PARTITIONS)
 
 
@@ -195,12 +195,12 @@ def _child(cores: int, log_dir: Path, scratch: Path) -> Run:
 
 
 def measure(cores: int, log_dir: str, out: str) -> Run:
-    """Run the history once, in this process and its children, on so many processors."""
+    """Run the history once, in this process and its children, on `cores` processors."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     started = time.perf_counter()
     size = sum(file.stat().st_size for file in Path(log_dir).rglob("__consumer_offsets-*/*.log"))
     with session(SessionSettings(master=f"local[{cores}]", input_bytes=size)) as spark:
-        # The first task of a worker imports what the others have then.
+        # The first task of a worker imports what later ones have already.
         spark.range(cores, numPartitions=cores).mapInArrow(lambda batches: batches, "id long").count()
         start_s = time.perf_counter() - started
         with _Watched() as watch:
@@ -218,7 +218,7 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
 
 
 class _Watched:
-    """Looks at the memory of the workers and the JVM while it is entered."""
+    """Polls the memory of the workers and the JVM while it is entered."""
 
     worker_mib = jvm_mib = 0.0
 
@@ -243,7 +243,7 @@ class _Watched:
 
 
 def _peak(pid: int) -> tuple[str, float]:
-    """What a process is called, and the most memory that it has had, in MiB."""
+    """The name of a process, and its peak memory in MiB."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -253,7 +253,7 @@ def _peak(pid: int) -> tuple[str, float]:
 
 
 def _cpu_s() -> float:
-    """Processor time of this process and all below it, those that have ended included."""
+    """Processor time of this process and all its descendants, exited ones included."""
     return sum(_spent(pid) for pid in _tree(os.getpid()))
 
 
@@ -280,7 +280,7 @@ def _tree(pid: int) -> Iterator[int]:
 
 
 def _dump(jars: Path, directory: Path, scratch: Path) -> tuple[int, float]:
-    """How many records the dump tool shows of a partition, and the seconds it takes beyond its start."""
+    """The number of records that the dump tool prints for a partition, and its seconds without its start."""
     empty = scratch / segment_name(0)
     empty.write_bytes(b"")
     _, start_s = _dump_file(jars, empty)

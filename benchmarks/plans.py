@@ -1,7 +1,7 @@
-"""How long plans and checks of regexes take, on large groups and many topics. `make bench-plans` runs it.
+"""The time of plans and checks of regexes, on large groups and many topics. `make bench-plans` runs it.
 
-Whole processes in an environment without the dev extra, wall time and the processor's, median of the counted runs. The
-processor's time says what the work costs where other work shares the machine.
+Whole processes in an environment without the dev extra, wall and processor time, median of the counted runs. Processor
+time is less affected by other work on the machine.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def plans(scratch: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def destinations(protocol: str) -> Sequence[Destination]:
-    """Where a group under this assignor can go."""
+    """The destinations of a group with this assignor."""
     if protocol == "uniform":
         return [Destination.CLASSIC]
     if protocol == "cooperative-sticky":
@@ -110,7 +110,7 @@ def regexes(scratch: Path) -> Iterator[tuple[str, list[str]]]:
     topics.write_text("\n".join(names) + "\n")
     for engine in (None, "java", "librdkafka"):
         file = scratch / f"patterns-{engine}"
-        # librdkafka takes for a regex what begins with ^.
+        # librdkafka treats a topic that starts with ^ as a regex.
         start = "^" if engine == "librdkafka" else ""
         file.write_text("".join(f"{start}{pattern}\n" for pattern in patterns))
         compared = ["--from", engine] if engine else []
@@ -119,7 +119,7 @@ def regexes(scratch: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def large_group(protocol: str, members: int = MEMBERS, partitions: int = PARTITIONS) -> Snapshot:
-    """A group at rest, its partitions (so many of each topic) dealt out evenly."""
+    """A settled group, with `partitions` partitions of each topic, evenly assigned."""
     random = Random(7)
     topics = [
         Topic(name=f"topic-{number}", partitions=partitions, id=UUID(int=random.getrandbits(128)))

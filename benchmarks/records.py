@@ -1,8 +1,8 @@
 """Records through `kohort serve` and a real broker of Kafka 4.3.1: `python -m benchmarks.records [COUNT]`.
 
 One confluent-kafka producer writes a million records of 100 bytes to a topic of four partitions, and one consumer reads
-them; both servers run the whole time, and are asked in turns. With `--data` the answers wait for the disk, which a
-broker's do not.
+them; both servers run the whole time, and take turns. With `--data` the responses wait for the disk, those of a broker
+do not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WAIT_S = 30
 
 
 def produced(port: int, count: int) -> float:
-    """Records written a second."""
+    """Records written per second."""
     producer = Producer(
         {
             "bootstrap.servers": f"{HOST}:{port}",
@@ -63,7 +63,7 @@ def produced(port: int, count: int) -> float:
 
 
 def fetched(port: int, count: int) -> float:
-    """Records read a second, the last `count` of them."""
+    """Records read per second, the last `count` of them."""
     consumer = Consumer(
         {"bootstrap.servers": f"{HOST}:{port}", "group.id": "bench", "enable.auto.commit": False}
     )
@@ -85,7 +85,7 @@ def fetched(port: int, count: int) -> float:
 
 
 def compare(name: str, measure: Callable[[int, int], float], ports: Sequence[int], count: int) -> None:
-    """Print what each server does, and the first one's part of the second one's."""
+    """Print the rates of each server, and the ratio of the first to the last."""
     rounds = [[measure(port, count) for port in ports] for _ in range(ROUNDS)]
     medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
     words = " ".join(f"{each:12,.0f}" for each in medians)
@@ -94,7 +94,7 @@ def compare(name: str, measure: Callable[[int, int], float], ports: Sequence[int
 
 
 def main() -> None:
-    """Print a table, records a second."""
+    """Print a table, records per second."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
     with tempfile.TemporaryDirectory(prefix="kohort-bench-") as scratch:
         base = Path(scratch)

@@ -1,7 +1,7 @@
-"""How long a rehearsal of a large group takes, from one seed and without the ways back: `make bench-rehearsals`.
+"""The time of a rehearsal of a large group, from one seed and without rollbacks: `make bench-rehearsals`.
 
-Processor time is that of one process, which other work on the machine makes longer too, but less than the time of the
-clock. Simulated time is how long the migration takes.
+Processor time is that of one process; other work on the machine increases it, but less than wall time. Simulated time
+is the duration of the migration.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """`kohort serve` compared with a real broker of Kafka 4.3.1: `python -m benchmarks.serving [held SECONDS]`.
 
 One client, in this process, sends the same bytes to both, in turns: prepared frames, one outstanding on each
-connection, answers looked at only as far as their error code. It has one core and the server the other.
+connection, responses are only checked for their error code. It has one core and the server the other.
 
 - heartbeats of the consumer protocol by the members of stable groups of ten, over 100 and over 500 connections;
 - the time from the start of the process until "Listening on", in an environment without the dev extra;
-- the memory of the server while members on 2,000 connections send a heartbeat every five seconds. `held 600` does that
-  for ten minutes, and nothing else.
+- the memory of the server while members on 2,000 connections send a heartbeat every five seconds. `held 600` measures
+  only that, for ten minutes.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ SETTINGS = {
 HELD, HELD_S, EVERY_S = 2_000, 30.0, 5.0
 STARTS = 5
 ERROR = slice(13, 15)
-"""Where a heartbeat's answer has its error code: after length, correlation id, tags and throttle time."""
+"""The position of a heartbeat response's error code: after length, correlation id, tags and throttle time."""
 BOUNDS = {"ratio": 0.5, "start_s": 0.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member that has what it is to have: its connection, and the heartbeat that says so."""
+    """A member with its whole target assignment: its connection, and the heartbeat that reports it."""
 
     connection: socket.socket
     heartbeat: bytes
@@ -95,7 +95,7 @@ def create_topic(port: int) -> None:
 
 
 def join(port: int, run: str, members: int) -> list[Member]:
-    """Members of groups of ten, each with a connection of its own, when nothing changes any more."""
+    """Members of groups of ten, each with a separate connection, when nothing changes any more."""
     return [
         member for group in range(0, members, GROUP) for member in _join_group(port, f"bench-{run}-{group}")
     ]
@@ -122,7 +122,7 @@ def _join_group(port: int, group: str) -> list[Member]:
             if answer.error_code:
                 raise SystemExit(f"a member of {group} was answered {answer}")
             has = () if answer.assignment is None else _fields(answer.assignment.topic_partitions)
-            # All of them is what the other members must give up first, so a member with nothing has to wait.
+            # All partitions must first be revoked by the other members, so a member with none has to wait.
             is_quiet = has == owned[number] and answer.member_epoch == epochs[number] and has
             quiet = quiet + 1 if is_quiet else 0
             epochs[number], owned[number] = answer.member_epoch, has
@@ -142,7 +142,7 @@ def _heartbeat(group: str, member: str, epoch: int) -> bytes:
 
 
 def beat(members: Sequence[Member], seconds: float) -> float:
-    """Send heartbeats, the next one of each member when the last one is answered: how many a second."""
+    """Send heartbeats, the next one of each member when the last one is answered; returns the rate per second."""
     by_file = {each.connection.fileno(): (each.connection, each.heartbeat) for each in members}
     poll = select.epoll()
     for file, (connection, heartbeat) in by_file.items():
@@ -152,12 +152,12 @@ def beat(members: Sequence[Member], seconds: float) -> float:
     began = time.perf_counter()
     until = began + seconds
     while outstanding:
-        goes_on = time.perf_counter() < until
+        continues = time.perf_counter() < until
         for file, _ in poll.poll():
             connection, heartbeat = by_file[file]
             _check(connection.recv(4096))
             answered += 1
-            if goes_on:
+            if continues:
                 connection.send(heartbeat)
             else:
                 outstanding -= 1
@@ -197,7 +197,7 @@ def kafka(directory: Path) -> Iterator[tuple[int, int]]:
 
 
 def heartbeats(directory: Path) -> None:
-    """Print both servers' heartbeats a second, and what one costs them."""
+    """Print both servers' heartbeats per second, and the cost of one."""
     with kafka(directory) as theirs, kohort(directory) as ours:
         for connections in CONNECTIONS:
             runs: dict[tuple[int, int], list[tuple[float, float]]] = {theirs: [], ours: []}
@@ -224,7 +224,7 @@ def heartbeats(directory: Path) -> None:
 
 
 def start_up(directory: Path) -> None:
-    """Print how long `kohort serve` takes until it listens, and how much of it the processors work."""
+    """Print how long `kohort serve` takes until it listens, and its processor time."""
     executable = plain_environment(directory / "plain") / "kohort"
     _start(executable)  # reads everything from the disk
     wall_s, processor_s = (
@@ -250,7 +250,7 @@ def _start(executable: Path) -> tuple[float, float]:
 
 
 def held(directory: Path, seconds: float) -> None:
-    """Print the server's memory while many members send a heartbeat now and then."""
+    """Print the server's memory while many members send occasional heartbeats."""
     with kohort(directory) as (port, pid):
         members = join(port, "held", HELD)
         _slow_beats(members, 3 * EVERY_S)
@@ -278,7 +278,7 @@ def _memory_mib(pid: int) -> float:
 
 
 def _processor_s(pid: int) -> float:
-    """What a process has had of the processors."""
+    """The processor time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

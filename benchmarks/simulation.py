@@ -2,7 +2,7 @@
 `python -m benchmarks.simulation`.
 
 Without faults, so most of them are heartbeats and commits; invariants are checked all the time. The start and the
-quiet time at the end are in it.
+quiet time at the end are included.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Reading a log of 1,200,000 offset commits, beside Kafka: `python -m benchmarks.storage [DIRECTORY]`.
+"""Reading a log of 1,200,000 offset commits, compared with Kafka: `python -m benchmarks.storage [DIRECTORY]`.
 
 1,000 groups commit 100 partitions 12 times, so that 100,000 records count. A real broker writes the log, five
-partitions of 17.6 MiB, and loads it when it starts again: its own log says in how many ms it loaded each. Our times
-are those of whole processes, from their start on, in an environment without the dev extra; Java runs with the options
-of Kafka's scripts. Median of the rounds; broker and we take turns. In brackets the processor time, which other work on
-the machine changes less; what part of it a broker spends on loading nobody knows.
+partitions of 17.6 MiB, and loads it when it restarts: its own log has the ms for each. Our times are those of whole
+processes, from their start on, in an environment without the dev extra; Java runs with the options of Kafka's scripts.
+Median of the rounds; broker and Kohort take turns. In brackets the processor time, which other work on the machine
+affects less; the broker's processor time for loading is unknown.
 
 A DIRECTORY keeps the log for the next time.
 """
@@ -55,7 +55,7 @@ LOAD = "import sys, pathlib; from coordinator.store.loader import load; load([pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One process. `cpu_s` None: not known of this part of it."""
+    """One process. `cpu_s` None: unknown for this part of it."""
 
     wall_s: float
     cpu_s: float | None
@@ -91,7 +91,7 @@ def main() -> None:
             _write(broker)
         python = plain_environment(Path(scratch) / "venv") / "python"
         print(f"{platform.machine()}, Python {platform.python_version()}")
-        print(f"{'what':<48} {'Kohort':>17} {'MiB':>5} {'beside':>17} {'MiB':>5} {'ratio':>6} {'bound':>6}")
+        print(f"{'what':<48} {'Kohort':>17} {'MiB':>5} {'Kafka':>17} {'MiB':>5} {'ratio':>6} {'bound':>6}")
         _loading(broker, python)
         _list(broker, python)
         _dump(broker, python)
@@ -142,7 +142,7 @@ def _row(what: str, ours: Runs, theirs: Runs, bound: float) -> None:
 
 
 def _broker_loads(broker: Broker) -> tuple[Run, int]:
-    """Start the broker and let it load; how long that took by its log, and how many records there were."""
+    """Start the broker and wait until it has loaded; returns the time in its log, and the number of records."""
     command = [*_java(broker, 1024), "kafka.Kafka", str(broker.directory / "server.properties")]
     with broker.log.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=broker.directory)
@@ -165,13 +165,13 @@ def _java(broker: Broker, heap_mib: int) -> list[str]:
 
 
 def _peak_mib(pid: int) -> float:
-    """The most memory that a running process has had."""
+    """The peak memory of a running process."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024  # type: ignore[index]
 
 
 def _run(command: Sequence[str]) -> Run:
-    """Run a command to its end; what it prints goes nowhere. SystemExit: it failed"""
+    """Run a command, without its output. SystemExit: it failed"""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

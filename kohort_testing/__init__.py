@@ -1,11 +1,11 @@
-"""`kohort serve` in the tests of somebody else's project: fixtures for pytest (docs/testing.md).
+"""`kohort serve` in the tests of other projects: fixtures for pytest (docs/testing.md).
 
-    plugin      what pytest loads: fixtures and their marker
-    broker      KohortBroker: what a test works with
+    plugin      the pytest plugin: fixtures and their marker
+    broker      KohortBroker, the API for tests
     faults      its `fault`
-    child       the process that serves, and does what a test asks for
+    child       the server process, which also executes the tests' requests
 
-What pytest loads imports nothing of Kohort's but this package: docs/decisions/pytest-plugin-package.md.
+The plugin imports nothing of Kohort's except this package: docs/decisions/pytest-plugin-package.md.
 """
 
 from kohort_testing.broker import GroupState, KohortBroker, KohortBrokerError, MemberState, NotInTime

@@ -1,7 +1,7 @@
-"""The broker of a test: `kohort serve` in a process of its own, and what a test asks of it.
+"""The broker of a test: `kohort serve` in a separate process, and the requests of a test to it.
 
-The process is asked by lines of JSON on its standard input, and answers on its standard output. It ends when that input
-does, so also when the tests are killed.
+Requests are lines of JSON on the process's standard input, answers are on its standard output. The process exits at the
+end of its input, so also when the tests are killed.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ QUICK: Mapping[str, Any] = {
     "group.consumer.heartbeat.interval.ms": 300,
     "group.consumer.assignment.interval.ms": 0,
 }
-"""Settings with which groups settle quickly; a test's own come on top."""
+"""Settings with which groups settle quickly; a test's settings are added to them."""
 PATIENCE_S = 30.0
 PAUSE_S = 0.05
 ENDING_S = 10.0
 
 
 class KohortBrokerError(Exception):
-    """The broker could not be started, or refuses what a test asks for."""
+    """The broker could not be started, or refuses a test's request."""
 
 
 class NotInTime(AssertionError):
-    """What a test waits for has not happened."""
+    """The condition that a test waits for was not met in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemberState:
-    """A member of a group, as the coordinator has it. `partitions` are (topic, number), in order."""
+    """A member of a group, in the coordinator's view. `partitions` are (topic, number), in order."""
 
     id: str
     client_id: str
@@ -52,9 +52,9 @@ class MemberState:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupState:
-    """A group, as the coordinator has it. `type` is classic or consumer; `state` is Kafka's: Stable, Empty, …
+    """A group, in the coordinator's view. `type` is classic or consumer; `state` is Kafka's: Stable, Empty, …
 
-    `is_settled`: it is Stable, and every partition of what members subscribe to has one owner.
+    `is_settled`: it is Stable, and every partition of its members' topics has one owner.
     """
 
     state: str
@@ -63,15 +63,15 @@ class GroupState:
     is_settled: bool
 
 
-class Visitor:
-    """Another consumer that has joined a group, until it leaves."""
+class AdditionalConsumer:
+    """An additional consumer in a group, until it leaves."""
 
     def __init__(self, ask: Callable[..., Any], number: int) -> None:
         self._ask = ask
         self._number: int | None = number
 
     def leave(self) -> None:
-        """Have it leave the group; nothing happens when it has."""
+        """Leave the group; does nothing if it has left."""
         if self._number is not None:
             self._ask("leave", number=self._number)
             self._number = None
@@ -95,9 +95,9 @@ class KohortBroker:
         topics: Mapping[str, int] | None = None,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        """`topics` are numbers of partitions by name, `config` settings by the names of a broker's.
+        """`topics` are numbers of partitions by name, `config` settings by the broker's names.
 
-        :raises KohortBrokerError: with what `kohort serve` says when it does not start
+        :raises KohortBrokerError: `kohort serve` does not start; with its output
         """
         words = ["--listen", f"{HOST}:0"]
         if brokers != 1:
@@ -107,8 +107,8 @@ class KohortBroker:
         for name, value in {**QUICK, **(config or {})}.items():
             words += ["--config", f"{name}={_text(value)}"]
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed by close)
-        # -P: a folder of the project that is called like a package of Kohort is not to be found in its place.
-        # A session of its own: Ctrl-C ends the tests, and they end the broker.
+        # -P: a folder of the project with the name of a package of Kohort must not be imported instead.
+        # A new session: Ctrl-C ends the tests, and they stop the broker.
         self._process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-P", "-m", "kohort_testing.child", "serve", *words],
             stdin=subprocess.PIPE,
@@ -123,22 +123,22 @@ class KohortBroker:
             self.close()
             raise KohortBrokerError(f"kohort serve does not start: {self.said}")
         self.bootstrap_servers = listening.removeprefix("Listening on ").replace(" ", "").strip()
-        """HOST:PORT, with commas between several."""
+        """HOST:PORT, separated by commas."""
         self.fault = Faults(self._ask)
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Create a topic. :raises KohortBrokerError: it exists already"""
+        """Create a topic. :raises KohortBrokerError: it already exists"""
         self.fault.create(name, partitions)
 
     def produce(
         self, topic: str, *values: str | bytes, key: str | bytes | None = None, partition: int | None = None
     ) -> None:
-        """Write records, and wait until the broker has them."""
+        """Write records, and wait until the broker has stored them."""
         texts = [_latin(value) for value in values]
         self._ask("produce", topic=topic, values=texts, key=key and _latin(key), partition=partition)
 
     def group(self, group: str) -> GroupState:
-        """A group as it is now; one that does not exist is Dead and has no members."""
+        """The current state of a group; one that does not exist is Dead and has no members."""
         found = self._ask("group", group=group)
         members = tuple(
             MemberState(
@@ -152,14 +152,14 @@ class KohortBroker:
         """The committed offsets of a group, by (topic, partition)."""
         return {(topic, number): offset for topic, number, offset in self._ask("committed", group=group)}
 
-    def rebalance(self, group: str) -> Visitor:
-        """Have another consumer join a group, like its members; it leaves at the end of the block.
+    def rebalance(self, group: str) -> AdditionalConsumer:
+        """Add a consumer to a group, similar to its members; it leaves at the end of the block.
 
         It has their protocol, assignor and topics, and commits nothing. The call does not wait: the members rebalance
         as soon as they heartbeat and are polled.
-        :raises KohortBrokerError: the group has no members to be like
+        :raises KohortBrokerError: the group has no members
         """
-        return Visitor(self._ask, self._ask("join", group=group))
+        return AdditionalConsumer(self._ask, self._ask("join", group=group))
 
     def wait_until(
         self,
@@ -168,11 +168,11 @@ class KohortBroker:
         timeout: float = PATIENCE_S,
         polling: Callable[[], Any] | None = None,
     ) -> None:
-        """Wait until a condition is true. `polling` is called meanwhile: what polls your consumers, if no thread does.
+        """Wait until a condition is true. `polling` is called meanwhile: it polls your consumers, if no thread does.
 
         :raises NotInTime: after `timeout` seconds
         """
-        self._wait(condition, timeout, polling, lambda: "the condition has not come true")
+        self._wait(condition, timeout, polling, lambda: "the condition is not met")
 
     def wait_until_stable(
         self,
@@ -182,10 +182,10 @@ class KohortBroker:
         timeout: float = PATIENCE_S,
         polling: Callable[[], Any] | None = None,
     ) -> GroupState:
-        """Wait until a group is settled, and has so many members; the group.
+        """Wait until a group is settled and has `members` members; returns the group.
 
-        A member may still be about to call its listener: `wait_until` its own view says what you want to know.
-        :raises NotInTime: after `timeout` seconds, with the group as it is then
+        A member may still be about to call its listener: to wait for that, use `wait_until` with the member's own view.
+        :raises NotInTime: after `timeout` seconds, with the group's last state
         """
 
         def is_settled() -> bool:
@@ -197,12 +197,12 @@ class KohortBroker:
 
     @property
     def said(self) -> str:
-        """What the broker has printed for people so far."""
+        """The output of the broker so far."""
         self._said.seek(0)
         return self._said.read()
 
     def close(self) -> None:
-        """End the broker."""
+        """Stop the broker."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -239,7 +239,7 @@ class KohortBroker:
                 polling()
 
     def _ask(self, do: str, **what: Any) -> Any:
-        """What the process answers. :raises KohortBrokerError: it refuses, or has ended"""
+        """The answer of the process. :raises KohortBrokerError: it refuses, or has exited"""
         if self._process.stdin is None:
             raise RuntimeError("the process has a standard input")
         request = json.dumps({"do": do, "bootstrap": self.bootstrap_servers, **what})
@@ -250,14 +250,14 @@ class KohortBroker:
         except (OSError, ValueError):
             answer = ""
         if not answer:
-            raise KohortBrokerError(f"the broker has ended: {self.said}")
+            raise KohortBrokerError(f"the broker has exited: {self.said}")
         found = json.loads(answer)
         if "error" in found:
             raise KohortBrokerError(found["error"])
         return found["answer"]
 
     def _read(self) -> str:
-        """A line of its standard output; empty when it has ended."""
+        """A line of its standard output; empty when it has exited."""
         return "" if self._process.stdout is None else self._process.stdout.readline()
 
 
@@ -266,5 +266,5 @@ def _text(value: Any) -> str:
 
 
 def _latin(value: str | bytes) -> str:
-    """Bytes as JSON carries them."""
+    """Bytes in JSON, as Latin-1."""
     return (value.encode() if isinstance(value, str) else value).decode("latin-1")

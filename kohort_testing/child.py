@@ -1,8 +1,8 @@
-"""The process of a test's broker: `kohort serve` as on the command line, and beside it what the test asks for.
+"""The process of a test's broker: `kohort serve` as on the command line, and the requests of the test.
 
     python -m kohort_testing.child serve --listen 127.0.0.1:0 …
 
-Each line of standard input asks for one thing, and is answered by a line of standard output, in JSON. At the end of the
+Each line of standard input is one request, and is answered by a line on standard output, in JSON. At the end of the
 input the server stops.
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 TIMEOUT_MS = 30_000
 POLL_S = 0.1
 ANY_PARTITION = -1
-"""librdkafka's: the partitioner chooses."""
+"""librdkafka's value: the partitioner chooses."""
 
 
 class Refused(Exception):
-    """What a test asks for cannot be done."""
+    """A test's request cannot be executed."""
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def _control() -> None:
         do, bootstrap = request.pop("do"), request.pop("bootstrap")
         try:
             answer = {"answer": ACTIONS[do](tests.of(bootstrap), **request)}
-        except Exception as error:  # whatever it is, the test is to be told
+        except Exception as error:  # whatever it is, the test must get it
             answer = {"error": str(error) or type(error).__name__}
         print(json.dumps(answer), flush=True)
     tests.end()
@@ -55,13 +55,13 @@ def _control() -> None:
 
 
 class Tests:
-    """What tests use: clients of the server, which meet none of its faults, and consumers that visit groups."""
+    """Clients of the server, which its faults do not affect, and the additional consumers of groups."""
 
     source: LiveSource
 
     def __init__(self) -> None:
         self.bootstrap = ""
-        self.visitors: list[Visit] = []
+        self.joined: list[JoinedConsumer] = []
 
     def of(self, bootstrap: str) -> Tests:
         """The same, connected."""
@@ -80,7 +80,7 @@ class Tests:
         return self
 
     def asked(self, **request: Any) -> Any:
-        """The answer of the server to a KohortFault."""
+        """The server's response to a KohortFault."""
         from wire.client.faults import ask_for_fault
 
         if self.source.client is None:
@@ -88,17 +88,17 @@ class Tests:
         return ask_for_fault(self.source.client, TIMEOUT_MS, **request)
 
     def described(self, group: str, *, offsets: bool = False) -> Group | None:
-        """A group; None: there is none."""
+        """A group; None: it does not exist."""
         found = self.source.describe([group], offsets=offsets).items
         return found[0] if found else None
 
     def end(self) -> None:
-        for visit in self.visitors:
-            visit.ends.set()
+        for consumer in self.joined:
+            consumer.ends.set()
 
 
 def fault(tests: Tests, event: Mapping[str, Any]) -> int:
-    """The id of the rule, -1 for what happens at once."""
+    """The id of the rule, -1 for an immediate event."""
     from wire.messages.schemas.faults import DO
 
     return int(tests.asked(operation=DO, event=json.dumps(event)).rule)
@@ -156,7 +156,7 @@ def group(tests: Tests, group: str) -> dict[str, Any]:
 
 
 def _is_whole(tests: Tests, group: Group) -> bool:
-    """Whether all partitions of the topics that members name have one owner: not between two cooperative rebalances."""
+    """Whether all partitions of the members' topics have one owner: not between two cooperative rebalances."""
     named = {topic for member in group.members if member.subscription for topic in member.subscription.topics}
     sizes = {topic.name: topic.partitions for topic in tests.source.topics(named, end_offsets=False).items}
     owned = [
@@ -180,20 +180,20 @@ def committed(tests: Tests, group: str) -> list[tuple[str, int, int]]:
 
 
 def join(tests: Tests, group: str) -> int:
-    """The number of the visit."""
+    """The number of the new consumer."""
     found = tests.described(group)
     if found is None or not found.members:
-        raise Refused(f"group {group} has no members that another one could be like")
-    tests.visitors.append(Visit(tests.bootstrap, found))
-    return len(tests.visitors) - 1
+        raise Refused(f"group {group} has no members to join")
+    tests.joined.append(JoinedConsumer(tests.bootstrap, found))
+    return len(tests.joined) - 1
 
 
 def leave(tests: Tests, number: int) -> None:
-    tests.visitors[number].end()
+    tests.joined[number].end()
 
 
-class Visit:
-    """A consumer in a group, polled by a thread."""
+class JoinedConsumer:
+    """An additional consumer in a group, polled by a thread."""
 
     def __init__(self, bootstrap: str, group: Group) -> None:
         from confluent_kafka import Consumer
@@ -215,7 +215,7 @@ class Visit:
         self.ends = threading.Event()
         self._consumer: Consumer = Consumer(config)
         self._consumer.subscribe(_subscription(group))
-        self._thread = threading.Thread(target=self._poll, name="visit", daemon=True)
+        self._thread = threading.Thread(target=self._poll, name="consumer", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
@@ -230,7 +230,7 @@ class Visit:
 
 
 def _subscription(group: Group) -> list[str]:
-    """The topics that members name, and their regexes as librdkafka has them."""
+    """The topics of the members, and their regexes in librdkafka's form."""
     wanted: set[str] = set()
     for member in group.members:
         if member.subscription is not None:
@@ -241,7 +241,7 @@ def _subscription(group: Group) -> list[str]:
 
 
 def _client() -> str:
-    """The client id of who meets no faults."""
+    """The client id that no fault affects."""
     from wire.messages.schemas.faults import FAULT_CLIENT
 
     return FAULT_CLIENT

@@ -1,4 +1,4 @@
-"""What can go wrong on the broker of a test: the events of `kohort fault` (docs/faults.md)."""
+"""Faults on the broker of a test: the events of `kohort fault` (docs/faults.md)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Self
 
 
 class Fault:
-    """A fault in force, until it is cleared: at the latest at the end of its `with` block."""
+    """An active fault, until it is cleared: at the latest at the end of its `with` block."""
 
     def __init__(self, faults: Faults, number: int) -> None:
         self._faults = faults
         self.id = number
 
     def clear(self) -> None:
-        """End it."""
+        """Remove the fault."""
         self._faults.clear(self.id)
 
     def __enter__(self) -> Self:
@@ -28,33 +28,33 @@ class Fault:
 
 
 class Faults:
-    """Lets things go wrong. Times are in seconds.
+    """Injects faults. Times are in seconds.
 
     Conditions of `delay`, `error` and `drop`: `api` (one or several, by Kafka's names), `client`, `group` and `topic`
-    (with * and ?), `member`, `times` (how many requests), `lasts` (how many seconds), `chance` and `seed`.
+    (with * and ?), `member`, `times` (number of requests), `lasts` (seconds), `chance` and `seed`.
     """
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
 
     def delay(self, seconds: float, most: float | None = None, **conditions: Any) -> Fault:
-        """Handle requests so much later, or so much up to `most`."""
+        """Delay requests by `seconds`, or by a random time up to `most`."""
         return self._rule({"delay": seconds if most is None else [seconds, most]}, conditions)
 
     def error(self, code: str, **conditions: Any) -> Fault:
-        """Answer requests with an error of Kafka's, by name."""
+        """Answer requests with an error of Kafka, by name."""
         return self._rule({"error": code}, conditions)
 
     def drop(self, *, connection: bool = False, **conditions: Any) -> Fault:
-        """Answer requests with nothing; or close their `connection`."""
+        """Do not answer requests; or close their `connection`."""
         return self._rule({"drop": "connection" if connection else "answer"}, conditions)
 
     def expire(self, group: str, member: str) -> None:
-        """End the session of a member: member id, instance id or client id."""
+        """Expire the session of a member: member id, instance id or client id."""
         self._do(expire=member, group=group)
 
     def fence(self, group: str, member: str) -> None:
-        """Have another process take a static member's place; a dynamic member is removed."""
+        """Replace a static member with another process; a dynamic member is removed."""
         self._do(fence=member, group=group)
 
     def disconnect(self, client: str) -> None:
@@ -62,12 +62,12 @@ class Faults:
         self._do(disconnect=client)
 
     def move(self, group: str, *, to: int | None = None, loading: float = 0.0) -> None:
-        """Move the coordinator of a group to the next broker, or to another; it loads for so long."""
+        """Move the coordinator of a group to the next broker, or to broker `to`; it loads for `loading` seconds."""
         target = {} if to is None else {"to": to}
         self._do(coordinator="move", group=group, **target, **{"for": loading})
 
     def crash(self, group: str, *, lasts: float = 0.0) -> None:
-        """Lose the broker that coordinates a group; it is back after `lasts` seconds."""
+        """Stop the broker that coordinates a group; it restarts after `lasts` seconds."""
         self._do(coordinator="crash", group=group, **{"for": lasts})
 
     def create(self, topic: str, partitions: int = 1) -> None:
@@ -75,11 +75,11 @@ class Faults:
         self._do(topic=topic, create=partitions)
 
     def grow(self, topic: str, partitions: int) -> None:
-        """Give a topic more partitions: so many in all."""
+        """Increase the number of partitions of a topic to `partitions`."""
         self._do(topic=topic, partitions=partitions)
 
     def recreate(self, topic: str, partitions: int) -> None:
-        """Delete a topic and create it anew, with another id."""
+        """Delete a topic and create it again, with another id."""
         self._do(topic=topic, recreate=partitions)
 
     def delete(self, topic: str) -> None:
@@ -87,7 +87,7 @@ class Faults:
         self._do(topic=topic, delete=True)
 
     def clear(self, *ids: int) -> None:
-        """End faults that are in force: those of these ids, or all."""
+        """Remove active faults: those with these ids, or all."""
         self._ask("clear", ids=list(ids))
 
     def _rule(self, event: dict[str, Any], conditions: dict[str, Any]) -> Fault:

@@ -1,4 +1,4 @@
-"""The plugin of pytest: `kohort_broker`, `kohort_session_broker`, and the marker with their options."""
+"""The pytest plugin: `kohort_broker`, `kohort_session_broker`, and the marker with their options."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ MARKER = "kohort_broker"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(*, brokers=1, topics={{}}, config={{}}): what the kohort_broker of a test is started with: "
-        "partitions by topic, and settings by the names of a broker's.",
+        f"{MARKER}(*, brokers=1, topics={{}}, config={{}}): options of the test's kohort_broker: "
+        "partitions by topic, and settings by the broker's names.",
     )
 
 
 @pytest.fixture
 def kohort_broker(request: pytest.FixtureRequest) -> Iterator[KohortBroker]:
-    """A broker of this test alone, in memory, with any free port."""
+    """A broker for this test only, in memory, on any free port."""
     marker = request.node.get_closest_marker(MARKER)
     with KohortBroker(**_options({} if marker is None else marker.kwargs)) as broker:
         yield broker
-        # A consumer of librdkafka that nobody has closed may wait for ever once its broker is gone.
+        # A consumer of librdkafka that was not closed may wait forever once its broker is gone.
         gc.collect()
 
 
@@ -40,7 +40,7 @@ def kohort_session_options() -> Mapping[str, Any]:
 
 @pytest.fixture(scope="session")
 def kohort_session_broker(kohort_session_options: Mapping[str, Any]) -> Iterator[KohortBroker]:
-    """A broker for all tests: give each its own topics and groups, and clear its faults."""
+    """A broker for all tests: use separate topics and groups in each, and clear its faults."""
     with KohortBroker(**_options(kohort_session_options)) as broker:
         yield broker
 
@@ -49,6 +49,6 @@ def _options(given: Mapping[str, Any]) -> Mapping[str, Any]:
     unknown = given.keys() - {"brokers", "topics", "config"}
     if unknown:
         raise pytest.UsageError(
-            f"kohort_broker has no option {', '.join(sorted(unknown))}; there are brokers, topics and config"
+            f"kohort_broker has no option {', '.join(sorted(unknown))}; its options are brokers, topics and config"
         )
     return given

@@ -88,7 +88,7 @@ def test_options_come_from_the_marker_and_a_fixture(tmp_path: Path) -> None:
     assert status == 1, said
     assert "1 passed, 2 errors" in said
     assert "kohort serve does not start: kohort: group.max.size" in said
-    assert "kohort_broker has no option topic; there are brokers, topics and config" in said
+    assert "kohort_broker has no option topic; its options are brokers, topics and config" in said
 
 
 def test_pytest_loads_nothing_of_kohort_but_the_plugin(tmp_path: Path) -> None:
