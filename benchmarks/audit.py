@@ -166,7 +166,7 @@ def _group(name: str, topics: Sequence[Topic], random: Random) -> Group:
 
 
 def _busy_s() -> float:
-    """Processor time of this process and of all its descendants, exited ones included, the JVM and its workers among them."""
+    """Processor time of this process and all its descendants, exited ones included, such as the JVM and its workers."""
     ticks = os.sysconf("SC_CLK_TCK")
     times: dict[int, tuple[int, int]] = {}
     for entry in Path("/proc").iterdir():

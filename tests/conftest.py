@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support import forked
-from tests.support.chance import IS_DRAWN_ANEW
+from tests.support.chance import IS_RANDOM
 from tests.support.long import IS_LONG, LEFT_OUT
 from tests.support.schedule import by_unit, rank
 
@@ -16,7 +16,7 @@ pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.store.plugin"]
 
 # How long an example takes says how busy the machine is; what must be fast is measured in benchmarks/.
 settings.register_profile(
-    "kohort", deadline=None, derandomize=not IS_DRAWN_ANEW, max_examples=100 if IS_LONG else 40
+    "kohort", deadline=None, derandomize=not IS_RANDOM, max_examples=100 if IS_LONG else 40
 )
 settings.load_profile("kohort")
 

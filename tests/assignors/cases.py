@@ -68,8 +68,8 @@ class _Maker:
         self.racks = [f"rack-{i}" for i in range(rng.choice((0, 0, 0, 1, 2, 3, 5)))]
         self.equal = rng.random() < 0.5
         self.sharing = rng.choice((None, None, None, 16, 64, 1024)) if self.broker else None
-        """The hash codes of topic ids are multiples of it, mostly: ids share bins of the maps of targets, some so many
-        that the bins become trees."""
+        """The hash codes of topic ids are mostly multiples of it: ids share bins of the maps of targets, and some bins
+        become trees."""
         self.twist = rng.random() < (0.6 if self.sharing else 0.3)
         """Whether claims are spoilt between rounds."""
 
@@ -80,7 +80,7 @@ class _Maker:
         topics = self.topics(rng.choice((1, 2, 3, 5, 8, 13, 20, 50)))
         names = self.subscribable(topics)
         self.crowded = self.sharing is not None and len(topics) >= TREEIFY_THRESHOLD
-        """Whether a bin of a map may hold so many topics that the ids of those that are gone would matter."""
+        """Whether a bin of a map may contain enough topics for the ids of deleted ones to matter."""
         self.common = tuple(self.sample(names, 0.8))
         count = rng.choice((1, 2, 3, 5, 8, 12, 13, 14, 24, 25, 26, 40, 60, 100))
         members = [self.member(names) for _ in range(count)]
@@ -197,7 +197,7 @@ class _Maker:
         return replace(spec, topics=tuple(kept))
 
     def drop(self, spec: GroupSpec) -> GroupSpec:
-        """A topic goes, or shrinks by being made anew; its claims stay."""
+        """A topic is deleted, or shrinks by being created again; its claims stay."""
         topics = list(spec.topics)
         index = self.rng.randrange(len(topics))
         if len(topics) > 1 and self.rng.random() < 0.7:
@@ -291,7 +291,7 @@ def _numbered_topic(rng: Random) -> str:
     return f"t{rng.randrange(30):03}"
 
 
-def _foreign(rng: Random) -> str:
+def _unusual_name(rng: Random) -> str:
     return "".join(rng.choice("aéÿ中\ufb01\uffee\U0001f600\U00010400") for _ in range(rng.randint(1, 6)))
 
 
@@ -307,8 +307,14 @@ def _colliding_member(rng: Random) -> str:
     return "".join(rng.choice(("Aa", "BB")) for _ in range(6))
 
 
-TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _foreign)
-MEMBER_STYLES: tuple[Style, ...] = (_uuid_member, _uuid_member, _numbered_member, _foreign, _colliding_member)
+TOPIC_STYLES: tuple[Style, ...] = (_plain_topic, _numbered_topic, _colliding_topic, _unusual_name)
+MEMBER_STYLES: tuple[Style, ...] = (
+    _uuid_member,
+    _uuid_member,
+    _numbered_member,
+    _unusual_name,
+    _colliding_member,
+)
 
 
 def _small(rng: Random) -> int:

@@ -1,7 +1,7 @@
 """Java's hash codes, map orders and natural orders, by example and against Java.
 
-A HashMap into which keys come and from which they go, operation by operation beside Java. Kafka's TimelineHashMap: a
-slow version of the map, and what a broker showed.
+A HashMap to which keys are added and from which they are removed, operation by operation as in Java. Kafka's
+TimelineHashMap: a slow version of the map, and an order that a broker showed.
 """
 
 from collections.abc import Iterable, Sequence

@@ -102,7 +102,7 @@ class Comparison:
     leaders: dict[tuple[str | None, str], LibrdkafkaLeader] = field(default_factory=dict)
 
     def run(self, rounds: int) -> None:
-        """Compare so many rounds; an AssertionError shows the first that differs."""
+        """Compare `rounds` groups; an AssertionError shows the first that differs."""
         done = 0
         while done < rounds:
             for _ in self.chain():
@@ -304,13 +304,13 @@ def test_members_without_topics_or_with_too_many_are_passed_over(assignor: Assig
     }
 
 
-def test_a_group_of_nobody(assignor: Assignor) -> None:
+def test_an_empty_group(assignor: Assignor) -> None:
     assert _assign(assignor, _spec()) == {}
     assert _assign(assignor, _spec(idle=[])) == {"idle": {}}
 
 
 def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
-    """a stands before z by instance id and after it by member id, m in between."""
+    """a is before z by instance id and after it by member id, m in between."""
     spec = _spec(
         z=MemberSpec(id="z", topics=("a",), instance="1"),
         m=("a",),
@@ -321,7 +321,7 @@ def test_static_and_dynamic_members_in_a_circle_are_undetermined() -> None:
         assert {one.subject for one in result.undetermined} == {"z", "a"}
 
 
-def test_cooperative_gives_back_what_is_claimed_and_nobody_wants() -> None:
+def test_cooperative_gives_back_claims_without_a_subscriber() -> None:
     owner = MemberSpec(id="m", topics=("a",), owned=Claim(partitions={"b": [1], "gone": [7]}, generation=3))
     assert _assign(COOPERATIVE, _spec(m=owner)) == {"m": {"a": [0, 1, 2], "b": [1], "gone": [7]}}
 

@@ -80,7 +80,7 @@ GONE = {
         {"a": {"t": [0]}, "b": {"t": [1]}, "c": {}},
     ),
 }
-"""Claims of cooperative members, of a topic t that was created anew with fewer partitions."""
+"""Claims of cooperative members, of a topic t that was created again with fewer partitions."""
 
 
 @pytest.mark.parametrize(("spec", "expected"), GONE.values(), ids=GONE)

@@ -1,4 +1,4 @@
-"""What holds for any group: complete, disjoint, only what is subscribed to, even, deterministic; at rest it stays."""
+"""Properties of any group: complete, disjoint, only subscribed topics, even, deterministic; a settled group stays."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def _rejoined(spec: GroupSpec, held: Mapping[str, Partitions], generation: int) 
     return replace(spec, members=members)
 
 
-def _at_rest(assignor: Assignor, spec: GroupSpec) -> Mapping[str, Partitions]:
+def _settled(assignor: Assignor, spec: GroupSpec) -> Mapping[str, Partitions]:
     """The assignment that a rebalance no longer changes.
 
     What a cooperative one withholds is given in the next, which may withhold something else: where subscriptions
@@ -117,17 +117,19 @@ def test_cooperative_never_gives_away_what_is_owned(assignor: Assignor, spec: Gr
 @unhurried
 @given(spec=groups(owned=True, equal=True))
 def test_equal_subscriptions_come_out_even(assignor: Assignor, spec: GroupSpec) -> None:
-    counts = _loads(spec, _owners(_at_rest(assignor, spec)))
+    counts = _loads(spec, _owners(_settled(assignor, spec)))
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
 @pytest.mark.parametrize("assignor", [UNIFORM, STICKY, COOPERATIVE], ids=_name)
 @unhurried
 @given(data=st.data())
-def test_at_rest_no_single_move_would_level_the_loads(assignor: Assignor, data: st.DataObject) -> None:
+def test_no_single_move_would_level_the_loads_of_a_settled_group(
+    assignor: Assignor, data: st.DataObject
+) -> None:
     """Also with differing subscriptions; groups this small rest long before uniform's last sweep."""
     spec = _group(assignor, data)
-    final = _at_rest(assignor, spec)
+    final = _settled(assignor, spec)
     owners = _owners(final)
     _check_complete(spec, owners)
     counts = _loads(spec, owners)

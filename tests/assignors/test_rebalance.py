@@ -19,7 +19,7 @@ EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
         (["cooperative-sticky"], COOPERATIVE),
         (["cooperative-sticky", "range"], EAGER),
         (["sticky", "roundrobin"], EAGER),
-        # Kafka Streams' own, which KIP-429 lists with both; an assignor that nobody knows is taken to be eager.
+        # Kafka Streams' own, which KIP-429 lists with both; an unknown assignor is assumed to be eager.
         (["stream"], COOPERATIVE),
         (["stream", "range"], EAGER),
         (["cooperative-sticky", "org.example.Mine"], EAGER),

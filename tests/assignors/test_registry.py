@@ -38,7 +38,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["range", "roundrobin"])
-def test_a_client_assignor_is_java_s_unless_told(name: str) -> None:
+def test_a_client_assignor_is_javas_by_default(name: str) -> None:
     assert find(name, Side.CLIENT) is find(name, Side.CLIENT, Leader.JAVA)
 
 

@@ -1,4 +1,4 @@
-"""What random groups seldom come to (test_oracle.py), and what cooperative-sticky withholds."""
+"""Cases that random groups seldom contain (test_oracle.py), and the partitions that cooperative-sticky withholds."""
 
 from dataclasses import replace
 

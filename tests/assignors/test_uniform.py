@@ -1,4 +1,4 @@
-"""The broker's uniform assignor: which algorithm it takes, and what nobody outside the JVM can know.
+"""The broker's uniform assignor: which algorithm it uses, and what is unknown outside the JVM.
 
 Topics that share a bin of a map, as the maps that the broker's assignors make have them.
 """
@@ -78,7 +78,7 @@ def test_a_target_beyond_the_partitions_fails_as_java_s_array_does() -> None:
         UNIFORM.assign(_group(beyond, _member("b", "bills")))
 
 
-def test_nobody_gets_anything_in_an_empty_group() -> None:
+def test_an_empty_group_gets_no_assignment() -> None:
     assert UNIFORM.assign(_group()).assignment.named() == {}
 
 
@@ -122,7 +122,7 @@ def test_different_subscriptions_are_filled_in_the_order_of_ids() -> None:
 @pytest.mark.parametrize(("partitions", "first"), [(1, "new"), (2, "one")])
 def test_the_second_partition_of_a_new_topic_can_make_the_map_longer(partitions: int, first: str) -> None:
     # The copy of a map of three topics has room for three: 1 and 5 share a bin of 4. The fourth topic comes first in
-    # its bin; whoever asks for it again makes the map longer, and each has a bin of its own.
+    # its bin; the next lookup of it makes the map longer, and each has a separate bin.
     numbers = {"one": 1, "two": 2, "three": 3, "new": 5}
     topics = tuple(TopicSpec(name=n, partitions=partitions, id=UUID(int=i)) for n, i in numbers.items())
     owned = Claim(partitions={name: range(partitions) for name in ("one", "two", "three")})

@@ -73,7 +73,7 @@ class Page:
     browser: Chromium
     session: str
     messages: list[str] = field(default_factory=list)
-    """Of the console, of the browser's log, and exceptions that nobody caught."""
+    """Errors of the console, of the browser's log, and uncaught exceptions."""
     requests: list[str] = field(default_factory=list)
     """URLs, the page itself first."""
 
@@ -87,7 +87,7 @@ class Page:
     def look(
         self, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", media: str = "screen"
     ) -> None:
-        """Make the window so many pixels wide, and the page light, dark or printed."""
+        """Set the window's width in pixels, and make the page light, dark or printed."""
         self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
         )
@@ -218,7 +218,7 @@ def _pipe() -> tuple[int, int]:
 
 @contextmanager
 def chromium() -> Iterator[Chromium]:
-    """A browser with a profile of its own; both are gone afterwards."""
+    """A browser with its own profile; both are removed afterwards."""
     program = find_browser()
     with tempfile.TemporaryDirectory(prefix="kohort-browser-", ignore_cleanup_errors=True) as profile:
         browser = Chromium(program, Path(profile))

@@ -13,7 +13,7 @@ from tests.cli.offset_rig import OffsetRig
 from tests.kafka.broker import Broker
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
-from tests.support.signals import heeded_interrupts
+from tests.support.signals import handled_interrupts
 
 VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT")
 
@@ -67,8 +67,8 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture(name="heeded_interrupts")
+@pytest.fixture(name="handled_interrupts")
 def _heeded_interrupts() -> Iterator[None]:
     """Let children heed Ctrl-C and hangups, also where a shell or nohup has the tests ignore them."""
-    with heeded_interrupts():
+    with handled_interrupts():
         yield

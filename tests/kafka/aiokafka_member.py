@@ -1,4 +1,4 @@
-"""A consumer of aiokafka that runs until told to stop: `python -m tests.kafka.aiokafka_member JSON`.
+"""A consumer of aiokafka that runs until it is stopped: `python -m tests.kafka.aiokafka_member JSON`.
 
 The argument, the journal and the events are those of `confluent_member.py`, as far as aiokafka has them.
 """
@@ -34,7 +34,7 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
 async def main() -> None:
     """Run the member that the first argument describes."""
-    wanted, reporter, wishes = asked()
+    wanted, reporter, commands = asked()
     config = underscored(wanted["config"])
     consumer = AIOKafkaConsumer(**config, partition_assignment_strategy=(RangePartitionAssignor,))
     (topic, *others) = wanted["topics"]
@@ -45,8 +45,8 @@ async def main() -> None:
         consumer.subscribe(topics=[topic, *others], listener=listener)
     await consumer.start()
     reporter.say("started")
-    while not wishes.stop.is_set():
-        for action in wishes.actions():
+    while not commands.stop.is_set():
+        for action in commands.actions():
             await _act(action, consumer, config["bootstrap_servers"], reporter)
         for records in (await consumer.getmany(timeout_ms=POLL_MS)).values():
             for one in records:

@@ -1,4 +1,4 @@
-"""A real Apache Kafka broker in a process of its own."""
+"""A real Apache Kafka broker in a separate process."""
 
 import hashlib
 import shutil
@@ -26,7 +26,7 @@ class BrokerFailedError(Exception):
 
 
 class Broker:
-    """One node, broker and controller, on loopback ports of its own.
+    """One node, broker and controller, on its own loopback ports.
 
     Attributes:
         jars: the directory its jars are in.
@@ -85,7 +85,7 @@ class Broker:
     def start(self) -> None:
         """Start the broker and return when it serves requests.
 
-        The first start formats the storage on free ports; a later one goes on with both.
+        The first start formats the storage on free ports; a later one continues with both.
 
         Raises:
             BrokerFailedError: it ended, or did not serve within 180 s.
@@ -136,7 +136,7 @@ class Broker:
         shutil.copytree(self._formatted(properties), self.data, dirs_exist_ok=True)
 
     def _formatted(self, properties: Mapping[str, str]) -> Path:
-        """A log directory as `kafka-storage format` leaves it for such a node: made once, kept beside the jars."""
+        """A log directory as `kafka-storage format` leaves it for such a node: created once, next to the jars."""
         node = {name: properties[name] for name in ("node.id", "process.roles")}
         made_of = f"{self.jars.name} {sorted(node.items())} {sorted(self._features.items())}"
         stamp = hashlib.sha256(made_of.encode()).hexdigest()[:12]

@@ -12,9 +12,9 @@ DUMP_S = 60.0
 
 
 def ensure_archive(jars: Path) -> None:
-    """Put the classes that a broker loads aside, beside the jars, unless that is done; takes six seconds.
+    """Archive the classes that a broker loads, next to the jars, unless that is done; takes six seconds.
 
-    Two processes may do this at once: each writes a file of its own and the last rename wins. Where it cannot be
+    Two processes may do this at once: each writes a separate file and the last rename wins. Where it cannot be
     done (a Java without such archives) brokers start as slowly as ever.
     """
     target = archive_of(jars)

@@ -1,4 +1,4 @@
-"""A consumer of confluent-kafka that runs until told to stop: `python -m tests.kafka.confluent_member JSON`.
+"""A consumer of confluent-kafka that runs until it is stopped: `python -m tests.kafka.confluent_member JSON`.
 
 The argument is `{"member": NAME, "topics": [...], "config": {...}}`; a topic that begins with `^` is a regex,
 as librdkafka has it. With `"journal": PATH` every record, and every partition that comes or goes, is a line
@@ -12,8 +12,8 @@ Each event is one line of JSON on stdout with `member` and `event`:
 - `started`: the consumer has subscribed.
 - `assigned`, `revoked`, `lost`: the partitions of the listener's call; `assignment` is what is held after it.
 - `holds`: what it holds, asked for by `hold`.
-- `error`: something the consumer was told; `reason` is the text.
-- `thrown`: an exception left a call of the consumer, and it goes on; `reason` is the text, with the error's name.
+- `error`: an error of the consumer; `reason` is the text.
+- `thrown`: an exception in a call of the consumer, which continues; `reason` is the text, with the error's name.
 - `produced`: all records are acknowledged; `reason` is empty, or what went wrong.
 - `offsets`: `reason` has the offsets of `offsets_for_times`, in the order of the partitions.
 - `answers`: `reason` is how many the group's coordinator has given, as often as `statistics.interval.ms` says.
@@ -28,7 +28,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
-from tests.kafka.reporter import Partition, Reporter, Wishes, asked
+from tests.kafka.reporter import Commands, Partition, Reporter, asked
 
 POLL_S = 0.1
 ANSWER_S = 60.0
@@ -45,13 +45,13 @@ class ConfluentMember:
         self,
         config: dict[str, Any],
         reporter: Reporter,
-        wishes: Wishes,
+        commands: Commands,
         listener: Mapping[str, Mapping[str, Any]] | None = None,
         polls_again: bool = False,
     ) -> None:
         """Make the consumer; nothing is sent before `run`."""
         self.reporter = reporter
-        self.wishes = wishes
+        self.commands = commands
         self.listener = listener or {}
         self.polls_again = polls_again
         # Kept here: while it closes, librdkafka no longer answers its member id.
@@ -65,16 +65,16 @@ class ConfluentMember:
         )
 
     def run(self, topics: list[str]) -> None:
-        """Consume `topics`, do what is asked meanwhile, until it is to stop, then close cleanly."""
+        """Consume `topics`, execute actions meanwhile, until it is stopped, then close cleanly."""
         self.subscribe(topics)
         self.reporter.say("started")
-        while not self.wishes.stop.is_set():
+        while not self.commands.stop.is_set():
             self.attempt(self.consume)
         self.attempt(self.consumer.close)
         self.reporter.say("stopped")
 
     def attempt(self, call: Callable[[], object]) -> None:
-        """Do it, and go on after an exception where that is asked for."""
+        """Execute it, and continue after an exception where that is requested."""
         try:
             call()
         except (KafkaException, ListenerError) as error:
@@ -87,8 +87,8 @@ class ConfluentMember:
             )
 
     def consume(self) -> None:
-        """Do what is asked, then poll once."""
-        for action in self.wishes.actions():
+        """Execute the actions, then poll once."""
+        for action in self.commands.actions():
             self.act(action)
         message = self.consumer.poll(POLL_S)
         error = message.error() if message is not None else None
@@ -190,7 +190,7 @@ class ConfluentMember:
     def follow(self, method: str, finish: Callable[[], None]) -> None:
         """Do what the script of this method of the listener says, then `finish` with librdkafka, whatever came of it.
 
-        Last, as confluent-kafka does it by itself for an application that does not: librdkafka goes on from there.
+        Last, as confluent-kafka does it by itself for an application that does not: librdkafka continues from there.
         """
         script = self.listener.get(method, {})
         try:
@@ -209,9 +209,9 @@ def _named(partitions: Iterable[TopicPartition]) -> set[Partition]:
 
 def main() -> None:
     """Run the member that the first argument describes."""
-    wanted, reporter, wishes = asked()
+    wanted, reporter, commands = asked()
     member = ConfluentMember(
-        wanted["config"], reporter, wishes, wanted.get("listener"), wanted.get("pollAgain", False)
+        wanted["config"], reporter, commands, wanted.get("listener"), wanted.get("pollAgain", False)
     )
     try:
         member.run(wanted["topics"])

@@ -9,7 +9,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
-# Nobody sends heartbeats: the group lives this long (the broker's bound), more than all tests of a broker do.
+# Without heartbeats the group lives this long (the broker's bound), more than all tests of a broker do.
 SESSION_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
 OPAQUE = b"\x00\x01"
 

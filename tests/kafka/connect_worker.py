@@ -1,4 +1,4 @@
-"""A worker of Kafka Connect in a process of its own, and its REST API."""
+"""A worker of Kafka Connect in a separate process, and its REST API."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def wait_for_coordinator(broker: Broker) -> None:
 def wait_topics_known(broker: Broker, group: str, topics: Mapping[str, int]) -> None:
     """Return when the coordinator of a group has heard of topics, by their numbers of partitions.
 
-    Each partition of the coordinator is told on its own, some time after the broker shows them: a target that it
+    Each partition of the coordinator is updated separately, some time after the broker shows them: a target that it
     computes until then is without them. A group that it has too is asked.
     """
     partitions = int(DEFAULTS["offsets.topic.num.partitions"])
@@ -77,7 +77,7 @@ def running_broker(
 ) -> Iterator[Broker]:
     """Run a broker with a coordinator; in the end it is killed, as what it leaves is not read.
 
-    `port` is where the rig connects, for settings with listeners of their own; `options` and `classes` are `Broker`'s.
+    `port` is where the rig connects, for settings with other listeners; `options` and `classes` are `Broker`'s.
     """
     broker = Broker(jars, directory, settings, options=options, classes=classes)
     try:

@@ -34,7 +34,7 @@ class Event:
 
     @classmethod
     def parse(cls, line: str) -> "Event":
-        """Read one line of JSON; raise ValueError when it is none."""
+        """Read one line of JSON; raise ValueError if it is not JSON."""
         fields: dict[str, Any] = json.loads(line)
         return cls(
             member=fields["member"],
@@ -47,7 +47,7 @@ class Event:
 
 
 class EventLog:
-    """Everything a process printed, read by a thread of its own until the process closes its stdout."""
+    """Everything a process printed, read by a separate thread until the process closes its stdout."""
 
     def __init__(self, stream: IO[str]) -> None:
         """Begin to read `stream`, which is closed at its end."""
@@ -83,7 +83,7 @@ class EventLog:
             return self._ended
 
     def tail(self) -> str:
-        """Return the last events and the last lines that are none, for a message."""
+        """Return the last events and the last other lines, for a message."""
         with self._changed:
             return "\n".join([*(str(event) for event in self._events[-5:]), *self._other[-20:]])
 

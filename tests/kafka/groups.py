@@ -73,7 +73,7 @@ def _coordinator(broker: Broker, group: str) -> int:
 def wait_group(
     broker: Broker, group: str, *, members: int, state: str = "Stable", timeout_s: float = PATIENCE_S
 ) -> GroupView:
-    """Return `group` as soon as it is in `state` with so many members.
+    """Return `group` as soon as it is in `state` with that number of members.
 
     Raises:
         TimeoutError: it was not within `timeout_s` seconds; the message says how the group was at last.
@@ -153,7 +153,7 @@ def _tasks(group: Any, assignment: Any) -> Iterable[tuple[str, Iterable[int]]]:
 
 
 def _partitions(found: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
-    """A topic may come twice: librdkafka writes it anew wherever another one stands between its partitions."""
+    """A topic may occur twice: librdkafka writes it again wherever another topic separates its partitions."""
     together: dict[str, list[int]] = {}
     for topic, partitions in found:
         together.setdefault(str(topic), []).extend(int(one) for one in partitions)

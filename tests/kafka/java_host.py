@@ -10,7 +10,7 @@ from tests.kafka.wait import PATIENCE_S
 
 
 class JavaHost:
-    """One JVM, started with its first consumer; `java/Member.java` says what it is told and what it says."""
+    """One JVM, started with its first consumer; `java/Member.java` describes its input and output."""
 
     def __init__(self, jars: Path) -> None:
         """Start nothing yet."""

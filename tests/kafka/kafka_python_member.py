@@ -1,4 +1,4 @@
-"""A consumer of kafka-python that runs until told to stop: `python -m tests.kafka.kafka_python_member JSON`.
+"""A consumer of kafka-python that runs until it is stopped: `python -m tests.kafka.kafka_python_member JSON`.
 
 The argument, the journal and the events are those of `confluent_member.py`, as far as kafka-python has them.
 """
@@ -31,7 +31,7 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         self.reporter.assigned(assigned, self._member_id())
 
     def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
-        # It is called again for the same partitions where a rebalance begins anew before it has ended.
+        # It is called again for the same partitions where a rebalance restarts before it has ended.
         self.reporter.given_up("revoked", self.reporter.held & set(revoked), self._member_id())
 
     def on_partitions_lost(self, lost: Iterable[TopicPartition]) -> None:
@@ -51,7 +51,7 @@ def main() -> None:
     It waits for records without end, as an application does: 3.0.12 drops the answer to a join, for good, where the
     timeout of a poll ends before it comes. So actions are for another thread, and a signal ends the wait.
     """
-    wanted, reporter, wishes = asked()
+    wanted, reporter, commands = asked()
     config = underscored(wanted["config"])
     assignor = ASSIGNORS[config.pop("partition_assignment_strategy", "range")]
     consumer = KafkaConsumer(**config, partition_assignment_strategy=(assignor,))
@@ -64,8 +64,8 @@ def main() -> None:
     reporter.say("started")
 
     def act() -> None:
-        while not wishes.stop.wait(ACTIONS_S):
-            for action in wishes.actions():
+        while not commands.stop.wait(ACTIONS_S):
+            for action in commands.actions():
                 _act(action, config["bootstrap_servers"], reporter)
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -5,7 +5,7 @@ that what the leader sends back is read off the wire. The leader is the real lib
 instead (the order of members and topics, a leader whose claims are true) is tested in tests/assignors with one.
 
 The rebalance goes: JoinGroup of the leader → `Round.events`; `Round.answer` with a `Lead` → the leader asks for
-Metadata, computes, sends SyncGroup → `Round.events`. Clients are told apart by their client id.
+Metadata, computes, sends SyncGroup → `Round.events`. Clients are distinguished by their client id.
 """
 
 import socket
@@ -121,7 +121,7 @@ class Coordinator:
         if key not in self._answers:
             return None
         api, answer = self._answers[key]
-        # The header of an ApiVersions request goes on, and its body does not matter.
+        # The header of an ApiVersions request continues, and its body does not matter.
         body = message[size:] if key != API_VERSIONS else None
         request = body and entity_reader(request_type(api, VERSIONS[key]))(body, 0)[0]
         fields = answer(self.rounds.setdefault(header.client_id or "", Round()), request)

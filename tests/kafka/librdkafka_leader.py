@@ -3,7 +3,7 @@
 The argument is the consumer's configuration. Each line of stdin is a JSON list of topics to subscribe to, which makes
 librdkafka rejoin at once, and is answered with an empty line when librdkafka has taken it; the end of stdin ends the
 process. Nothing is ever consumed: whatever the group assigns, the consumer takes nothing over, while librdkafka's group
-code goes on owning it.
+code continues to own it.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 `LibrdkafkaLeader.ask` takes a group, has the consumer lead it as one more member, and returns the group as the leader
 saw it, itself included with what it really subscribes to and owns, and what it assigned to each member. A round takes
-a few milliseconds. The consumer lives in a process of its own: some groups end it (LeaderDiedError), and so do changes
+a few milliseconds. The consumer is in a separate process: some groups end it (LeaderDiedError), and so do changes
 of the metadata that have nothing to do with assignors, after which it is asked again.
 
 What is known to end librdkafka 2.16 between rounds, and is avoided: a leader without `client.rack` in a group where
@@ -98,7 +98,7 @@ class LibrdkafkaLeader:
                 self._replace()
             else:
                 if led is not None:
-                    # Not what it was told: it may have joined before it heard of other topics.
+                    # Not what was sent: it may have joined before it stdout of other topics.
                     self._asked.append((spec, led.spec.members[at].topics, member_id, at))
                     return led
         raise LeaderDiedError(self._seen)
@@ -126,7 +126,7 @@ class LibrdkafkaLeader:
         self._round.topics = spec.topics
         joined = self._round.joins
         self._send(topics)
-        # A subscription that changes nothing makes nobody rejoin: a heartbeat has to, though not before librdkafka has
+        # A subscription without changes makes no member rejoin: a heartbeat must, though not before librdkafka has
         # the new topics.
         self._round.outdated = joined
         lead: Lead | None = None
@@ -183,16 +183,16 @@ class LibrdkafkaLeader:
 
     def _send(self, topics: Sequence[str]) -> None:
         """Subscribe, and wait until librdkafka has taken it."""
-        told, heard = self._process.stdin, self._process.stdout
-        if told is None or heard is None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
             raise RuntimeError("the leader has no pipes")
         try:
-            told.write(json.dumps(list(topics)) + "\n")
-            told.flush()
+            stdin.write(json.dumps(list(topics)) + "\n")
+            stdin.flush()
         except BrokenPipeError:
             raise _GoneError from None
-        ready, _, _ = select.select([heard], [], [], SILENCE_S)
-        if not ready or not heard.readline():
+        ready, _, _ = select.select([stdout], [], [], SILENCE_S)
+        if not ready or not stdout.readline():
             raise _GoneError
 
     def _next(self) -> Any:

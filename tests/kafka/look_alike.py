@@ -1,6 +1,6 @@
 """A port that answers as something that only looks like a Kafka broker: fewer APIs and versions, other answers.
 
-It passes requests on to a broker, and changes what comes back. What a product leaves out is missing from its list of
+It passes requests on to a broker, and changes the responses. What a product leaves out is missing from its list of
 versions; a request that the list does not have ends the connection, as with a broker.
 """
 

@@ -1,4 +1,4 @@
-"""Consumers in processes of their own, of every kind the tests need."""
+"""Consumers in separate processes, of every kind the tests need."""
 
 import itertools
 import json
@@ -62,7 +62,7 @@ class Members:
         poll_again: bool = False,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of confluent-kafka (librdkafka) in a process of its own.
+        """Start a consumer of confluent-kafka (librdkafka) in a separate process.
 
         A topic that begins with `^` is a regex. `partition_assignment_strategy` takes `"range"`,
         `"roundrobin"` or `"cooperative-sticky"`; librdkafka's default is `"range,roundrobin"`.
@@ -91,7 +91,7 @@ class Members:
         journal: Path | None = None,
         **settings: Setting,
     ) -> Member:
-        """Start a consumer of `library`, one of OTHERS, in a process of its own.
+        """Start a consumer of `library`, one of OTHERS, in a separate process.
 
         Its program has the settings that it takes. It does not subscribe to other topics.
 
@@ -143,12 +143,12 @@ class Members:
             topics: the names subscribed to, where neither `pattern` nor `re2` is given.
             pattern: a java.util.regex.Pattern, matched by the client.
             re2: a SubscriptionPattern (RE2/J), matched by the broker; wants `group_protocol="consumer"`.
-            own_process: a JVM of its own (1 s more), which alone can crash.
+            own_process: a separate JVM (1 s more), which alone can crash.
             journal: the file where it writes down what it consumes, as `confluent_member.py` says.
             commit_when_revoked: commit in onPartitionsRevoked. Auto-commit of a cooperative member is done when
                 a rebalance begins, and leaves what is consumed in it to be consumed again.
             commit_when_consumed: commit after each poll with records. Auto-commit commits all the time.
-            poll_again: go on after an exception, as `confluent_member.py` says.
+            poll_again: continue after an exception, as in `confluent_member.py`.
             poll_ms: how long a poll takes at most, and with it a stop.
             settings: `partition_assignment_strategy` takes class names.
         """
@@ -206,7 +206,7 @@ class Members:
         return self._start_java(broker, name, asked, config, own_process=False)
 
     def end(self) -> None:
-        """End what still runs; a process of its own is killed, as nobody waits for its close.
+        """Stop running consumers; a separate process is killed, without waiting for its close.
 
         The others are all asked first: one that is left in a group with static members already gone waits for
         their sessions to end.
@@ -252,7 +252,7 @@ def consuming(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     quick: dict[str, Setting] = {"auto.offset.reset": "earliest"}
     if asked.get("group.protocol") != "consumer":
         # A classic member learns of a rebalance at a heartbeat. With the newer protocol the broker sets the
-        # interval and the clients refuse one of their own.
+        # interval and the clients refuse their own.
         quick["heartbeat.interval.ms"] = HEARTBEAT_MS
     return {**quick, **asked}
 

@@ -101,7 +101,7 @@ def java_host(kafka_jars: Path) -> Iterator[JavaHost]:
 
 @pytest.fixture
 def members(kafka_jars: Path, java_host: JavaHost, tmp_path: Path) -> Iterator[Members]:
-    """Start consumers in processes of their own; those still there are ended after the test."""
+    """Start consumers in separate processes; running ones are stopped after the test."""
     started = Members(java_host, kafka_jars, tmp_path)
     yield started
     started.end()

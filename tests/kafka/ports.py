@@ -1,4 +1,4 @@
-"""Ports of the loopback interface that nobody listens on."""
+"""Unused ports of the loopback interface."""
 
 import socket
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def is_free(port: int) -> bool:
-    """Say whether nobody listens on `port`."""
+    """Say whether no process listens on `port`."""
     with socket.socket() as one:
         one.settimeout(1.0)
         return one.connect_ex((HOST, port)) != 0

@@ -15,7 +15,7 @@ SOURCES = sorted(Path(__file__).with_name("java").glob("*.java"))
 WITH_TOOLS = frozenset({"Tools", "Member"})
 """Programs that run Kafka's tools or Streams."""
 SILENT = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
-"""The option for programs whose logging nobody reads."""
+"""The option for programs whose log is not read."""
 
 
 class Answerer:

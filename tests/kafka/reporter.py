@@ -47,7 +47,7 @@ class Reporter:
         self._journal = journal
 
     def assigned(self, partitions: Iterable[Partition], member_id: str | None) -> None:
-        """Report partitions that it holds from now on, beside those it holds already."""
+        """Report newly owned partitions, in addition to the previous ones."""
         named = set(partitions)
         self._write_down("assigned", named)
         self.held |= named
@@ -85,7 +85,7 @@ class Reporter:
             self._journal.write(f"{time.monotonic_ns()} {line}\n")
 
 
-class Wishes:
+class Commands:
     """What the tests want of this process: actions, until they want it to stop."""
 
     def __init__(self) -> None:
@@ -114,9 +114,9 @@ class Wishes:
         self.stop.set()
 
 
-def asked() -> tuple[dict[str, Any], Reporter, Wishes]:
+def asked() -> tuple[dict[str, Any], Reporter, Commands]:
     """What the first argument asks for, who reports of it, and what is wanted later."""
     wanted = json.loads(sys.argv[1])
     # A line at a time: what was consumed is known even of a member that is killed.
     journal = open(wanted["journal"], "w", buffering=1) if wanted.get("journal") else None  # noqa: SIM115
-    return wanted, Reporter(wanted["member"], journal), Wishes()
+    return wanted, Reporter(wanted["member"], journal), Commands()

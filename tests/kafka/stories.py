@@ -72,7 +72,7 @@ class Play:
 
 
 class Recorder:
-    """Plays stories on one broker, and keeps what was seen."""
+    """Plays stories on one broker, and keeps the observations."""
 
     def __init__(self, broker: Broker, shared: JavaHost, jars: Path, *, discards: bool) -> None:
         self._broker, self._shared, self._jars, self._discards = broker, shared, jars, discards
@@ -90,7 +90,7 @@ class Recorder:
         raise AssertionError
 
     def record(self, play: Play) -> str:
-        """Play it once more; what is to be said of it."""
+        """Play it once more; returns the line to print."""
         course = self.play(play.scenario)
         with self._lock:
             return self._keep(play, course)

@@ -69,7 +69,7 @@ class Process:
     host: JavaHost | None
     """Where a Java consumer lives; None is a consumer of librdkafka."""
     own: bool
-    """Whether it has a JVM of its own."""
+    """Whether it has a separate JVM."""
     child: Child | None = None
     runs: bool = False
     events: list[Said] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Process:
 
 
 class StoryPlayer:
-    """Plays one story once, on topics and in a group of its own."""
+    """Plays one story once, on its own topics and in its own group."""
 
     def __init__(self, broker: Broker, shared: JavaHost, jars: Path, scenario: Scenario) -> None:
         """:raises ValueError: the story needs other settings of the broker, or what cannot be played"""

@@ -1,4 +1,4 @@
-"""Where the jars come from, and what a machine without them is told."""
+"""The source of the jars, and the error on a machine without them."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ mkdir -p "$directory" && sleep 0.5 && echo jar > "$directory/kafka.jar"
 
 
 def run_without_java(**variables: str) -> subprocess.CompletedProcess[str]:
-    """Run one test of the rig where no program is to be found."""
+    """Run one test of the rig where no program can be found."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", ONE_TEST]
     env = {**os.environ, "PATH": "/nowhere", **variables}
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=env)

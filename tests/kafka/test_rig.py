@@ -186,7 +186,7 @@ def test_the_log_segments_of_the_offsets_topic_are_decoded(subject: Subject) -> 
     assert f'"group":"{subject.group}"' in said.stdout, said
 
 
-def test_a_broker_of_its_own_takes_settings_stops_and_starts_again(start_broker: StartBroker) -> None:
+def test_a_separate_broker_takes_settings_stops_and_starts_again(start_broker: StartBroker) -> None:
     own = start_broker({"group.max.size": "4"})
     assert "group.max.size = 4" in own.log.read_text()
     create_topics(own, {"orders": 1})
@@ -200,7 +200,7 @@ def test_a_broker_of_its_own_takes_settings_stops_and_starts_again(start_broker:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "told"),
+    ("setting", "value", "message"),
     [
         ("num.network.threads", "none", r"num\.network\.threads"),
         # The formatter does not look at it, the broker does.
@@ -208,7 +208,7 @@ def test_a_broker_of_its_own_takes_settings_stops_and_starts_again(start_broker:
     ],
 )
 def test_a_broken_setting_shows_the_log(
-    kafka_jars: Path, tmp_path: Path, setting: str, value: str, told: str
+    kafka_jars: Path, tmp_path: Path, setting: str, value: str, message: str
 ) -> None:
-    with pytest.raises(BrokerFailedError, match=told):
+    with pytest.raises(BrokerFailedError, match=message):
         Broker(kafka_jars, tmp_path, {setting: value}).start()

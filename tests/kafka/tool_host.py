@@ -21,7 +21,7 @@ LOGGING = (
 
 
 class ToolHost(Answerer):
-    """One JVM, started with the first call; a call takes some 0.1 s where a JVM of its own takes 0.7 s."""
+    """One JVM, started with the first call; a call takes some 0.1 s where a separate JVM takes 0.7 s."""
 
     def __init__(self, jars: Path) -> None:
         """Start nothing yet."""

@@ -39,7 +39,7 @@ def delete_topic(broker: Broker, name: str) -> None:
 
     Raises:
         KafkaException: the broker refused it.
-        TimeoutError: the broker goes on showing it.
+        TimeoutError: the broker continues to show it.
     """
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.delete_topics([name], operation_timeout=10)[name].result()

@@ -68,18 +68,20 @@ class Trio:
         freeze(self.brokers[node].pid)
 
     def thaw(self, node: int) -> None:
-        """Let it go on."""
+        """Resume it."""
         os.kill(self.brokers[node].pid, signal.SIGCONT)
 
     def wait_alive(self, count: int) -> None:
-        """Return when so many brokers are registered, and, of all three, every partition has a leader again."""
+        """Return when `count` brokers are registered, and, of all three, every partition has a leader again."""
         admin = AdminClient({"bootstrap.servers": self.brokers[1].bootstrap, "log_level": 0})
 
         def settled() -> bool:
-            told = admin.list_topics(timeout=10)
-            leaders = [part.leader for topic in told.topics.values() for part in topic.partitions.values()]
+            metadata = admin.list_topics(timeout=10)
+            leaders = [
+                part.leader for topic in metadata.topics.values() for part in topic.partitions.values()
+            ]
             alone = count < len(NODES)
-            return len(told.brokers) == count and (alone or all(leader >= 0 for leader in leaders))
+            return len(metadata.brokers) == count and (alone or all(leader >= 0 for leader in leaders))
 
         wait_until(settled, f"{count} brokers are registered", every_s=0.02)
 

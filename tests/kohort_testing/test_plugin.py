@@ -16,7 +16,7 @@ LOADED_S = 0.1
 
 
 def run_pytest(project: Path, *words: str) -> tuple[int, str]:
-    """In a process of its own, with no other plugin: the status and what it prints."""
+    """In a separate process, with no other plugin: the status and the output."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

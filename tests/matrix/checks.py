@@ -54,19 +54,19 @@ def releases(scene: Scene) -> str:
 
 def lists(scene: Scene) -> str:
     """Every group by its type, its state and how many members it has."""
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
 
     def same() -> bool:
         # On a busy machine a member may still be about to join, between the two questions too.
-        told.update(_by_name(scene.asked("list")))
+        result.update(_by_name(scene.asked("list")))
         return all(
-            (told[name]["state"], told[name]["members"]) == (theirs["state"], len(theirs["members"]))
+            (result[name]["state"], result[name]["members"]) == (theirs["state"], len(theirs["members"]))
             for name, theirs in scene.admin().items()
         )
 
-    wait_until(same, lambda: f"the same states and members: {told}", timeout_s=30, every_s=0.5)
+    wait_until(same, lambda: f"the same states and members: {result}", timeout_s=30, every_s=0.5)
     # ListGroups has no types before 3.8: a group is then described as a classic one.
-    assert {name: told[name]["type"] for name in scene.groups} == scene.groups
+    assert {name: result[name]["type"] for name in scene.groups} == scene.groups
     return ""
 
 
@@ -82,12 +82,12 @@ def describes(*modes: str) -> Callable[[Scene], str]:
         silent = {"idle"} if scene.release.since("4.2") else {"idle", "shared"}
         for name in scene.groups.keys() - silent:
             assert name in answer.stdout, (name, answer)
-        told = _by_name(scene.asked("describe --all-groups", *modes))
+        result = _by_name(scene.asked("describe --all-groups", *modes))
         for name, theirs in admin.items():
-            assert told[name]["state"] == theirs["state"], (told[name], theirs)
-            assert told[name]["protocol"] in (theirs["protocol"], None), (told[name], theirs)
-            if told[name].get("members") is not None:
-                _same_members(theirs, told[name], name)
+            assert result[name]["state"] == theirs["state"], (result[name], theirs)
+            assert result[name]["protocol"] in (theirs["protocol"], None), (result[name], theirs)
+            if result[name].get("members") is not None:
+                _same_members(theirs, result[name], name)
         return ""
 
     return check
@@ -97,8 +97,8 @@ def _settled(scene: Scene) -> None:
     """Wait until every group with members is Stable."""
 
     def stable() -> bool:
-        told = _by_name(scene.asked("list"))
-        return all(told[name]["state"] == "Stable" for name in scene.groups if name != "idle")
+        result = _by_name(scene.asked("list"))
+        return all(result[name]["state"] == "Stable" for name in scene.groups if name != "idle")
 
     wait_until(stable, "every group is Stable", every_s=0.5)
 
@@ -108,9 +108,9 @@ def offsets(scene: Scene) -> str:
 
     def same() -> bool:
         admin = scene.admin()
-        told = _by_name(scene.asked("describe --all-groups --offsets"))
+        result = _by_name(scene.asked("describe --all-groups --offsets"))
         for name, theirs in admin.items():
-            rows = [row for row in told[name]["offsets"] if row["committed"] is not None]
+            rows = [row for row in result[name]["offsets"] if row["committed"] is not None]
             ours = sorted([row["topic"], row["partition"], row["committed"]] for row in rows)
             if ours != sorted(theirs["offsets"]) or any(row["end"] != RECORDS for row in rows):
                 return False
@@ -166,7 +166,7 @@ def resets(scene: Scene) -> str:
 
 
 def exports(scene: Scene) -> str:
-    """Offsets go to a file and come back, are cloned to another group and deleted there."""
+    """Offsets are exported to a file and imported, cloned to another group and deleted there."""
     written = scene.scratch / "offsets.csv"
     written.write_text(scene.ask("offsets export idle").succeeded().stdout)
     scene.ask(f"offsets import {written} idle --execute --yes").succeeded()
@@ -208,11 +208,11 @@ def configs(scene: Scene) -> str:
 
 def streams_assignors(scene: Scene) -> str:
     """The assignor of a streams group, which a broker shows from 4.4 on (KIP-1357)."""
-    (told,) = scene.asked("list --type streams")["groups"]
+    (result,) = scene.asked("list --type streams")["groups"]
     if not scene.release.since("4.4"):
-        assert told["protocol"] is None, told
+        assert result["protocol"] is None, result
         return "The brokers do not show it, and the column is empty."
-    assert told["protocol"] == "sticky", told
+    assert result["protocol"] == "sticky", result
     return ""
 
 
@@ -240,16 +240,16 @@ def logs(scene: Scene) -> str:
         "describe", "--all-groups", "--members", "--verbose", "--log-dir", data, "--output", "json"
     )
     assert replayed.status == 0, replayed
-    told = _by_name(replayed.document)
+    result = _by_name(replayed.document)
     for name, kind in scene.groups.items():
         if kind in ("classic", "consumer"):
-            assert told[name]["state"] == live[name]["state"], (told[name], live[name])
-            assert told[name]["type"] == kind
-            owned = {one["id"]: one["target"] or one["owned"] for one in told[name]["members"]}
+            assert result[name]["state"] == live[name]["state"], (result[name], live[name])
+            assert result[name]["type"] == kind
+            owned = {one["id"]: one["target"] or one["owned"] for one in result[name]["members"]}
             theirs = {one["id"]: one["target"] or one["owned"] for one in live[name]["members"]}
             assert owned == theirs, (name, owned, theirs)
         else:
-            assert name in told, (name, sorted(told))
+            assert name in result, (name, sorted(result))
     dumped = scene.kohort("log", "dump", data, "--group", "java-eager", "--output", "ndjson").succeeded()
     assert "java-eager" in dumped.stdout
     # While a broker appends, an index may be ahead of the log that was just read.
@@ -261,19 +261,19 @@ def logs(scene: Scene) -> str:
 
 def regexes(scene: Scene) -> str:
     """A regex is matched against the topics of the cluster."""
-    told = scene.asked("validate-regex pay.*")
-    assert "payments" in str(told["patterns"][0]["topics"]), told
+    result = scene.asked("validate-regex pay.*")
+    assert "payments" in str(result["patterns"][0]["topics"]), result
     return ""
 
 
 def dry_runs(*groups: str) -> Callable[[Scene], str]:
-    """What a rebalance would do now: nothing moves in a group at rest."""
+    """What a rebalance would do now: nothing moves in a settled group."""
 
     def check(scene: Scene) -> str:
         _settled(scene)
         for name in groups:
-            told = scene.asked("dry-run", name)
-            assert told["groups"][0]["rebalances"], told
+            result = scene.asked("dry-run", name)
+            assert result["groups"][0]["rebalances"], result
         return ""
 
     return check

@@ -223,8 +223,8 @@ def _client(broker: Broker) -> KafkaClient:
 def _wait_share_group(broker: Broker) -> None:
     def begun() -> bool:
         with _client(broker) as client:
-            told = client.share_group_offsets(["shared"]).found.get("shared")
-        return bool(told and told.topics)
+            result = client.share_group_offsets(["shared"]).found.get("shared")
+        return bool(result and result.topics)
 
     wait_until(begun, "the share group has start offsets", every_s=0.2)
 
@@ -232,8 +232,8 @@ def _wait_share_group(broker: Broker) -> None:
 def _wait_committed(broker: Broker, group: str, partitions: int) -> None:
     def committed() -> bool:
         with _client(broker) as client:
-            told = client.committed_offsets([group]).found.get(group)
-        topics = told.topics if told else ()
+            result = client.committed_offsets([group]).found.get(group)
+        topics = result.topics if result else ()
         done = [one for topic in topics for one in topic.partitions if one.committed_offset == RECORDS]
         return len(done) == partitions
 

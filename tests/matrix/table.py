@@ -12,7 +12,7 @@ BEGIN, END = "<!-- made by `make matrix` -->\n", "<!-- end -->\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """How a check went on a release.
+    """The result of a check on a release.
 
     Attributes:
         works: None where there is nothing to try.

@@ -1,4 +1,4 @@
-"""Programs that work with Spark in a process of their own, and what they leave behind."""
+"""Programs that work with Spark in a separate process, and the files that they leave."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.kafka.wait import wait_until
-from tests.support.signals import heeded_interrupts
+from tests.support.signals import handled_interrupts
 
 MARK = "KOHORT_TEST_PROGRAM"
 """The variable by which the children of a program are known."""
@@ -26,7 +26,7 @@ class Ended:
 
 
 class Program:
-    """A Python program with a working directory and a directory for temporary files of its own."""
+    """A Python program with its own working directory and directory for temporary files."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Program:
         script.write_text(source, encoding="utf-8")
         environment = {MARK: self.mark, "TMPDIR": str(self.temporary), "PYTHONPATH": str(ROOT)}
         self._out, self._err = directory / "stdout", directory / "stderr"
-        with self._out.open("wb") as out, self._err.open("wb") as err, heeded_interrupts():
+        with self._out.open("wb") as out, self._err.open("wb") as err, handled_interrupts():
             self.process = subprocess.Popen(
                 [*command, str(script)],
                 cwd=self.work,

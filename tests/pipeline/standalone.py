@@ -52,7 +52,7 @@ class Standalone:
     work: Sequence[Path]
 
     def conf(self) -> dict[str, str]:
-        """What a driver must be told to use it."""
+        """The driver's settings for it."""
         return {
             "spark.pyspark.python": str(self.python),
             "spark.driver.host": HOST,
@@ -134,11 +134,11 @@ def python_without_kohort(directory: Path) -> Path:
             (packages / package.name).symlink_to(package)
     python = directory / "bin" / "python"
     asked = "import importlib.util as u; print(u.find_spec('pipeline'), u.find_spec('pyarrow') is not None)"
-    told = subprocess.run(
+    result = subprocess.run(
         [python, "-P", "-c", asked], cwd=directory, check=True, capture_output=True, text=True
     )
-    if told.stdout.split() != ["None", "True"]:
-        raise AssertionError(f"{python} has or lacks what it should not: {told.stdout}")
+    if result.stdout.split() != ["None", "True"]:
+        raise AssertionError(f"{python} has or lacks what it should not: {result.stdout}")
     return python
 
 

@@ -52,8 +52,8 @@ def test_a_group_of_a_real_broker_at_the_end(happened: DataFrame, real_log: Real
 @pytest.mark.kafka
 def test_a_group_of_a_real_broker_at_some_moments(happened: DataFrame, real_log: RealLog) -> None:
     rows = happened.where("kind != 'offset'").selectExpr("group", "unix_millis(time)").collect()
-    told = sorted({(row[0], row[1]) for row in rows if row[0] is not None})
-    for group, time_ms in Random(6).sample(told, 5):
+    result = sorted({(row[0], row[1]) for row in rows if row[0] is not None})
+    for group, time_ms in Random(6).sample(result, 5):
         assert _travelled(happened, group, time_ms) == _described(real_log.data, group, time_ms)
 
 
@@ -72,5 +72,5 @@ def test_a_group_that_was_not_there_yet(spark: SparkSession, tmp_path: Path) -> 
     made.write(3)
     made.log.save(tmp_path / "__consumer_offsets-3")
     happened = events(decoded(spark, [str(tmp_path)]))
-    told = as_of(happened, "a", datetime.fromtimestamp(0, UTC))
-    assert (told.group, told.records) == (None, 0)
+    result = as_of(happened, "a", datetime.fromtimestamp(0, UTC))
+    assert (result.group, result.records) == (None, 0)

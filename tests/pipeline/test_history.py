@@ -1,4 +1,4 @@
-"""A run of the history: what it adds, and what it leaves alone."""
+"""A run of the history: what it adds, and what stays unchanged."""
 
 import json
 import shutil
@@ -49,16 +49,16 @@ def _random_log(seed: int) -> RandomCommits:
 
 @pytest.mark.kafka
 def test_all_tables_of_a_real_log(spark: SparkSession, real_log: RealLog, tmp_path: Path) -> None:
-    told: list[HistoryProgress] = []
+    result: list[HistoryProgress] = []
     out = tmp_path / "out"
-    run = run_history(spark, Logs(paths=(str(real_log.data),)), str(out), progress=told.append)
+    run = run_history(spark, Logs(paths=(str(real_log.data),)), str(out), progress=result.append)
     for name, schema in TABLES.items():
         table = read(spark, str(out), name)
         assertSchemaEqual(table.schema, schema)
         assert table.count() == run.tables[name].rows
     assert run.records == run.added == run.tables["events"].rows == sum(run.by_key_version.values())
     assert run.quarantined_total == len(run.quarantined)
-    steps = list(dict.fromkeys(each.step for each in told))
+    steps = list(dict.fromkeys(each.step for each in result))
     assert steps == list(HistoryStep)
     again = _run(spark, real_log.data, out)
     assert (again.added, again.records) == (0, run.records)
@@ -161,8 +161,8 @@ def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path:
     (out / "tables.json").write_text('{"format": "another"}')
     with pytest.raises(NotATableStore, match="does not describe tables of Kohort"):
         _run(spark, log, out)
-    told = json.loads(Catalog().to_json()) | {"schema_version": 99}
-    (out / "tables.json").write_text(json.dumps(told))
+    result = json.loads(Catalog().to_json()) | {"schema_version": 99}
+    (out / "tables.json").write_text(json.dumps(result))
     with pytest.raises(NotATableStore, match="version 99"):
         _run(spark, log, out)
     file = tmp_path / "file"
@@ -207,12 +207,12 @@ def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
 
 @LONG
 def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_path: Path) -> None:
-    """As a live topic tells it, too: its records would seem to be there already, or go on from the other's."""
+    """As a live topic reports it, too: its records would seem to be there already, or continue the other's."""
     log = str(_random_log(6).log.save(tmp_path / PARTITION))
     out = str(tmp_path / "out")
     first = run_history(spark, replace(reading(spark, [log]), cluster="one"), out)
     assert read_catalog(spark, out).cluster == "one"
-    with pytest.raises(DifferentClusters, match="is of the cluster one, what is to be read of two"):
+    with pytest.raises(DifferentClusters, match="is of the cluster one, the logs are of two"):
         run_history(spark, replace(reading(spark, [log]), cluster="two"), out)
     again = run_history(spark, reading(spark, [log]), out)
     assert (again.added, again.records) == (0, first.records)
@@ -220,9 +220,9 @@ def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_
 
 
 def test_the_catalog_says_what_the_tables_look_like() -> None:
-    told = json.loads(Catalog(tables={"rebalances": Stored(runs=(1,), rows=2)}).to_json())
-    assert told["schema_version"] == VERSION
-    assert StructType.fromJson(told["tables"]["rebalances"]["schema"]) == TABLES["rebalances"]
+    result = json.loads(Catalog(tables={"rebalances": Stored(runs=(1,), rows=2)}).to_json())
+    assert result["schema_version"] == VERSION
+    assert StructType.fromJson(result["tables"]["rebalances"]["schema"]) == TABLES["rebalances"]
 
 
 def test_a_catalog_reads_back() -> None:

@@ -64,7 +64,7 @@ def test_sums_of_groups(spark: SparkSession) -> None:
     assertSchemaEqual(found.schema, OVERVIEW, ignoreNullable=True)
     expected = [
         ("a", "consumer", "mixed", 2, 1, 2, 3, 12.0, at(1, 0, 4), 3, 4, 5, 1),
-        ("b", None, None, 1, 0, 0, 0, None, at(5), 0, 0, 0, 0),  # it took time, nobody knows how long
+        ("b", None, None, 1, 0, 0, 0, None, at(5), 0, 0, 0, 0),  # it took time, for an unknown duration
         ("c", "share", None, 0, 0, 0, 0, 0.0, None, 0, 0, 0, 0),
         ("d", None, None, 0, 0, 0, 0, 0.0, None, 0, 0, 7, 0),
     ]

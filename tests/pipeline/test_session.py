@@ -82,7 +82,7 @@ def test_times_are_utc_whatever_the_settings_say(spark: SparkSession) -> None:
 
 @LONG
 def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
-    """Nor is a module in the working directory taken for one of Python's."""
+    """Nor does a module in the working directory replace one of Python's."""
     program = start(
         """
 from pathlib import Path
@@ -90,7 +90,7 @@ Path("uuid.py").write_text("raise SystemExit('not mine')")
 """
         + START
         + """
-for number in range(2):  # one after the other, each with a JVM of its own
+for number in range(2):  # one after the other, each with its own JVM
     with session(settings) as spark:
         rows = spark.range(3).rdd.map(lambda row: row.id * 2).collect()
     print(rows)
@@ -154,13 +154,13 @@ def test_spark_submit_s_session_is_used(start: StartProgram) -> None:
         """
 from pipeline.session import SessionSettings, session
 with session(SessionSettings(conf={"spark.kohort.asked": "yes"})) as spark:
-    names = ("spark.master", "spark.app.name", "spark.kohort.told", "spark.kohort.asked", "spark.sql.session.timeZone")
+    names = ("spark.master", "spark.app.name", "spark.kohort.given", "spark.kohort.asked", "spark.sql.session.timeZone")
     print([spark.conf.get(name) for name in names])
     print(spark.range(3).rdd.map(lambda row: row.id).sum())
 """,
         command=[
             submit, "--master", "local[1]", "--name", "mine", "--driver-memory", "512m",
-            "--conf", "spark.kohort.told=yes", "--conf", "spark.sql.session.timeZone=Asia/Tokyo",
+            "--conf", "spark.kohort.given=yes", "--conf", "spark.sql.session.timeZone=Asia/Tokyo",
         ],
         variables={"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
@@ -197,7 +197,7 @@ def test_spark_connect_is_refused(spark: SparkSession) -> None:
 
 
 @LONG
-def test_a_jvm_that_cannot_begin_is_told_of(start: StartProgram) -> None:
+def test_a_jvm_that_cannot_start_is_reported(start: StartProgram) -> None:
     program = start(
         """
 from pipeline.session import MissingSpark, SessionSettings, session
@@ -280,7 +280,7 @@ class TestJava:
         ):
             check_spark()
 
-    def test_a_java_that_is_none(self, home: Path) -> None:
+    def test_a_java_that_is_another_program(self, home: Path) -> None:
         self.put(home, "echo what >&2; exit 1")
         with pytest.raises(MissingSpark, match="does not report its version, but: what"):
             check_spark()

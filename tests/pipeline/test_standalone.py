@@ -77,7 +77,7 @@ def test_history_on_a_cluster_is_that_of_one_process(
         program.kill()
     assert far["driver"].startswith(str(installed))
     assert cluster.executors() == 2
-    # Workers have the packages from what the driver sent, and work in directories of their own.
+    # Workers have the packages that the driver sent, and work in separate directories.
     works = tuple(str(work) for work in cluster.work)
     assert {worker["cwd"].startswith(works) for worker in far["workers"]} == {True}
     assert {"kohort.zip" in worker["file"] for worker in far["workers"]} == {True}

@@ -73,17 +73,17 @@ def test_the_manifest_tells_where_commits_are_and_in_which_order(tmp_path: Path)
 
 def test_the_manifest_names_the_files_and_their_rows(log: Path, tmp_path: Path) -> None:
     manifest = _manifest(decoded_batches(log), Target(out=str(tmp_path), run=4))
-    told = {row["name"]: row["count"] for row in manifest if row["what"] == "file"}
+    result = {row["name"]: row["count"] for row in manifest if row["what"] == "file"}
     found = {
         str(file.relative_to(tmp_path)).replace("run=4/", ""): pq.read_metadata(file).num_rows
         for file in tmp_path.rglob("run=4/**/*.parquet")
     }
-    assert told == found
+    assert result == found
     assert {name.split("/")[0] for name in found} == {"events", "commit_runs"}
 
 
-def test_offsets_and_other_kinds_stand_in_files_of_their_own(real_log: RealLog, tmp_path: Path) -> None:
-    """So that the statistics of a file tell whoever looks for groups to pass it by."""
+def test_offsets_and_other_kinds_are_in_separate_files(real_log: RealLog, tmp_path: Path) -> None:
+    """So that the statistics of a file let a reader of groups skip it."""
     for directory in real_log.data.glob("__consumer_offsets-*"):
         _manifest(decoded_batches(directory), Target(out=str(tmp_path / directory.name), run=1))
     kinds = [

@@ -46,7 +46,7 @@ def main() -> int:
     if faults:
         return 1
     run("twine", "check", "--strict", str(sdist), str(wheel))
-    # Kohort installs as an application, whose folders are packages of their own, `cli` among them (W005, W009); the
+    # Kohort installs as an application, whose folders are separate packages, `cli` among them (W005, W009); the
     # scripts of completion are printed by the command and lie where shells look for them (W002).
     run("check-wheel-contents", "--ignore", "W002,W005,W009", str(wheel))
     for package in (sdist, wheel):

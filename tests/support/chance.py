@@ -6,9 +6,9 @@ They are in `make test`: what fails there fails for everybody. KOHORT_RANDOM=1 d
 import os
 import secrets
 
-IS_DRAWN_ANEW = bool(os.environ.get("KOHORT_RANDOM"))
+IS_RANDOM = bool(os.environ.get("KOHORT_RANDOM"))
 
 
 def seed(variable: str) -> str:
-    """The seed, in hexadecimal digits, that the variable names; else "0", or a fresh one where cases are drawn anew."""
-    return os.environ.get(variable) or (secrets.token_hex(4) if IS_DRAWN_ANEW else "0")
+    """The seed, in hexadecimal digits, from the variable; else "0", or a fresh one if cases are random."""
+    return os.environ.get(variable) or (secrets.token_hex(4) if IS_RANDOM else "0")

@@ -1,7 +1,7 @@
 """Runs `kohort` in a process that is forked from one that has imported everything: that alone costs 0.1 to 0.6 s.
 
-What such a process runs is `cli.app.main`, as the installed script does, with arguments, an environment, a directory
-and files of its own. What a command imports, and how long its start takes, is for tests that start the script itself.
+Such a process runs `cli.app.main`, like the installed script, with its own arguments, environment, directory and files.
+What a command imports, and how long its start takes, is for tests that start the script itself.
 
 `serve` is what the process to fork from does: for each connection, whose message carries the files that `FILES` names,
 it forks a process that forks the command, and sends its id and then its status.
@@ -44,7 +44,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, lambda number, _: os.kill(pid, number))
 sys.exit(int(server.recv(32)) % 256)
 """
-"""What stands in for the installed script where a shell starts it; a signal is handed on."""
+"""Replaces the installed script where a shell starts it; a signal is passed on."""
 _servers: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 Start = tuple[tuple[str, str], ...]
 """Of an environment, the variables of AT_START."""
@@ -82,7 +82,7 @@ def run(
 
 
 def script(directory: Path, env: Mapping[str, str]) -> None:
-    """Write into `directory`, for the path of a shell with this environment, what stands in for `kohort` there."""
+    """Write a replacement for `kohort` into `directory`, for the path of a shell with this environment."""
     installed = Path(sys.executable).parent / "kohort"
     text = SCRIPT.format(python=sys.executable, address=_address(_start(env)), program=str(installed))
     stand_in = directory / "kohort"
@@ -181,7 +181,7 @@ def _fork(listener: socket.socket, lifeline: socket.socket) -> None:
             os.close(file)
         connection.send(str(pid).encode())
         _, status = os.waitpid(pid, 0)
-        with suppress(OSError):  # nobody waits any more
+        with suppress(OSError):  # the test no longer waits
             connection.send(str(os.waitstatus_to_exitcode(status)).encode())
         os._exit(0)
 

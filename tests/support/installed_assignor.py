@@ -33,7 +33,7 @@ FIRST_TAKES_ALL = Assignor(
 
 
 def install_assignor(directory: Path) -> Path:
-    """Put the package into a directory, which is to be on Python's path; the assignor is `first-takes-all`."""
+    """Put the package into a directory, which must be on Python's path; the assignor is `first-takes-all`."""
     (directory / "installed_assignor_package.py").write_text(MODULE)
     info = directory / "installed_assignor_package-1.0.dist-info"
     info.mkdir()

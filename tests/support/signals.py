@@ -1,4 +1,4 @@
-"""Signals that children heed, however the tests were begun."""
+"""Signals that children handle, however the tests were started."""
 
 import os
 import signal
@@ -12,11 +12,11 @@ INTERRUPTS = (signal.SIGINT, signal.SIGHUP)
 
 
 @contextmanager
-def heeded_interrupts() -> Iterator[None]:
-    """Begin programs that heed Ctrl-C and a hangup.
+def handled_interrupts() -> Iterator[None]:
+    """Start programs that handle Ctrl-C and a hangup.
 
     A shell without job control begins what it puts in the background with SIGINT ignored, and nohup with SIGHUP; a
-    program hands that down to its children, which rightly go on. A handler is not handed down.
+    program passes that on to its children, which rightly continue. A handler is not passed on.
     """
     before = {number: signal.getsignal(number) for number in INTERRUPTS}
     ignored = [number for number, handler in before.items() if handler is signal.SIG_IGN]

@@ -1,8 +1,7 @@
 """How much slower than its processors this machine is, because others use them too: measured, not allowed for.
 
-A bound of a second is a second of work. On a busy machine the same work takes longer, and how much longer at that
-moment, a process of its own finds out: it works for 20 ms of processor time five times a second, and writes down how
-long that took.
+A bound of a second is a second of work. On a busy machine the same work takes longer. A separate process measures how
+much longer: it works for 20 ms of processor time five times a second, and records how long that took.
 """
 
 import subprocess
@@ -34,7 +33,7 @@ class Stretch:
 
     @property
     def slowness(self) -> float:
-        """1 where nobody else wants the processor."""
+        """1 if no other process wants the processor."""
         return max(1.0, (self.ended_ns - self.began_ns) / 1e9 / STRETCH_S)
 
 
@@ -42,8 +41,8 @@ class Slowness:
     """Measures as long as the context lasts."""
 
     def __init__(self) -> None:
-        self._told = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        self._process = subprocess.Popen([sys.executable, "-c", _WORK], stdout=self._told)
+        self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._process = subprocess.Popen([sys.executable, "-c", _WORK], stdout=self._output)
         self.stretches: tuple[Stretch, ...] = ()
 
     def __enter__(self) -> "Slowness":
@@ -54,9 +53,9 @@ class Slowness:
     ) -> None:
         self._process.terminate()
         self._process.wait()
-        self._told.seek(0)
-        lines = [line.split() for line in self._told]
-        self._told.close()
+        self._output.seek(0)
+        lines = [line.split() for line in self._output]
+        self._output.close()
         self.stretches = tuple(Stretch(int(line[0]), int(line[1])) for line in lines if len(line) == 2)
 
     def between(self, began_ns: int, ended_ns: int) -> float:

@@ -42,7 +42,7 @@ def read_to_end(controller: int, each: Callable[[bytes], object]) -> None:
     try:
         while chunk := os.read(controller, 65536):
             each(chunk)
-    except OSError:  # Linux ends a terminal that nobody holds any more with EIO.
+    except OSError:  # Linux ends a terminal that no process holds any more with EIO.
         pass
 
 

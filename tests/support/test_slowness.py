@@ -10,7 +10,7 @@ from tests.support.slowness import AROUND_NS, Slowness
 BUSY = "while True: pass"
 
 
-def test_work_takes_longer_beside_others() -> None:
+def test_work_takes_longer_next_to_other_work() -> None:
     began = time.monotonic_ns()
     with Slowness() as slowness:
         time.sleep(1.5)
@@ -23,9 +23,9 @@ def test_work_takes_longer_beside_others() -> None:
                 loop.kill()
                 loop.wait()
         ended = time.monotonic_ns()
-    before, beside = slowness.between(began, middle - AROUND_NS), slowness.between(middle + AROUND_NS, ended)
+    before, loaded = slowness.between(began, middle - AROUND_NS), slowness.between(middle + AROUND_NS, ended)
     assert before >= 1
-    assert beside > 1.5
+    assert loaded > 1.5
 
 
 def test_nothing_is_said_of_a_time_that_was_not_measured() -> None:

@@ -56,7 +56,7 @@ def test_standard_error_is_closed(kohort: Kohort) -> None:
     assert (done.status, done.stdout) == (1, "")
 
 
-@pytest.mark.usefixtures("heeded_interrupts")
+@pytest.mark.usefixtures("handled_interrupts")
 def test_ctrl_c_ends_it_without_a_traceback(kohort: Kohort) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = f"127.0.0.1:{silent.getsockname()[1]}"

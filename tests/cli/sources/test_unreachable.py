@@ -69,7 +69,7 @@ def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
     assert not answer.traceback
 
 
-@pytest.mark.usefixtures("heeded_interrupts")
+@pytest.mark.usefixtures("handled_interrupts")
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_slow_connect(kohort: Kohort, times: int) -> None:
     with socket.create_server((HOST, 0)) as listener:

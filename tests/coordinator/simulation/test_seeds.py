@@ -8,7 +8,7 @@ from coordinator.simulation import known_flaws
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 from tests.coordinator.simulation.scenarios import MIXED, STORM
-from tests.support.chance import IS_DRAWN_ANEW, seed
+from tests.support.chance import IS_RANDOM, seed
 from tests.support.long import cases
 
 CASES = (
@@ -23,7 +23,7 @@ FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 
 @pytest.mark.parametrize(("scenario", "variant"), CASES, ids=lambda each: getattr(each, "name", ""))
 def test_no_invariant_falls(scenario: Scenario, variant: Variant) -> None:
-    first = int(seed("KOHORT_SIMULATION_SEED"), 16) if IS_DRAWN_ANEW else 0
+    first = int(seed("KOHORT_SIMULATION_SEED"), 16) if IS_RANDOM else 0
     for number in range(first, first + SEEDS):
         result = run(scenario, number, variant=variant, with_story=False)
         assert not result.is_cut

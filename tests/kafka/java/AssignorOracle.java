@@ -96,7 +96,7 @@ public class AssignorOracle {
             return;
         }
         for (int run = 0; run < runs; run++) {
-            // The inputs are made anew: reading sticky user data empties its buffer.
+            // The inputs are created again: reading sticky user data empties its buffer.
             Callable<Map<String, Map<String, List<Integer>>>> prepared = broker ? onBroker(question) : onClient(question);
             prepared.call();
         }

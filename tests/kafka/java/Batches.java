@@ -44,8 +44,8 @@ import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
  * Kafka's own record batches and segments. Each line of stdin is a question in JSON, each line of stdout its answer.
  *
  * <p>`{"write": [BATCH]}` answers `{"bytes"}`, `{"read": BYTES}` answers `{"batches": [BATCH]}`, `{"recover": DIRECTORY,
- * "base_offset"}` runs the recovery of the segment there, which makes its indexes anew, and answers `{"truncated"}`.
- * What Kafka throws comes back as `{"error"}`. Bytes are base64.
+ * "base_offset"}` runs the recovery of the segment there, which writes its indexes again, and answers `{"truncated"}`.
+ * An exception of Kafka is returned as `{"error"}`. Bytes are base64.
  */
 public final class Batches {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -44,7 +44,7 @@ import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * Consumers of Apache Kafka's own client, several in one JVM, each with a thread of its own.
+ * Consumers of Apache Kafka's own client, several in one JVM, each with its own thread.
  *
  * <p>Commands are lines of JSON on stdin: {@code {"do": "start", "member", "kind", "topics" | "pattern" | "re2",
  * "config"}} with kind consumer, share or streams, and {@code {"do": "stop", "member"}} for a clean close. A consumer does
@@ -334,7 +334,7 @@ public class Member {
             return content == null ? "" : new String(content, StandardCharsets.UTF_8);
         }
 
-        void told(String event, Collection<TopicPartition> partitions) {
+        void record(String event, Collection<TopicPartition> partitions) {
             partitions.forEach(one -> write(event + " " + one.topic() + " " + one.partition() + " -"));
         }
 
@@ -370,7 +370,7 @@ public class Member {
 
         @Override
         public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-            journal.told("assigned", partitions);
+            journal.record("assigned", partitions);
             held.addAll(partitions);
             sayPartitions("assigned", partitions, consumer.groupMetadata().memberId());
             follow("assigned");
@@ -383,7 +383,7 @@ public class Member {
                 commit(partitions);
             }
             reached.keySet().removeAll(Set.copyOf(partitions));
-            journal.told("revoked", partitions);
+            journal.record("revoked", partitions);
             sayPartitions("revoked", partitions, consumer.groupMetadata().memberId());
             follow("revoked");
         }
@@ -400,7 +400,7 @@ public class Member {
         public void onPartitionsLost(Collection<TopicPartition> partitions) {
             held.removeAll(Set.copyOf(partitions));
             reached.keySet().removeAll(Set.copyOf(partitions));
-            journal.told("lost", partitions);
+            journal.record("lost", partitions);
             sayPartitions("lost", partitions, null);
             follow("lost");
         }

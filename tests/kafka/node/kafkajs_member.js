@@ -1,4 +1,4 @@
-// A consumer of kafkajs that runs until told to stop: `node kafkajs_member.js JSON`.
+// A consumer of kafkajs that runs until it is stopped: `node kafkajs_member.js JSON`.
 //
 // The argument, the journal and the events are those of confluent_member.py, as far as kafkajs has them: it has no
 // listener, so its events of the group say what it is assigned; the assignor is its own round robin. It compresses by

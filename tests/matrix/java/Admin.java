@@ -42,12 +42,12 @@ public class Admin {
         fields.put("coordinator", group.coordinator().id());
         Map<String, Object> members = new TreeMap<>();
         for (MemberDescription member : group.members()) {
-            Map<String, Object> told = new LinkedHashMap<>();
-            told.put("client", member.clientId());
-            told.put("host", member.host());
-            told.put("instance", member.groupInstanceId().orElse(null));
-            told.put("owned", byTopic(member.assignment().topicPartitions()));
-            members.put(member.consumerId(), told);
+            Map<String, Object> memberFields = new LinkedHashMap<>();
+            memberFields.put("client", member.clientId());
+            memberFields.put("host", member.host());
+            memberFields.put("instance", member.groupInstanceId().orElse(null));
+            memberFields.put("owned", byTopic(member.assignment().topicPartitions()));
+            members.put(member.consumerId(), memberFields);
         }
         fields.put("members", members);
         List<Object> committed = new ArrayList<>();

@@ -18,7 +18,7 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 
 @pytest.fixture(scope="session")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a directory of snapshots: the sample of `kohort demo`, those of the runbooks, and a few that are none."""
+    """Give a directory of snapshots: the sample of `kohort demo`, those of the runbooks, and a few other files."""
     directory = tmp_path_factory.mktemp("fleet")
     (directory / "sample.yaml").write_text(files("cli.verbs.demo").joinpath("sample.yaml").read_text())
     below = directory / "runbooks"

@@ -19,7 +19,7 @@ REGEXES = ("orders.*", "orders-(?!eu).*", "or(ders", ".*[a-c].*")
 
 @pytest.fixture(scope="module")
 def run(spark: SparkSession, fleet: Path) -> AuditRun:
-    """Audit the fleet with nothing told."""
+    """Audit the fleet without declared clients."""
     return audit(spark, [Snapshots(paths=(str(fleet),))])
 
 
@@ -55,11 +55,11 @@ def test_findings_are_those_of_a_plan(
             (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
             for each in row["findings"]
         ]
-        told = [
+        result = [
             (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
             for each in plan["findings"]
         ]
-        assert found == told, (file, group, to)
+        assert found == result, (file, group, to)
         assert row["restarts"] == (
             sum(len(members) for step in plan["steps"] for members in step["rounds"])
             if plan["steps"]
@@ -81,16 +81,16 @@ def test_a_dry_run_is_that_of_the_command(
             "dry-run", group, "--assignor", run["assignor"], "--side", run["side"], "--snapshot", file, *leader,
             "--output", "json",
         )  # fmt: skip
-        (told,) = answer.document["groups"]
-        assert run["moved"] == sum(each["moved"] for each in told["rebalances"]), (file, group, to)
-        assert run["rebalances"] == len(told["rebalances"])
-        assert run["minimum_moved"] == told["minimum_moved"]
+        (result,) = answer.document["groups"]
+        assert run["moved"] == sum(each["moved"] for each in result["rebalances"]), (file, group, to)
+        assert run["rebalances"] == len(result["rebalances"])
+        assert run["minimum_moved"] == result["minimum_moved"]
         compared += 1
     assert compared > 15
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, fleet: Path) -> AuditRun:
+def result(spark: SparkSession, fleet: Path) -> AuditRun:
     """Audit the sample as a fleet of Java clients that subscribe by regexes."""
     settings = AuditSettings(
         destinations=(Destination.CONSUMER,),
@@ -101,10 +101,10 @@ def told(spark: SparkSession, fleet: Path) -> AuditRun:
     return audit(spark, [Snapshots(paths=(str(fleet / "sample.yaml"),))], settings)
 
 
-def test_what_is_told_counts_for_every_group(kohort: Kohort, told: AuditRun) -> None:
+def test_declared_clients_count_for_every_group(kohort: Kohort, result: AuditRun) -> None:
     options = [word for regex in REGEXES for word in ("--regex", regex)]
     outcomes = set()
-    for row in told.audit.collect():
+    for row in result.audit.collect():
         plan = planned(kohort, row["source"], row["group"], "consumer", "--client", "java:4.3.1", *options)
         assert [each["message"] for each in row["findings"]] == [each["message"] for each in plan["findings"]]
         assert row["verdict"] == plan["verdict"]
@@ -113,8 +113,8 @@ def test_what_is_told_counts_for_every_group(kohort: Kohort, told: AuditRun) -> 
     assert outcomes == {("blocked", False), ("warnings", False), ("ready", True)}
 
 
-def test_regexes_are_judged_as_the_command_does(kohort: Kohort, told: AuditRun, fleet: Path) -> None:
-    found = told.regexes.where("library = 'java'").collect()
+def test_regexes_are_judged_as_the_command_does(kohort: Kohort, result: AuditRun, fleet: Path) -> None:
+    found = result.regexes.where("library = 'java'").collect()
     assert {row["pattern"] for row in found} == {*REGEXES}
     for row in found:
         answer = kohort.quick(
@@ -134,16 +134,16 @@ def test_regexes_are_judged_as_the_command_does(kohort: Kohort, told: AuditRun, 
     assert {row["java_valid"] for row in found} == {True, False}
 
 
-def test_the_regexes_of_a_consumer_group_are_the_brokers(told: AuditRun) -> None:
-    found = {row["pattern"]: row for row in told.regexes.where("group = 'audit'").collect()}
+def test_the_regexes_of_a_consumer_group_are_the_brokers(result: AuditRun) -> None:
+    found = {row["pattern"]: row for row in result.regexes.where("group = 'audit'").collect()}
     own = found["^audit-.*"]
     assert (own["members"] > 0, own["library"], own["client_topics"]) == (True, None, None)
     assert (own["broker_topics"], own["java_topics"], own["java_gained"], own["java_lost"]) == (2, 2, [], [])
 
 
 def test_what_is_no_snapshot_is_quarantined(run: AuditRun, fleet: Path) -> None:
-    told = {Path(each.file).name: each.reason for each in run.quarantined}
-    assert told == {
+    result = {Path(each.file).name: each.reason for each in run.quarantined}
+    assert result == {
         "broken.yaml": "line 5: groups.g.members[0].id: is missing",
         "bytes.yaml": "not a text file in UTF-8 (byte 9)",
         "other.json": "line 1: kohort: missing: this is not a snapshot; `kohort snapshot` writes one",

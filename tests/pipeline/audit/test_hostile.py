@@ -1,4 +1,4 @@
-"""Files that nobody would write by hand, and directories that are somebody else's."""
+"""Files that no one would write by hand, and directories of other programs."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ MEMBER = {"id": "m", "client": {"library": "java", "version": "4.3.1"}, "protoco
 
 
 def snapshot(file: Path, topics: dict[str, int], groups: dict[str, list[dict[str, object]]]) -> None:
-    """Write a snapshot of classic groups at rest."""
+    """Write a snapshot of settled classic groups."""
     tree = {
         "kohort": 1,
         "topics": {name: {"partitions": count} for name, count in topics.items()},
@@ -49,11 +49,11 @@ def test_one_group_does_not_end_the_audit_of_the_others(spark: SparkSession, tmp
     )
     run = audit(spark, [Snapshots(paths=(str(tmp_path),))], SETTINGS)
     assert {row["group"] for row in run.audit.collect()} == {"zahlungen-für-Łódź-😀", "two-owners"}
-    told = {Path(each.file).name: each.reason for each in run.quarantined}
-    assert told["a.json"].startswith("the group huge cannot be judged: ")
-    assert "2,147,483,647 partitions" in told["a.json"]
+    result = {Path(each.file).name: each.reason for each in run.quarantined}
+    assert result["a.json"].startswith("the group huge cannot be judged: ")
+    assert "2,147,483,647 partitions" in result["a.json"]
     assert (
-        "the group odd cannot be judged: ValueError: 'no name!' is not a valid topic name" in told["b.json"]
+        "the group odd cannot be judged: ValueError: 'no name!' is not a valid topic name" in result["b.json"]
     )
 
 

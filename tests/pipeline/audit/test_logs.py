@@ -1,4 +1,4 @@
-"""Groups out of logs: the same as `kohort plan --log-dir` finds, whichever way the directories are named."""
+"""Groups from logs: the same as `kohort plan --log-dir` finds, for any way of naming the directories."""
 
 import shutil
 from pathlib import Path
@@ -97,6 +97,6 @@ def test_what_is_damaged_is_quarantined_and_the_rest_is_judged(
     run = audit(spark, [Logs(paths=(str(broken),))], SETTINGS)
     found = verdicts(run)
     assert found.keys() < of_sample.keys()
-    assert all(of_sample[name] == told for name, told in found.items())
+    assert all(of_sample[name] == result for name, result in found.items())
     assert {each.file for each in run.quarantined} >= {str(torn), str(bad)}
     assert all(each.source == str(broken) for each in run.quarantined)

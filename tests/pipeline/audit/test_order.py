@@ -33,7 +33,7 @@ def test_gain_against_risk(spark: SparkSession) -> None:
             "warned_by": ["a", "b"],
         },
         {"group": "cheap", "gain_s": 10.0, "without_owner_s": 0.0},
-        {"group": "dear", "gain_s": 10.0, "without_owner_s": 99.0},
+        {"group": "costly", "gain_s": 10.0, "without_owner_s": 99.0},
         {"group": "worse", "gain_s": -5.0, "without_owner_s": 0.0},
         {"group": "untold", "gain_s": None, "without_owner_s": None},
         {"group": "blocked", "gain_s": 1000.0, "verdict": "blocked", "blocked_by": ["a"]},
@@ -43,13 +43,13 @@ def test_gain_against_risk(spark: SparkSession) -> None:
         ("there", None, None, None),
         ("cheap", 1.0, 10.0, 1),
         ("risky", 30.0, 3.0, 2),
-        ("dear", 100.0, 0.1, 3),
+        ("costly", 100.0, 0.1, 3),
         ("worse", 1.0, -5.0, 4),
         ("untold", None, None, 5),
     ]
 
 
-def test_each_destination_has_an_order_of_its_own_and_equals_stand_by_name(spark: SparkSession) -> None:
+def test_each_destination_has_a_separate_order_and_equals_are_by_name(spark: SparkSession) -> None:
     same = {"gain_s": 1.0, "without_owner_s": 0.0}
     found = rows(
         spark,

@@ -80,7 +80,7 @@ def refusal(key: bytes, value: bytes | None) -> str | None:
 
 
 def offset_pairs(draw: Random, count: int) -> list[Pair]:
-    """Offsets of all versions, with all sorts of texts; tombstones; and bytes that are none of that."""
+    """Offsets of all versions, with all sorts of texts; tombstones; and malformed bytes."""
     texts = ["orders", "g", "zahlungen-für-Łódź-😀", "", "x" * 200]
     pairs: list[Pair] = []
     for _ in range(count):

@@ -48,6 +48,6 @@ def live_spark(spark: SparkSession, source_jars: tuple[str, ...]) -> SparkSessio
 def old_broker(
     kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Broker]:
-    """Give a broker that serves a copy of the real log: nobody is there, and nothing expires for five minutes."""
+    """Give a broker that serves a copy of the real log: without members, and nothing expires for five minutes."""
     with broker_on(kafka_jars, real_log.data, tmp_path_factory.mktemp("old") / "broker") as broker:
         yield broker

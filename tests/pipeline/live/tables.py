@@ -46,7 +46,7 @@ def held_back(topic: OffsetsTopic, partition: int) -> int:
 
 
 def not_held_back(topic: OffsetsTopic, prefix: str) -> tuple[str, int]:
-    """The name of a group that nobody has, and its partition, where no transaction is open.
+    """An unused name of a group, and its partition, where no transaction is open.
 
     The broker that wrote the real log was killed with one open, which stays so until it expires.
     """

@@ -172,7 +172,9 @@ def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
         ("sasl.mechanism=GSSAPI\nsasl.username=me\nsasl.password=hidden", 2, "not GSSAPI"),
     ],
 )
-def test_what_cannot_be_used_is_told_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
+def test_an_unusable_property_is_reported_with_its_line(
+    tmp_path: Path, text: str, line: int, says: str
+) -> None:
     with pytest.raises(ConfigFileError, match=says) as refused:
         _options(tmp_path, text)
 
@@ -180,7 +182,7 @@ def test_what_cannot_be_used_is_told_with_its_line(tmp_path: Path, text: str, li
     assert "hidden" not in str(refused.value)
 
 
-def test_a_key_that_java_does_not_read_is_told(tmp_path: Path) -> None:
+def test_a_key_that_java_does_not_read_is_reported(tmp_path: Path) -> None:
     key = tmp_path / "old.key"
     key.write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     (tmp_path / "chain.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")

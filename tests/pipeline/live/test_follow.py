@@ -1,4 +1,4 @@
-"""A stream that is killed and goes on from its checkpoint neither loses nor doubles a record."""
+"""A stream that is killed and continues from its checkpoint neither loses nor duplicates a record."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.kafka, LONG]
 TIMEOUT_S = 400.0
 
 
-def test_a_killed_stream_goes_on_without_loss_or_double(
+def test_a_killed_stream_continues_without_loss_or_double(
     live_spark: SparkSession, old_broker: Broker, tmp_path: Path
 ) -> None:
     out, checkpoint = tmp_path / "out", tmp_path / "checkpoint"
@@ -53,7 +53,7 @@ def test_a_killed_stream_goes_on_without_loss_or_double(
 
     assert _runs(out) >= 2
     found = comparable(read(live_spark, str(out), "events"))
-    # The broker goes on meanwhile: members and transactions expire.
+    # The broker continues meanwhile: members and transactions expire.
     ends = f.create_map(
         *(f.lit(n) for pair in read_catalog(live_spark, str(out)).next_offsets.items() for n in pair)
     )

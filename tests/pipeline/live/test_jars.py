@@ -56,7 +56,7 @@ def test_they_are_fetched_once(tmp_path: Path, asked: Path) -> None:
 
 @pytest.mark.parametrize("given", [(f"/lib/{SOURCE}",), ("a.jar", f"hdfs://host/{SOURCE}")])
 @pytest.mark.usefixtures("asked")
-def test_whoever_names_the_source_gets_nothing_else(given: tuple[str, ...]) -> None:
+def test_a_given_source_is_not_fetched_again(given: tuple[str, ...]) -> None:
     assert kafka_jars(given) == given
 
 
@@ -86,7 +86,7 @@ def test_without_maven_the_message_says_what_to_do() -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_what_maven_says_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+def test_an_error_of_maven_is_shown_and_nothing_is_left(tmp_path: Path) -> None:
     _maven(tmp_path, FAILS)
 
     with pytest.raises(

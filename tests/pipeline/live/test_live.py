@@ -98,7 +98,7 @@ def test_a_stream_in_many_batches_gives_what_one_batch_gives(
     assert streamed == [row for row in at_once if row.offset <= ends[row.partition]]
 
 
-def test_what_stands_behind_an_open_transaction_waits_for_its_end(
+def test_records_after_an_open_transaction_wait_for_its_end(
     live_spark: SparkSession, old_broker: Broker
 ) -> None:
     group, partition = not_held_back(_topic(live_spark, old_broker), "waits-for-the-end")
@@ -129,9 +129,9 @@ def test_topics_are_named_by_what_the_cluster_says(
     live_spark: SparkSession, old_broker: Broker, real_log: RealLog
 ) -> None:
     create_topics(old_broker, {"a.topic-with_signs": 1})
-    told = topic_names(live_spark, {BOOTSTRAP: old_broker.bootstrap})
+    result = topic_names(live_spark, {BOOTSTRAP: old_broker.bootstrap})
 
-    assert {ORDERS, PAYMENTS, "a.topic-with_signs", "__consumer_offsets"} <= set(told.values())
+    assert {ORDERS, PAYMENTS, "a.topic-with_signs", "__consumer_offsets"} <= set(result.values())
     live = events(live_events(live_spark, old_broker.bootstrap))
     targets = [
         set(row.assignment) for row in live.where("kind = 'target' and assignment is not null").collect()

@@ -82,7 +82,7 @@ def test_a_properties_file_opens_the_topic(
     assert [tuple(row) for row in found] == [(ORDERS, 7)]
 
 
-def test_who_may_not_see_the_topic_is_told_so(
+def test_a_client_that_may_not_see_the_topic_gets_an_error(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     file = _file(tmp_path, guarded, STRANGER)
@@ -91,7 +91,7 @@ def test_who_may_not_see_the_topic_is_told_so(
         live_events(live_spark, guarded.at("SASL_SSL"), client_options(read_properties(file)))
 
 
-def test_a_wrong_password_is_told_and_not_shown(
+def test_a_wrong_password_is_reported_and_not_shown(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     file = _file(tmp_path, guarded, "scram, as librdkafka has it")
@@ -103,7 +103,7 @@ def test_a_wrong_password_is_told_and_not_shown(
     assert "wrong-pass-word" not in str(refused.value)
 
 
-def test_who_may_not_ask_for_groups_is_told_so(
+def test_a_client_that_may_not_describe_groups_gets_an_error(
     live_spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     options = client_options(read_properties(_file(tmp_path, guarded, "scram, as librdkafka has it")))

@@ -6,7 +6,7 @@ from coordinator.engine.groups import DeleteGroups
 from tests.coordinator.engine.classic import Member, protocols, stable, together
 from tests.coordinator.engine.consumer import Named
 from tests.coordinator.engine.migrating import assignment
-from tests.pipeline.rebalances.told import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.courses import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)
 
@@ -57,24 +57,24 @@ def test_members_come_and_go() -> None:
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
     made.driver.advance(1_000)
     made.members["a"].leave()
-    told = course_of(made.driver)
-    assert told.causes() == [
+    result = course_of(made.driver)
+    assert result.causes() == [
         ("classic", 1, "join"),
         ("classic", 2, "join"),
         ("classic", 3, "leave"),
         ("classic", 4, "leave"),
     ]
-    assert told.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 4, 2, 4), (3, 2, 1, 4, 2, 2), (4, 1, 0, 0, 0, 0)]
-    assert [row.skipped for row in told.rebalances] == [0, 0, 0, 0]
+    assert result.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 4, 2, 4), (3, 2, 1, 4, 2, 2), (4, 1, 0, 0, 0, 0)]
+    assert [row.skipped for row in result.rebalances] == [0, 0, 0, 0]
     a, b = made.members["a"].id, made.members["b"].id
-    assert [(row.joined, row.left) for row in told.rebalances] == [
+    assert [(row.joined, row.left) for row in result.rebalances] == [
         ((a,), ()),
         ((b,), ()),
         ((), (b,)),
         ((), (a,)),
     ]
-    assert told.spans(0) == [(a, 1, 0, 16)]
-    assert told.spans(3) == [(a, 1, 0, 10), (b, 2, 10, 15), (a, 3, 15, 16)]
+    assert result.spans(0) == [(a, 1, 0, 16)]
+    assert result.spans(3) == [(a, 1, 0, 10), (b, 2, 10, 15), (a, 3, 15, 16)]
 
 
 def test_what_is_needed_to_look_for_the_last_commits_of_a_member_that_is_gone() -> None:
@@ -98,9 +98,9 @@ def test_another_assignor_and_another_subscription() -> None:
     made.rebalance({"a": {"foo": [0, 2]}, "b": {"foo": [1, 3]}})
     b.protocols = protocols("roundrobin", "range", topics=("foo", "bar"))
     made.rebalance({"a": {"foo": [0, 2]}, "b": {"foo": [1, 3]}})
-    told = course_of(made.driver)
-    assert told.causes()[2:] == [("classic", 3, "assignor"), ("classic", 4, "subscription")]
-    assert [row.assignor for row in told.rebalances] == ["range", "range", "roundrobin", "roundrobin"]
+    result = course_of(made.driver)
+    assert result.causes()[2:] == [("classic", 3, "assignor"), ("classic", 4, "subscription")]
+    assert [row.assignor for row in result.rebalances] == ["range", "range", "roundrobin", "roundrobin"]
 
 
 def test_more_partitions_are_metadata_and_a_rebalance_without_any_change_is_unknown() -> None:
@@ -119,15 +119,15 @@ def test_a_cooperative_group_rebalances_twice_for_one_cause_and_keeps_what_it_ma
     made.rebalance({"a": {"foo": [0, 1]}, "b": {}})
     made.driver.advance(1_000)
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
-    told = course_of(made.driver)
-    assert told.causes() == [("classic", 1, "join"), ("classic", 2, "join"), ("classic", 3, "join")]
-    assert told.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 2, 0, 2), (3, 2, 2, 4, 2, 0)]
-    assert told.rebalances[-1].joined == ()
-    assert told.spans(0) == [(a.id, 1, 0, None)]
-    assert told.spans(3) == [(a.id, 1, 0, 1), (None, 2, 1, 2), (b.id, 3, 2, None)]
+    result = course_of(made.driver)
+    assert result.causes() == [("classic", 1, "join"), ("classic", 2, "join"), ("classic", 3, "join")]
+    assert result.counts() == [(1, 0, 1, 4, 0, 0), (2, 1, 2, 2, 0, 2), (3, 2, 2, 4, 2, 0)]
+    assert result.rebalances[-1].joined == ()
+    assert result.spans(0) == [(a.id, 1, 0, None)]
+    assert result.spans(3) == [(a.id, 1, 0, 1), (None, 2, 1, 2), (b.id, 3, 2, None)]
 
 
-def test_a_static_member_comes_back_without_a_rebalance() -> None:
+def test_a_static_member_returns_without_a_rebalance() -> None:
     made = band()
     made.member("a", instance="seat")
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
@@ -135,13 +135,13 @@ def test_a_static_member_comes_back_without_a_rebalance() -> None:
     made.driver.advance(4_000)
     new = made.member("a", instance="seat").join()
     new.joined()
-    told = course_of(made.driver)
+    result = course_of(made.driver)
     assert new.id != old
-    assert told.causes() == [("classic", 1, "join")]
-    assert told.spans(2) == [(old, 1, 0, 4), (new.id, 1, 4, None)]
+    assert result.causes() == [("classic", 1, "join")]
+    assert result.spans(2) == [(old, 1, 0, 4), (new.id, 1, 4, None)]
 
 
-def test_a_group_that_is_deleted_and_made_again_begins_anew() -> None:
+def test_a_group_that_is_deleted_and_created_again_starts_at_1() -> None:
     made = two()
     for name in ("a", "b"):
         made.members[name].leave()
@@ -149,12 +149,12 @@ def test_a_group_that_is_deleted_and_made_again_begins_anew() -> None:
     made.driver.advance(60_000)
     made.member("c")
     made.rebalance({"c": {"foo": [0, 1, 2, 3]}})
-    told = course_of(made.driver)
-    assert told.causes()[-1] == ("classic", 1, "join")
-    assert told.counts()[-1] == (1, 0, 1, 4, 0, 0)
-    # Nobody was to have the partitions while there was no group.
-    assert [member for member, *_ in told.spans(0)][-1] == made.members["c"].id
-    assert None not in [member for member, *_ in told.spans(0)]
+    result = course_of(made.driver)
+    assert result.causes()[-1] == ("classic", 1, "join")
+    assert result.counts()[-1] == (1, 0, 1, 4, 0, 0)
+    # No member should have had the partitions while there was no group.
+    assert [member for member, *_ in result.spans(0)][-1] == made.members["c"].id
+    assert None not in [member for member, *_ in result.spans(0)]
 
 
 def test_generations_that_nothing_was_handed_out_in_are_counted() -> None:
@@ -165,11 +165,11 @@ def test_generations_that_nothing_was_handed_out_in_are_counted() -> None:
     together(made.driver, a, b)
     a.protocols = plain
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
-    told = course_of(made.driver)
-    assert [(row.epoch, row.skipped) for row in told.rebalances] == [(1, 0), (2, 0), (4, 1)]
+    result = course_of(made.driver)
+    assert [(row.epoch, row.skipped) for row in result.rebalances] == [(1, 0), (2, 0), (4, 1)]
 
 
-def test_a_compacted_log_does_not_tell_how_the_group_came_to_be() -> None:
+def test_a_compacted_log_does_not_show_the_start_of_the_group() -> None:
     made = two()
     (row,) = course(compacted(made.driver.written()), made.driver.engine.topics).rebalances
     assert (row.epoch, row.causes, row.skipped) == (2, ("unknown",), None)
@@ -180,6 +180,6 @@ def test_a_compacted_log_does_not_tell_how_the_group_came_to_be() -> None:
 def test_a_group_that_is_no_consumers_has_members_and_no_partitions() -> None:
     made = band()
     stable(made.driver, made.member("a", protocol_type="connect"))
-    told = course_of(made.driver)
-    assert told.counts() == [(1, 0, 1, 0, 0, 0)]
-    assert not told.holdings
+    result = course_of(made.driver)
+    assert result.counts() == [(1, 0, 1, 0, 0, 0)]
+    assert not result.holdings

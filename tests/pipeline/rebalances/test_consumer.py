@@ -7,13 +7,13 @@ import pytest
 from coordinator.engine.groups import DeleteGroups
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.consumer import Consumer, images, settled
-from tests.pipeline.rebalances.told import Clock, clock, compacted, course, course_of
+from tests.pipeline.rebalances.courses import Clock, clock, compacted, course, course_of
 
 FOO = ("foo", 4)
 
 
 def one(**settings: str) -> tuple[Clock, Consumer]:
-    """A group of one member, at rest."""
+    """A settled group of one member."""
     driver = clock(FOO, ("bar", 2), **settings)
     a = Consumer(driver, "a")
     a.join()
@@ -32,19 +32,19 @@ def test_a_member_joins_and_the_partitions_change_hands() -> None:
     a.beat()
     driver.advance(1_500)
     b.beat()
-    told = course_of(driver)
-    assert [(causes) for _, _, causes in told.causes()] == ["join", "join"]
-    first, second = told.rebalances
+    result = course_of(driver)
+    assert [(causes) for _, _, causes in result.causes()] == ["join", "join"]
+    first, second = result.rebalances
     assert (first.members_before, first.members, second.members_before, second.members) == (0, 1, 1, 2)
     assert (second.partitions, second.moved, second.revoked) == (4, 2, 2)
     assert second.start is not None
     assert second.end is not None
     # Until b has what a gave up.
     assert (second.end - second.start) / 1e6 == 3.0
-    given_up = sorted(number for number in range(4) if len(told.spans(number)) > 1)
+    given_up = sorted(number for number in range(4) if len(result.spans(number)) > 1)
     assert len(given_up) == 2
     for number in given_up:
-        assert told.spans(number) == [
+        assert result.spans(number) == [
             ("a", first.epoch, 0, 2.5),
             (None, second.epoch, 2.5, 4),
             ("b", second.epoch, 4, None),
@@ -64,8 +64,8 @@ def test_leaving_dying_subscribing_and_asking_for_an_assignor() -> None:
         settled(a)
     a.beat(topics=("foo", "bar"))
     settled(a)
-    told = course_of(driver)
-    assert [causes for _, _, causes in told.causes()] == [
+    result = course_of(driver)
+    assert [causes for _, _, causes in result.causes()] == [
         "join",
         "join",
         "join",
@@ -73,9 +73,9 @@ def test_leaving_dying_subscribing_and_asking_for_an_assignor() -> None:
         "leave",  # of c, whose session ended: written down in the same way
         "subscription",
     ]
-    assert [(row.joined, row.left) for row in told.rebalances[3:]] == [((), ("b",)), ((), ("c",)), ((), ())]
-    assert all(row.end is not None for row in told.rebalances)
-    assert {gone.member for row in told.rebalances for gone in row.departures if gone.places} == {"b", "c"}
+    assert [(row.joined, row.left) for row in result.rebalances[3:]] == [((), ("b",)), ((), ("c",)), ((), ())]
+    assert all(row.end is not None for row in result.rebalances)
+    assert {gone.member for row in result.rebalances for gone in row.departures if gone.places} == {"b", "c"}
 
 
 def test_a_topic_that_grows_is_metadata() -> None:
@@ -83,10 +83,10 @@ def test_a_topic_that_grows_is_metadata() -> None:
     driver.advance(1_000)
     driver.take(driver.engine.update_topics(images(("foo", 6), ("bar", 2), version=2), driver.now_ms))
     settled(a)
-    told = course_of(driver)
-    assert [causes for _, _, causes in told.causes()] == ["join", "metadata"]
-    assert [row.partitions for row in told.rebalances] == [4, 6]
-    assert told.spans(5) == [("a", told.rebalances[-1].epoch, 1, None)]
+    result = course_of(driver)
+    assert [causes for _, _, causes in result.causes()] == ["join", "metadata"]
+    assert [row.partitions for row in result.rebalances] == [4, 6]
+    assert result.spans(5) == [("a", result.rebalances[-1].epoch, 1, None)]
 
 
 def test_epochs_that_come_at_once_have_one_target_and_stand_together() -> None:
@@ -106,7 +106,7 @@ def test_epochs_that_come_at_once_have_one_target_and_stand_together() -> None:
     assert left.start is not None
     assert joined.start is not None
     assert joined.start - left.start == 1_000_000
-    # a is in both; c came with the second, but has waited for nobody.
+    # a is in both; c joined with the second, but has waited for no one.
     assert left.end == joined.end
     assert (left.moved, left.revoked, joined.moved) == (0, 0, 2)
     assert (left.members, joined.members_before, joined.members) == (1, 1, 2)
@@ -127,9 +127,9 @@ def test_a_static_member_that_is_away_has_nothing_and_expires_if_it_does_not_ret
         again = Consumer(driver, "s2", instance="seat")
         again.join()
         settled(a, again)
-        told = course_of(driver)
-        assert len(told.rebalances) == before
-        assert [(member, since, until) for member, _, since, until in told.spans(held)][-3:] == [
+        result = course_of(driver)
+        assert len(result.rebalances) == before
+        assert [(member, since, until) for member, _, since, until in result.spans(held)][-3:] == [
             ("s", 0, 1),
             (None, 1, 6),
             ("s2", 6, None),
@@ -138,11 +138,11 @@ def test_a_static_member_that_is_away_has_nothing_and_expires_if_it_does_not_ret
     for _ in range(5):
         driver.advance(10_000)
         settled(a)
-    told = course_of(driver)
-    assert told.rebalances[-1].causes == ("expiry",)
-    (gone,) = told.rebalances[-1].departures
+    result = course_of(driver)
+    assert result.rebalances[-1].causes == ("expiry",)
+    (gone,) = result.rebalances[-1].departures
     assert (gone.member, gone.expired) == ("s", True)
-    assert [(member, since) for member, _, since, _ in told.spans(held)][-3:] == [
+    assert [(member, since) for member, _, since, _ in result.spans(held)][-3:] == [
         ("s", 0),
         (None, 1),
         ("a", 51),
@@ -158,13 +158,13 @@ def test_the_last_member_leaves_the_group_is_deleted_and_made_again() -> None:
     b = Consumer(driver, "b")
     b.join()
     settled(b)
-    told = course_of(driver)
-    first, emptied, again = told.rebalances
-    assert [row.causes for row in told.rebalances] == [("join",), ("leave",), ("join",)]
+    result = course_of(driver)
+    first, emptied, again = result.rebalances
+    assert [row.causes for row in result.rebalances] == [("join",), ("leave",), ("join",)]
     assert (emptied.members, emptied.partitions, emptied.start) == (0, 0, emptied.end)
     assert (again.epoch, again.members_before, again.moved) == (first.epoch, 0, 0)
-    assert len({row.offset for row in told.rebalances}) == 3
-    assert told.spans(0) == [("a", first.epoch, 0, 1), ("b", again.epoch, 61, None)]
+    assert len({row.offset for row in result.rebalances}) == 3
+    assert result.spans(0) == [("a", first.epoch, 0, 1), ("b", again.epoch, 61, None)]
 
 
 def test_a_regex_counts_when_it_is_resolved() -> None:
@@ -209,16 +209,16 @@ def test_wherever_a_log_ends_no_partition_has_two_owners_at_a_time() -> None:
     settled(a, c)
     log = driver.written()
     for end in range(len(log) + 1):
-        told = course(log[:end], driver.engine.topics)
+        result = course(log[:end], driver.engine.topics)
         for number in range(4):
-            for (_, _, _, until), (_, _, since, _) in pairwise(told.spans(number)):
+            for (_, _, _, until), (_, _, since, _) in pairwise(result.spans(number)):
                 assert until is not None
                 assert until <= since
-        numbers = [row.epoch for row in told.rebalances]
+        numbers = [row.epoch for row in result.rebalances]
         assert numbers == sorted(set(numbers))
 
 
-def test_numbers_that_no_broker_writes_are_told_as_they_are() -> None:
+def test_numbers_that_no_broker_writes_are_kept() -> None:
     driver, _ = one()
     for epoch in (-(2**31), 2**31 - 1, -1, 7):
         driver.put(ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=epoch)))

@@ -3,7 +3,7 @@
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.engine.migrating import ClassicConsumer, assignment, subscription
-from tests.pipeline.rebalances.told import Clock, clock, course_of
+from tests.pipeline.rebalances.courses import Clock, clock, course_of
 
 FOO = ("foo", 6)
 
@@ -55,15 +55,15 @@ def upgraded() -> tuple[Clock, ClassicConsumer, Consumer]:
 
 def test_a_classic_group_is_converted_and_the_one_that_converted_it_joins() -> None:
     driver, _, _ = upgraded()
-    told = course_of(driver)
-    assert told.causes() == [("classic", 1, "join"), ("consumer", 1, "conversion"), ("consumer", 2, "join")]
-    assert told.counts() == [(1, 0, 1, 6, 0, 0), (1, 1, 1, 6, 0, 0), (2, 1, 2, 6, 3, 3)]
-    _, converted, joined = told.rebalances
+    result = course_of(driver)
+    assert result.causes() == [("classic", 1, "join"), ("consumer", 1, "conversion"), ("consumer", 2, "join")]
+    assert result.counts() == [(1, 0, 1, 6, 0, 0), (1, 1, 1, 6, 0, 0), (2, 1, 2, 6, 3, 3)]
+    _, converted, joined = result.rebalances
     assert (converted.joined, converted.left, converted.skipped) == ((), (), 0)
     assert converted.start == converted.end == joined.start
-    kept = [number for number in range(6) if len(told.spans(number)) == 1]
+    kept = [number for number in range(6) if len(result.spans(number)) == 1]
     # What the member keeps is its own without a break, through the conversion.
-    assert [told.spans(number) for number in kept] == [[("x", 1, 0, None)]] * 3
+    assert [result.spans(number) for number in kept] == [[("x", 1, 0, None)]] * 3
 
 
 def test_a_consumer_group_is_converted_back_when_its_last_member_of_that_protocol_leaves() -> None:
@@ -72,15 +72,15 @@ def test_a_consumer_group_is_converted_back_when_its_last_member_of_that_protoco
     n.leave()
     driver.advance(1_000)
     x.join()
-    told = course_of(driver)
-    back = told.rebalances[-1]
+    result = course_of(driver)
+    back = result.rebalances[-1]
     assert (back.protocol, back.epoch, back.causes) == ("classic", 2, ("conversion", "leave"))
     assert (back.members_before, back.members, back.left) == (2, 1, ("n",))
     assert back.start == back.end
     (gone,) = back.departures
     assert len(gone.places) == 3
     assert gone.since < gone.at
-    assert {row.end for row in told.rebalances if row.protocol == "consumer"} != {None}
+    assert {row.end for row in result.rebalances if row.protocol == "consumer"} != {None}
 
 
 def test_an_empty_group_that_changes_its_protocol_is_not_converted() -> None:
@@ -91,5 +91,5 @@ def test_an_empty_group_that_changes_its_protocol_is_not_converted() -> None:
     a.leave()
     x = ClassicConsumer(driver)
     x.join()
-    told = course_of(driver)
-    assert "conversion" not in {cause for row in told.rebalances for cause in row.causes}
+    result = course_of(driver)
+    assert "conversion" not in {cause for row in result.rebalances for cause in row.causes}

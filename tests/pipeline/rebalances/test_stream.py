@@ -1,4 +1,4 @@
-"""The batches in which events come to Python."""
+"""The batches in which Python receives events."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -39,7 +39,7 @@ def snapshot(kohort: Kohort, tmp_path: Path) -> Path:
 
 
 def rehearsed_again(kohort: Kohort, commands: list[str], plan: Path) -> Answer:
-    """Both commands of a failure, as they are pasted into a shell, with a plan file of its own."""
+    """Both commands of a failure, as they are pasted into a shell, with a separate plan file."""
     planning, rehearsing = map(shlex.split, commands)
     assert planning[-2:] == [">", "PLAN.yaml"]
     plan.write_text(kohort.quick(*planning[1:-2]).succeeded().stdout)

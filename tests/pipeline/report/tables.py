@@ -1,4 +1,4 @@
-"""Tables of a fleet that nobody ran, from a fixed seed: rebalances that overlap, gaps, changes of protocol."""
+"""Tables of an invented fleet, from a fixed seed: rebalances that overlap, gaps, changes of protocol."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta

@@ -21,7 +21,7 @@ def test_overlapping_rebalances_take_the_time_once(spark: SparkSession) -> None:
         rebalance("a", 1, at[0], 10.0),
         rebalance("a", 2, at[2], 3.0),  # within the first
         rebalance("a", 3, at[8], 7.0),  # 2 s of it with the first
-        rebalance("a", 4, at[20], None),  # not at rest at the end: hides nothing
+        rebalance("a", 4, at[20], None),  # not settled at the end: hides nothing
         rebalance("a", 5, at[30], 1.5),
         rebalance("b", 1, at[4], 2.0),  # another group's time
         rebalance("c", 1, None, None),

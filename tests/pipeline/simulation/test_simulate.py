@@ -73,15 +73,15 @@ def test_a_row_is_what_the_seed_is_on_one_machine(spark: SparkSession, tmp_path:
         costs = [costs_of(run(scenario, seed, variant=each.variant)) for seed in SEEDS]
         for name, _ in FIGURES:
             assert [row[name] for row in mine] == [getattr(one, name) for one in costs], name
-        (told,) = [
+        (result,) = [
             row
             for row in done.costs
             if (row["protocol"], row["settings"]) == (each.variant.value, each.setting)
         ]
         middle, worst = median_and_worst(costs)
         for name, _ in FIGURES:
-            assert told[f"{name}_median"] == getattr(middle, name), name
-            assert told[f"{name}_worst"] == getattr(worst, name), name
+            assert result[f"{name}_median"] == getattr(middle, name), name
+            assert result[f"{name}_worst"] == getattr(worst, name), name
     for figure in SPREAD:
         assert sum(row["seeds"] for row in done.spans if row["figure"] == figure) == len(found)
     # Who is asked more often learns of a change sooner.
@@ -126,7 +126,7 @@ def test_a_seed_that_is_stopped_says_so(spark: SparkSession) -> None:
     assert done.failures[0]["message"] == "stopped after 50 steps, before its end"
 
 
-def test_a_known_weakness_is_told_apart(spark: SparkSession) -> None:
+def test_a_known_weakness_counts_separately(spark: SparkSession) -> None:
     done = simulate(spark, [case("standard")], range(1, 5))
     ours = {
         seed: run(shipped_scenario("standard"), seed, with_story=False).violations for seed in range(1, 5)

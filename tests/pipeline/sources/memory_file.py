@@ -20,7 +20,7 @@ class MemoryFile:
 
 
 def places(found: Iterable[Block | Damage]) -> tuple[list[int], list[tuple[int, str]]]:
-    """Where batches begin, and what is none, by the bytes of the file."""
+    """Where batches start, and the damage between them, by the bytes of the file."""
     batches: list[int] = []
     damage: list[tuple[int, str]] = []
     for each in found:

@@ -65,7 +65,7 @@ def test_segments_in_a_directory_of_another_name(tmp_path: Path) -> None:
     assert (segment.source, segment.partition) == ("from-broker-1", UNKNOWN_PARTITION)
 
 
-def test_other_topics_and_what_is_to_be_deleted_are_passed_by(tmp_path: Path) -> None:
+def test_other_topics_and_deleted_directories_are_skipped(tmp_path: Path) -> None:
     partition(tmp_path / "orders-0", 0)
     partition(tmp_path / "__consumer_offsets-1.0123456789abcdef0123456789abcdef-delete", 0)
     partition(tmp_path / "__consumer_offsets-2.0123456789abcdef0123456789abcdef-future", 0)
@@ -75,7 +75,7 @@ def test_other_topics_and_what_is_to_be_deleted_are_passed_by(tmp_path: Path) ->
     assert not_segments(tmp_path) == []
 
 
-def test_foreign_files_are_named(tmp_path: Path) -> None:
+def test_files_of_other_programs_are_reported(tmp_path: Path) -> None:
     kept = partition(tmp_path / "__consumer_offsets-3", 0)
     (kept / "core.4711").write_bytes(b"?")
     (kept / "0.log").write_bytes(b"?")

@@ -16,7 +16,7 @@ from wire.log.segments import read_segment
 
 
 def s3_options(endpoint: str) -> dict[str, str]:
-    """What Hadoop's S3A would be told."""
+    """The properties of Hadoop's S3A."""
     return {
         "fs.s3a.endpoint": endpoint,
         "fs.s3a.endpoint.region": "eu-west-1",
@@ -77,6 +77,6 @@ def test_a_uri_of_a_file(tmp_path: Path) -> None:
         assert file.read() == b"here"
 
 
-def test_file_systems_that_nobody_knows() -> None:
+def test_unknown_file_systems() -> None:
     with pytest.raises(OSError, match="ftp"):
         opened("ftp://host/logs", {})

@@ -138,7 +138,7 @@ def _offsets(rows: DataFrame, columns: tuple[str, ...]) -> list[tuple[Any, ...]]
     return sorted((tuple(row) for row in found), key=lambda row: row[:2])
 
 
-def test_names_are_heard_where_nothing_is_beside_the_segments(
+def test_names_are_collected_if_the_segments_are_alone(
     spark: SparkSession, real_events: DataFrame, real_log: RealLog, tmp_path: Path
 ) -> None:
     for directory in real_log.data.glob("__consumer_offsets-*"):
@@ -188,13 +188,13 @@ def commit(
     return encode_record(OffsetRecord(group=group, topic="orders", partition=partition, value=value))
 
 
-def told(rows: DataFrame) -> list[tuple[Any, ...]]:
+def quarantined(rows: DataFrame) -> list[tuple[Any, ...]]:
     found = quarantine(rows).orderBy("source", "file", "position", "offset").collect()
     return [(Path(row["file"]).name, row["position"], row["offset"], row["reason"]) for row in found]
 
 
 @pytest.mark.parametrize("codec", Codec)
-def test_what_cannot_be_read_is_told_and_the_rest_is_read(
+def test_unreadable_records_are_reported_and_the_rest_is_read(
     spark: SparkSession, tmp_path: Path, codec: Codec
 ) -> None:
     log = Written()
@@ -224,11 +224,11 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_read(
     rows = decoded(spark, [str(tmp_path)])
 
     assert Counter(row["group"] for row in events(rows).collect()) == {"a": 50, "b": 1, "c": 1}
-    assert [each[:3] for each in told(rows)] == [
+    assert [each[:3] for each in quarantined(rows)] == [
         *((path.name, at, offset) for offset in range(50, 55)),
         (path.name, end, None),
     ]
-    reasons = [each[3] for each in told(rows)]
+    reasons = [each[3] for each in quarantined(rows)]
     assert reasons[0] == "unknown record type 99"
     assert reasons[1] == reasons[2] == "the record has no key with a type"
 
@@ -250,7 +250,7 @@ def test_damage_in_the_middle_and_files_of_something_else(spark: SparkSession, t
     rows = decoded(spark, [str(tmp_path)])
 
     assert sorted(row["offset"] for row in events(rows).collect()) == [0, 2, 3]
-    assert [each[:3] for each in told(rows)] == [
+    assert [each[:3] for each in quarantined(rows)] == [
         (path.name, len(first), None),
         (path.name, 0, None),
         ("notes.txt", None, None),
@@ -272,7 +272,7 @@ def test_times_that_no_table_can_hold(spark: SparkSession, tmp_path: Path) -> No
     assert set(found) == {"b", "c"}
     assert found["b"]["commit_time"] is None
     assert utc(found["c"], "time") == time(-1)
-    assert [each[2] for each in told(rows)] == [0]
+    assert [each[2] for each in quarantined(rows)] == [0]
 
 
 def test_names_that_are_given_count_most(spark: SparkSession, tmp_path: Path) -> None:

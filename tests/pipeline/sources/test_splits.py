@@ -88,7 +88,7 @@ def test_an_index_that_is_wrong_cuts_nothing_in_two(seed: int, tmp_path: Path) -
 
 
 def test_bytes_that_look_like_batches_are_never_cut_at() -> None:
-    # What a client sent stands in a record: batches with right checksums, on the offsets that are due.
+    # A client's data is in a record: batches with right checksums, on the offsets that are due.
     decoy = b"".join(
         encode_batch([(b"k", b"v" * 50)], base_offset=100 + number, timestamp=1) for number in range(300)
     )

@@ -1,7 +1,7 @@
 """The script: real consumers join, leave, crash and migrate in groups of all kinds, and it notes what it causes.
 
 In the first half groups live whose traces are compacted; in the second nothing is compacted any more, so that every
-rebalance of it must be told. Then the broker is killed.
+rebalance of it must be found. Then the broker is killed.
 
 `python -m tests.pipeline.story.script DIRECTORY` makes a log to try things on by hand; with `KOHORT_STORY=DIRECTORY`
 the tests take it instead of making their own.
@@ -227,7 +227,7 @@ class Script:
         def cleaned() -> bool:
             return all(self._cleaned().get(partition, 0) >= base for partition, base in closed.items())
 
-        wait_until(cleaned, lambda: f"the cleaner has come to {closed}: {self._cleaned()}")
+        wait_until(cleaned, lambda: f"the cleaner has reached {closed}: {self._cleaned()}")
         self._set(ResourceType.TOPIC, OFFSETS_TOPIC, {"min.compaction.lag.ms": str(DAY_MS)})
         self.notes.compacted = dict(closed)
 
@@ -322,7 +322,7 @@ class Script:
         producer.purge()
 
     def _close(self) -> None:
-        """Note how things stand; the broker is to be killed now."""
+        """Note the state; the broker is killed next."""
         for group, scene in self._scenes.items():
             if group in self.notes.erased and group not in SECOND_HALF:
                 continue

@@ -28,10 +28,10 @@ MARK = re.compile(r"endTxnMarker: (\w+) coordinatorEpoch: \d+")
 OFFSET_COMMITS = (0, 1)
 
 
-def test_every_rebalance_is_told_as_it_was_caused(story: Story, rows: Rows) -> None:
-    names, told = story.notes.ids, defaultdict(list)
+def test_every_rebalance_is_found_with_its_cause(story: Story, rows: Rows) -> None:
+    names, result = story.notes.ids, defaultdict(list)
     for row in _in_order(rows("rebalances")):
-        told[row.group].append(
+        result[row.group].append(
             (
                 row.protocol,
                 row.cause,
@@ -48,16 +48,16 @@ def test_every_rebalance_is_told_as_it_was_caused(story: Story, rows: Rows) -> N
         for group, caused in story.notes.rebalances.items()
         if caused
     }
-    assert told == caused
+    assert result == caused
 
 
 def test_times_are_those_of_the_script(story: Story, rows: Rows) -> None:
-    told = defaultdict(list)
+    result = defaultdict(list)
     for row in _in_order(rows("rebalances")):
-        told[row.group].append(row)
+        result[row.group].append(row)
     checked = 0
     for group, caused in story.notes.rebalances.items():
-        for row, act in zip(told[group], caused, strict=True):
+        for row, act in zip(result[group], caused, strict=True):
             assert row.end is not None, row
             assert act.began_ms <= _ms(row.start or row.end) <= _ms(row.end) <= act.rested_ms, (row, act)
             checked += act.began_ms > 0
@@ -98,21 +98,21 @@ def test_spans_of_a_partition_follow_one_another(rows: Rows) -> None:
 
 def test_commits_are_counted(story: Story, rows: Rows) -> None:
     wanted = {(note.group, note.topic, note.partition): note for note in story.notes.committed}
-    told = {(row.group, row.topic, row.topic_partition): row for row in rows("commits")}
+    result = {(row.group, row.topic, row.topic_partition): row for row in rows("commits")}
     for place, note in wanted.items():
-        row = told[place]
+        row = result[place]
         assert (row.commits, row.resets, row.deleted, row.first_offset, row.last_offset) == (
             note.commits, note.resets, note.deleted, note.first, note.last,
         ), place  # fmt: skip
-    assert not {group for group, _, _ in told} & set(story.notes.aborted)
-    assert told["compacted-commits", "payments", 0].commits == 1
+    assert not {group for group, _, _ in result} & set(story.notes.aborted)
+    assert result["compacted-commits", "payments", 0].commits == 1
 
 
 def test_groups_are_of_their_types(story: Story, rows: Rows) -> None:
     last = {row.group: row for row in sorted(rows("groups"), key=lambda row: row.day)}
-    told = {group: last[group].type for group, kind in story.notes.types.items() if kind is not None}
-    assert told == {group: kind for group, kind in story.notes.types.items() if kind is not None}
-    assert {"classic", "consumer", "share"} <= set(told.values())
+    result = {group: last[group].type for group, kind in story.notes.types.items() if kind is not None}
+    assert result == {group: kind for group, kind in story.notes.types.items() if kind is not None}
+    assert {"classic", "consumer", "share"} <= set(result.values())
     assert last["migrated"].migration == "consumer"
     assert last["eager"].migration == "classic"
     assert last["share"].migration is None
@@ -127,8 +127,8 @@ def test_what_compaction_took_away_is_not_made_up(story: Story, rows: Rows) -> N
         whole = sorted(offset for offset in offsets[partition] if offset >= closed)
         assert whole == list(range(whole[0], whole[-1] + 1)), partition
     assert story.notes.erased
-    told = {row.group for table in ("rebalances", "ownership") for row in rows(table)}
-    assert not told & set(story.notes.erased)
+    result = {row.group for table in ("rebalances", "ownership") for row in rows(table)}
+    assert not result & set(story.notes.erased)
 
 
 def test_records_are_those_of_kafkas_tool_one_by_one(
@@ -136,8 +136,10 @@ def test_records_are_those_of_kafkas_tool_one_by_one(
 ) -> None:
     dumped = list(_dumped(story.data, tools))
     events = sorted(rows("events"), key=lambda row: (row.source, row.offset))
-    assert [_told(row) for row in events] == sorted(dumped, key=lambda told: (told["source"], told["offset"]))
-    assert history.by_key_version == Counter(told["key_version"] for told in dumped)
+    assert [_event_fields(row) for row in events] == sorted(
+        dumped, key=lambda result: (result["source"], result["offset"])
+    )
+    assert history.by_key_version == Counter(result["key_version"] for result in dumped)
     assert history.records == len(dumped)
     assert (history.quarantined, history.quarantined_total) == ((), 0)
 
@@ -155,45 +157,45 @@ def _of_tool(line: str) -> dict[str, Any]:
     record = RECORD.fullmatch(line)
     assert record is not None, line
     offset, timestamp, key_size, value_size, content = record.groups()
-    told: dict[str, Any] = {"offset": int(offset), "time": int(timestamp), "key_version": None}
+    result: dict[str, Any] = {"offset": int(offset), "time": int(timestamp), "key_version": None}
     mark = MARK.fullmatch(content)
     if mark is not None:
-        return {**told, "kind": mark[1].lower(), "tombstone": False}
+        return {**result, "kind": mark[1].lower(), "tombstone": False}
     parts = KEY_AND_PAYLOAD.fullmatch(content)
     assert parts is not None, line
     key = json.loads(parts[1])
-    told |= {"key_version": int(key["type"]), "tombstone": int(value_size) < 0}
-    if told["key_version"] not in OFFSET_COMMITS:
+    result |= {"key_version": int(key["type"]), "tombstone": int(value_size) < 0}
+    if result["key_version"] not in OFFSET_COMMITS:
         sizes = {"key_size": int(key_size), "value_size": max(int(value_size), 0)}
-        return {**told, **sizes, "group": key["data"].get("groupId", key["data"].get("group"))}
-    told |= {name: key["data"][name] for name in ("group", "topic", "partition")}
-    if told["tombstone"]:
-        return told
+        return {**result, **sizes, "group": key["data"].get("groupId", key["data"].get("group"))}
+    result |= {name: key["data"][name] for name in ("group", "topic", "partition")}
+    if result["tombstone"]:
+        return result
     payload = json.loads(parts[2])
     names = ("offset", "leaderEpoch", "metadata", "commitTimestamp")
     return {
-        **told,
+        **result,
         "value_version": int(payload["version"]),
         "committed": [payload["data"].get(name) for name in names],
     }
 
 
-def _told(row: Row) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _event_fields(row: Row) -> dict[str, Any]:
+    result: dict[str, Any] = {
         "source": row.source, "offset": row.offset, "time": _ms(row.time), "key_version": row.key_version,
         "tombstone": row.tombstone,
     }  # fmt: skip
     if row.key_version is None:
-        return {**told, "kind": row.kind}
-    told["group"] = row.group
+        return {**result, "kind": row.kind}
+    result["group"] = row.group
     if row.key_version not in OFFSET_COMMITS:
-        return {**told, "key_size": len(row.key), "value_size": len(row.value or b"")}
-    told |= {"topic": row.topic, "partition": row.topic_partition}
+        return {**result, "key_size": len(row.key), "value_size": len(row.value or b"")}
+    result |= {"topic": row.topic, "partition": row.topic_partition}
     if row.tombstone:
-        return told
+        return result
     epoch = -1 if row.leader_epoch is None else row.leader_epoch
     committed = [row.committed, epoch, row.metadata, _ms(row.commit_time)]
-    return {**told, "value_version": row.value_version, "committed": committed}
+    return {**result, "value_version": row.value_version, "committed": committed}
 
 
 def _in_order(rows: list[Row]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Logs of commits made up at random, and what they come to, the slow and obvious way."""
+"""Random logs of commits, and their table, computed the slow and obvious way."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime

@@ -52,7 +52,7 @@ def test_a_random_log_in_any_order(spark: SparkSession, tmp_path: Path, seed: in
 
 
 @pytest.mark.parametrize("transactions", [False, True])
-def test_runs_come_to_the_same_as_single_commits(
+def test_runs_give_the_same_table_as_single_commits(
     spark: SparkSession, tmp_path: Path, *, transactions: bool
 ) -> None:
     made = RandomCommits(Random(3), transactions=transactions)
@@ -74,7 +74,7 @@ def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> Non
 
 
 def test_resets_gaps_and_days(spark: SparkSession, tmp_path: Path) -> None:
-    """A reset and a gap belong to the day of the later commit; a tombstone begins anew."""
+    """A reset and a gap belong to the day of the later commit; a tombstone starts again."""
     log = Written()
     for offset, time_ms in ((10, 0), (20, 1_000), (5, 61_000), (7, DAY_MS)):
         log.batch([committed("a", offset)], timestamp=time_ms)

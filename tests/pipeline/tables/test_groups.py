@@ -102,7 +102,7 @@ def test_rebalances_storms_and_time(spark: SparkSession) -> None:
 
 
 def test_zombies(spark: SparkSession) -> None:
-    """Who owns partitions all day that nobody commits, while the group commits others."""
+    """A member that owns partitions all day without commits, while the group commits others."""
     ownership = [
         _owner("busy", 0, _at(1)),
         _owner("zombie", 1, _at(1)),

@@ -20,9 +20,9 @@ from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded
 from tests.pipeline.decoded import events as events_of
+from tests.pipeline.rebalances.courses import Clock, Written, clock, course_of
+from tests.pipeline.rebalances.courses import decoded as decoded_records
 from tests.pipeline.rebalances.test_classic import two
-from tests.pipeline.rebalances.told import Clock, Written, clock, course_of
-from tests.pipeline.rebalances.told import decoded as decoded_records
 from tests.support.long import LONG
 
 AWAY = -2
@@ -91,7 +91,7 @@ def test_the_last_rebalance_is_what_the_broker_described(
         f.max_by("epoch", f.struct("end", "epoch")).alias("epoch"),
         f.max_by("members", f.struct("end", "epoch")).alias("members"),
     )
-    # Nobody tells a client the generation of a classic group.
+    # A client does not know the generation of a classic group.
     found = {
         row.group: (row.protocol, row.epoch if row.protocol == "consumer" else None, row.members)
         for row in last.collect()
@@ -129,7 +129,7 @@ def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None
     causes: dict[str, list[str]] = {}
     for row in rows:
         causes.setdefault(row.group, []).append(row.cause)
-    # Whether it had committed before it died, so that its silence can be told, is a matter of luck.
+    # Whether it had committed before it died, so that its silence shows, is a matter of luck.
     assert causes["crash-consumer"][:-1] == ["join", "join"]
     assert causes["crash-consumer"][-1] in ("expiry", "leave")
     assert causes["consumer"] == ["join", "join", "leave"]
@@ -160,16 +160,16 @@ def test_neither_the_order_of_rows_nor_a_second_copy_of_the_log_changes_anything
     assertDataFrameEqual(ownership(courses(other)), real_ownership)
 
 
-def test_the_table_is_what_the_walk_told(spark: SparkSession) -> None:
+def test_the_table_equals_the_walk(spark: SparkSession) -> None:
     made = two()
     made.members["b"].leave()
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
-    told = course_of(made.driver).rebalances
+    result = course_of(made.driver).rebalances
     events = frame(spark, made.driver.written(), made.driver)
     rows = rebalances(courses(events), events).orderBy("epoch").collect()
     assert [
         (row.epoch, row.cause, tuple(row.joined), tuple(row.left), row.moved, row.revoked) for row in rows
-    ] == [(each.epoch, each.causes[0], each.joined, each.left, each.moved, each.revoked) for each in told]
+    ] == [(each.epoch, each.causes[0], each.joined, each.left, each.moved, each.revoked) for each in result]
     assert [row.duration_s for row in rows] == [0, 0, 0]
 
 

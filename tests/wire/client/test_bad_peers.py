@@ -163,7 +163,7 @@ def test_two_answers_to_one_request() -> None:
     assert message == "more responses than requests arrived for ApiVersions"
 
 
-def test_when_no_bootstrap_server_answers_every_reason_is_told() -> None:
+def test_when_no_bootstrap_server_answers_every_reason_is_shown() -> None:
     with closed_port() as first, peer(lambda connection: connection.close()) as second:
         error = failure(f"{first},{second}")
     assert str(error).startswith("no bootstrap server answers:\n")
@@ -222,8 +222,8 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
             elif alone_too or (b"\2g" in message and b"\2h" in message):
                 too_long(connection)
             else:
-                told = group if b"\2g" in message else group.replace(b"g", b"h")
-                answer(connection, correlation_id, b"\0" + bytes(4) + b"\2" + told + b"\0")
+                result = group if b"\2g" in message else group.replace(b"g", b"h")
+                answer(connection, correlation_id, b"\0" + bytes(4) + b"\2" + result + b"\0")
 
     with peer(serve) as address:
         plain = _plain_answers(address, "g", "h")

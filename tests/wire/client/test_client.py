@@ -145,7 +145,7 @@ def test_a_coordinator_that_moved_is_looked_up_again(newest: int) -> None:
 
 
 def test_the_broker_that_lists_a_group_is_asked_for_it() -> None:
-    """Nobody answers FindCoordinator here."""
+    """FindCoordinator is not answered here."""
     with client_of({"ListGroups": listed("g"), "DescribeGroups": described("Stable")}) as client:
         assert client.known_coordinators(["g"]) == {}
         client.list_groups()

@@ -1,4 +1,4 @@
-"""When the first record behind an offset was written: on a real broker, with what stands between records."""
+"""The timestamp of the first record after an offset: on a real broker, with markers and gaps between records."""
 
 from collections.abc import Iterator, Mapping
 
@@ -79,7 +79,7 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
 def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, len(CODECS) + 1)
     for partition, codec in enumerate(CODECS):
-        # One batch, far longer than what is asked for at first.
+        # One batch, far longer than the first request allows.
         settings = {"linger.ms": "1000", "compression.type": codec}
         produce(broker, name, 300, partition=partition, size=100, settings=settings)
     wanted = {(name, partition): [0, 7, 8, 299, 300] for partition in range(len(CODECS))}
@@ -89,7 +89,7 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
 
 
 @pytest.mark.kafka
-def test_batches_longer_than_any_limit_beside_short_ones(broker: Broker, client: KafkaClient) -> None:
+def test_batches_longer_than_any_limit_next_to_short_ones(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, 6)
     for partition in range(6):
         size = 200_000 if partition % 2 else 10
@@ -110,8 +110,8 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClien
     name = topic(broker)
     for _ in range(3):  # offsets 0 1 [2] 3 4 [5] 6 7 [8]
         produce(broker, name, 2, settings={"transactional.id": name})
-    told = found(client, {(name, 0): [1, 2, 5, 7, 8]})[name, 0]
-    assert told == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: None}
+    result = found(client, {(name, 0): [1, 2, 5, 7, 8]})[name, 0]
+    assert result == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: None}
 
 
 @pytest.mark.kafka
@@ -123,8 +123,8 @@ def test_a_log_that_begins_behind_the_offset(broker: Broker, client: KafkaClient
     # All is gone: there is nothing to read.
     delete_records(broker, {(name, 0): 10})
     assert found(client, {(name, 0): [3]}) == {(name, 0): {3: None}}
-    told = client.first_records({(name, 0): [99]})
-    assert told.failed[name, 0].message == "the log ends before offset 99"
+    result = client.first_records({(name, 0): [99]})
+    assert result.failed[name, 0].message == "the log ends before offset 99"
 
 
 @pytest.mark.kafka
@@ -157,9 +157,9 @@ def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
                 times[message.offset() or 0] = message.timestamp()[1]
     finally:
         consumer.close()
-    told = found(client, {(name, 0): list(range(246))})[name, 0]
+    result = found(client, {(name, 0): list(range(246))})[name, 0]
     expected = {offset: FirstRecord(offset=offset, timestamp_ms=ms) for offset, ms in times.items()}
-    assert told == {**expected, 245: None}
+    assert result == {**expected, 245: None}
 
 
 def batches(*offsets: int) -> bytes:

@@ -68,8 +68,8 @@ def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) 
 def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_topic(broker, 2), fresh_name("consumer")
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
-    described = client.describe(CONSUMER_GROUP_DESCRIBE, [group, "nobody"])
-    assert described.failed["nobody"].message == "Group nobody not found. (GROUP_ID_NOT_FOUND)"
+    described = client.describe(CONSUMER_GROUP_DESCRIBE, [group, "absent"])
+    assert described.failed["absent"].message == "Group absent not found. (GROUP_ID_NOT_FOUND)"
     shown = described.found[group]
     assert (shown.group_state, shown.assignor_name) == ("Stable", "uniform")
     assert shown.group_epoch == shown.assignment_epoch
@@ -125,7 +125,7 @@ def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) 
 def test_offsets(client: KafkaClient, broker: Broker) -> None:
     from confluent_kafka import Consumer, Producer, TopicPartition
 
-    topic, group, nobody = fresh_topic(broker, 2), fresh_name("offsets"), fresh_name("nobody")
+    topic, group, absent = fresh_topic(broker, 2), fresh_name("offsets"), fresh_name("absent")
     producer = Producer({"bootstrap.servers": broker.bootstrap})
     for number in range(5):
         producer.produce(topic, str(number).encode(), partition=0, timestamp=1000 * (number + 1))
@@ -133,12 +133,12 @@ def test_offsets(client: KafkaClient, broker: Broker) -> None:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     consumer.commit(offsets=[TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 0)], asynchronous=False)
     consumer.close()
-    committed = client.committed_offsets([group, nobody]).found
+    committed = client.committed_offsets([group, absent]).found
     assert {index: one.offset for index, one in committed_offsets(committed[group])[0][topic].items()} == {
         0: 3,
         1: 0,
     }
-    assert committed_offsets(committed[nobody]) == ({}, {})
+    assert committed_offsets(committed[absent]) == ({}, {})
     places = [(topic, 0), (topic, 1), (topic, 2)]
     ends = client.offsets_at(places, [EARLIEST, LAST_STABLE, LATEST, OffsetSpec(2500)])
     assert ends.found == {(topic, 0): (0, 5, 5, 2), (topic, 1): (0, 0, 0, -1)}

@@ -1,4 +1,4 @@
-"""Where Kafka keeps a group, and who is told to be missing."""
+"""The partition of a group, and the missing brokers."""
 
 from types import SimpleNamespace
 
@@ -41,10 +41,10 @@ def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:
 
 
 def test_partitions_without_a_leader_by_who_had_them() -> None:
-    told = offline_coordinators(
+    result = offline_coordinators(
         metadata((1, (1,)), (-1, (3,)), (-1, (3, 4)), (-1, (3,)), (4, (1, 4)), (-1, (2, 1)))
     )
-    assert {place: failure.message.partition(". ")[2] for place, failure in told.items()} == {
+    assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
         "__consumer_offsets-4": "Bring broker 4 back.",
         "__consumer_offsets-5": "Bring one of the brokers 1, 2 back.",
         "__consumer_offsets-1, 3": "Bring broker 3 back.",
@@ -64,9 +64,9 @@ def test_nothing_is_known_where_the_topic_may_not_be_seen() -> None:
 def test_only_a_coordinator_that_is_not_available_is_explained() -> None:
     other = Failure(message="no", code=30, name="GROUP_AUTHORIZATION_FAILED")
     gone = Failure(message="gone", code=15, name="COORDINATOR_NOT_AVAILABLE")
-    told = explained({"a": other, "b": gone}, metadata((-1, (3,))))
-    assert told["a"] == other
-    assert told["b"].message == (
+    result = explained({"a": other, "b": gone}, metadata((-1, (3,))))
+    assert result["a"] == other
+    assert result["b"].message == (
         "no coordinator: __consumer_offsets-0 has no leader. Bring broker 3 back (COORDINATOR_NOT_AVAILABLE)."
     )
     assert explained({"b": gone}, metadata((1, (1,)))) == {"b": gone}

@@ -45,8 +45,8 @@ def test_what_is_committed_is_fetched(
         (topic, 2): NewOffset(offset=0),
         ("no-such-topic", 0): NewOffset(offset=0),
     }
-    told = client.commit_offsets({group: places}).found[group]
-    assert {place: failure and failure.name for place, failure in told.items()} == {
+    result = client.commit_offsets({group: places}).found[group]
+    assert {place: failure and failure.name for place, failure in result.items()} == {
         (topic, 0): None,
         (topic, 1): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
@@ -54,7 +54,9 @@ def test_what_is_committed_is_fetched(
     }
     found = committed(client, group)[topic]
     epoch = 0 if version >= 6 else None
-    assert {index: (told.offset, told.leader_epoch, told.metadata) for index, told in found.items()} == {
+    assert {
+        index: (result.offset, result.leader_epoch, result.metadata) for index, result in found.items()
+    } == {
         0: (7, epoch, "größe"),
         1: (2**63 - 1, None, ""),
     }
@@ -70,8 +72,8 @@ def test_what_is_committed_is_fetched(
 def test_groups_are_answered_one_by_one(broker: Broker, client: KafkaClient) -> None:
     topic, missing = fresh_topic(broker), fresh_name("missing")
     groups = [fresh_name("payments") for _ in range(3)]
-    told = client.commit_offsets({group: {(topic, 0): NewOffset(offset=1)} for group in groups})
-    assert (list(told.found), told.failed) == (groups, {})
+    result = client.commit_offsets({group: {(topic, 0): NewOffset(offset=1)} for group in groups})
+    assert (list(result.found), result.failed) == (groups, {})
     gone = client.delete_offsets({name: [(topic, 0)] for name in (groups[0], missing)})
     assert gone.found == {groups[0]: {(topic, 0): None}}
     assert {name: failure.name for name, failure in gone.failed.items()} == {missing: "GROUP_ID_NOT_FOUND"}

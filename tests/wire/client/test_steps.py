@@ -25,7 +25,7 @@ def read(sock: socket.socket, timeout_ms: int) -> Steps[str]:
     return sock.recv(100).decode()
 
 
-def test_a_silent_one_holds_up_nobody() -> None:
+def test_a_silent_one_delays_no_other() -> None:
     (quiet, here), (loud, there) = socket.socketpair(), socket.socketpair()
     with quiet, loud, here, there:
         loud.sendall(b"hello")

@@ -26,7 +26,7 @@ ALIKE = "accessSecret1234567890ABCDEFGHIJKLMN"
 
 
 @pytest.fixture(autouse=True)
-def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def without_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the developer's own clouds is found."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)

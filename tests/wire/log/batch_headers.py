@@ -1,4 +1,4 @@
-"""The batches of some bytes, one after the other, up to the first that is none."""
+"""The batches of some bytes, in order, up to the first that is not one."""
 
 from collections.abc import Iterator
 

@@ -31,7 +31,7 @@ class JavaBatches(Answerer):
         return batches
 
     def recover(self, directory: Path, base_offset: int) -> int:
-        """Recover the segment in `directory`, which makes its index files anew; the bytes cut off its end."""
+        """Recover the segment in `directory`, which writes its index files again; the bytes cut off its end."""
         return int(self.answer({"recover": str(directory), "base_offset": base_offset})["truncated"])
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class JavaBatches(Answerer):
 
 
 def as_json(made: Made) -> dict[str, Any]:
-    """The batch as `Batches.java` is told to write it."""
+    """The batch in the input format of `Batches.java`."""
     batch = made.batch
     return _common(batch) | {
         "kind": "records",

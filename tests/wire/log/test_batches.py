@@ -180,7 +180,7 @@ DAMAGE: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("bad", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
 def test_damage_is_said_with_its_place(bad: bytes, said: str) -> None:
-    """What stands before it is given first."""
+    """The part before it is given first."""
     batches = read_batch_headers(SMALLEST + bad, FILE)
     assert next(batches).base_offset == 0
     with pytest.raises(DamagedLog) as error:

@@ -65,7 +65,7 @@ def test_all_that_a_broker_stores_is_written_the_same(broker: Broker) -> None:
     compared = 0
     for segment in _segments(broker.data):
         for batch in segment.batches:
-            # With the broker's timestamp the records' own are there, and nobody sees them.
+            # With the broker's timestamp the records' own are there, and are not shown.
             if batch.codec is Codec.NONE and not batch.log_append_time:
                 stored = segment.data[batch.position : batch.position + batch.size]
                 assert rewrite_batch(batch, records_of(batch, segment.data)) == stored

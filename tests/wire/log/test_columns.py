@@ -114,7 +114,7 @@ def test_the_payload_that_is_lied_about_is_good() -> None:
 @pytest.mark.parametrize(("codec", "most"), [(Codec.NONE, 1 << 20), (Codec.ZSTD, 1 << 20), (Codec.NONE, 1)])
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_found_and_named(lie: str, codec: Codec, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By both readers, with the same words, also where a batch comes in pieces of so many records."""
+    """By both readers, with the same words, also if a batch comes in pieces of that many records."""
     monkeypatch.setattr(columns, "_MOST_RECORDS", most)
     good = encode_batch([(b"k", b"v")] * 2, base_offset=0, timestamp=5)
     data = good + with_payload(bytes.fromhex(LIES[lie]), count=2, base_offset=2, codec=codec)

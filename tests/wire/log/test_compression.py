@@ -25,7 +25,7 @@ SNAPPY_JAVA = b"\x82SNAPPY\0\0\0\0\1\0\0\0\1"
 
 @pytest.mark.parametrize("codec", Codec)
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_what_is_compressed_comes_back(codec: Codec, sample: str) -> None:
+def test_compression_can_be_reversed(codec: Codec, sample: str) -> None:
     data = SAMPLES[sample]
     compressed = compress(codec, data)
     assert decompress(codec, compressed) == data

@@ -1,4 +1,4 @@
-"""Index files that fit their segment pass, whoever wrote them; any bytes end in an answer."""
+"""Index files that match their segment pass, of any writer; any bytes end in an answer."""
 
 import random
 import struct
@@ -78,7 +78,7 @@ def test_the_index_of_another_segment_is_found(segment: Path, tmp_path: Path) ->
     ]
 
 
-def test_an_index_beside_an_empty_segment_is_found(segment: Path) -> None:
+def test_an_index_of_an_empty_segment_is_found(segment: Path) -> None:
     segment.write_bytes(b"")
     assert len(_faults(segment)) == len(INDEX_SUFFIXES)
 

@@ -100,7 +100,7 @@ def _with_bad_records(offset: int) -> bytes:
     return bytes(batch)
 
 
-def test_a_batch_of_bad_records_is_named_and_passed_by() -> None:
+def test_a_batch_of_bad_records_is_reported_and_skipped() -> None:
     batches = [_batch(0), _batch(3), _with_bad_records(6), _batch(9), _with_bad_records(12)]
     data = b"".join(batches)
     (part,) = parts_of(data, FILE)

@@ -232,7 +232,7 @@ INTERRUPTED: dict[str, tuple[list[str], list[str]]] = {
         [f"{A}.log.swap", f"{C}.log"],
     ),
     "to nothing": ([f"{A}.log", f"{A}.log.swap 0-0", f"{B}.log"], [f"{A}.log.swap", f"{B}.log"]),
-    "a split that has not come to its end": (
+    "an unfinished split": (
         [f"{A}.log", f"{A}.log.cleaned", f"{B}.log.swap", f"{C}.log"],
         [f"{A}.log", f"{C}.log"],
     ),

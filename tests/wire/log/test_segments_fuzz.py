@@ -1,4 +1,4 @@
-"""Segments that nobody vouches for: what they hold, a reported cut or damage, in bounded memory and time.
+"""Untrusted segments: their records, a reported cut or damage, in bounded memory and time.
 
 KOHORT_FUZZ_CASES says how many; the message of a failure names the seed of its case.
 """
@@ -62,7 +62,7 @@ def test_nothing_but_damage_and_cuts() -> None:
     assert grown >> 10 < MOST_MEGABYTES
 
 
-def test_small_files_nobody_vouches_for(tmp_path: Path) -> None:
+def test_small_untrusted_files(tmp_path: Path) -> None:
     honest = {
         "partition.metadata": (b"version: 0\ntopic_id: rLqC2mAaSwSTp_K8YEvapg", read_topic_id),
         "leader-epoch-checkpoint": (b"0\n2\n0 0\n3 1500\n", read_leader_epochs),
@@ -83,7 +83,7 @@ def test_small_files_nobody_vouches_for(tmp_path: Path) -> None:
     assert refused > CASES // 50
 
 
-def test_directories_nobody_vouches_for(tmp_path: Path) -> None:
+def test_untrusted_directories(tmp_path: Path) -> None:
     endings = (
         ".log",
         ".log.swap",

@@ -1,4 +1,4 @@
-"""The embedded consumer protocol against bytes that Java wrote, and against bytes nobody would write."""
+"""The embedded consumer protocol against bytes that Java wrote, and against bytes that no client writes."""
 
 from contextlib import suppress
 

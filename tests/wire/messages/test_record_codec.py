@@ -85,7 +85,7 @@ def test_a_legacy_key_has_values_of_version_0_alone() -> None:
         decode_value(0, bytes.fromhex(OFFSET_VALUES[1][1]))
 
 
-def test_a_member_without_the_classic_protocol_is_told_from_one_of_which_nothing_is_said() -> None:
+def test_a_member_without_the_classic_protocol_differs_from_an_unknown_one() -> None:
     front = "0000 00 00 02 63 02 68 01 01 00000001 00"
     null, absent = bytes.fromhex(f"{front} 01 00 01 00"), bytes.fromhex(f"{front} 00")
     assert decode_value(5, null)[1]["classicMemberMetadata"] is None
@@ -134,7 +134,7 @@ def test_tagged_fields_need_not_be_given() -> None:
     assert encode_value(3, 0, {"epoch": 3}) == bytes.fromhex("0000 00000003 00")
 
 
-def test_bytes_behind_a_message_are_left_alone() -> None:
+def test_bytes_after_a_message_are_ignored() -> None:
     assert decode_key(bytes.fromhex("0003 0001 67 ff")) == (3, {"groupId": "g"})
     assert decode_value(3, bytes.fromhex("0000 00000003 00 ff"))[1] == {"epoch": 3, "metadataHash": 0}
 

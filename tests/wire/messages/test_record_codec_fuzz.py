@@ -1,4 +1,4 @@
-"""Bytes that nobody vouches for: an answer or the module's own errors, in memory that the bytes account for.
+"""Untrusted bytes: an answer or the module's own errors, in memory bounded by the bytes.
 
 KOHORT_FUZZ_CASES says how many; a case is a key and a value, read in all ways there are.
 """
@@ -96,7 +96,7 @@ def _same_offset(value: bytes) -> None:
 
 
 @pytest.mark.parametrize(("key_type", "version"), TYPES_AND_VERSIONS)
-def test_no_announced_length_is_believed(key_type: int, version: int) -> None:
+def test_no_announced_length_is_trusted(key_type: int, version: int) -> None:
     rng = random.Random(6)
     worst = 0
     tracemalloc.start()

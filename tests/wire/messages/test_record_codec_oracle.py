@@ -1,4 +1,4 @@
-"""Our reading and writing of records beside Kafka's own, record by record, bytes by bytes."""
+"""Our reading and writing of records compared with Kafka's own, record by record, byte by byte."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Requests and responses as kio writes and reads them, for every API and version; and what nobody sends."""
+"""Requests and responses as kio writes and reads them, for every API and version; and requests that no client sends."""
 
 import random
 import subprocess
@@ -167,7 +167,7 @@ ONE_COMMIT = OFFSET_COMMIT.encode_request(
 )
 
 
-def test_nobody_is_throttled() -> None:
+def test_no_client_is_throttled() -> None:
     answer = answered(
         CONSUMER_GROUP_HEARTBEAT, 1, error_code=0, member_id="m", member_epoch=1, heartbeat_interval_ms=1500
     )
@@ -298,7 +298,7 @@ def describe_groups(name: bytes) -> bytes:
     ],
 )
 def test_broken_utf_8_is_read_as_java_reads_it(content: str, text: str) -> None:
-    """Each of them was sent to a broker as the key of a FindCoordinator, and came back so."""
+    """Each of them was sent to a broker as the key of a FindCoordinator, and returned like this."""
     for padding in (b"", b"a" * 200):
         _, message = DESCRIBE_GROUPS.decode_request(6, describe_groups(bytes.fromhex(content) + padding))
         assert message.groups == (text + padding.decode(),)

@@ -28,7 +28,7 @@ from tests.migration.end_to_end.bridged import to_restart
 from tests.migration.raw_group import RawGroup
 from tests.support.long import LONG
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("handled_interrupts")]
 
 DOING = ("--execute", "--yes")
 

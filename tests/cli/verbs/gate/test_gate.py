@@ -266,7 +266,7 @@ def test_waiting_ends_when_it_opens(scene: Scene) -> None:
     assert (process.returncode, stderr) == (0, ""), stdout
 
 
-@pytest.mark.usefixtures("heeded_interrupts")
+@pytest.mark.usefixtures("handled_interrupts")
 def test_interrupted_while_waiting(scene: Scene) -> None:
     process = _start(scene, "--wait", "60")
     wait_until_asleep(process.pid)

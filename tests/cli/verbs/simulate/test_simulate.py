@@ -33,7 +33,7 @@ from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
 from tests.kafka.wait import wait_until
 from tests.support.html_pages import Page
-from tests.support.signals import heeded_interrupts
+from tests.support.signals import handled_interrupts
 
 SCALE_OUT = {"a": [0, 1], "b": [2, 3], "c": [4], "d": [5]}
 """What range gives four members of six partitions."""
@@ -159,7 +159,7 @@ def test_each_figure_has_its_own_median_and_worst() -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_shows_what_is_known(kohort: Kohort, jobs: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with heeded_interrupts(), out.open("w") as stdout:
+    with handled_interrupts(), out.open("w") as stdout:
         process = subprocess.Popen(
             [kohort.executable, *f"simulate crash --seeds 100000000 --jobs {jobs} --output json".split()],
             stdout=stdout, stderr=subprocess.PIPE, text=True, env=kohort.env,

@@ -20,7 +20,7 @@ from tests.kafka.plugin import StartBroker
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("heeded_interrupts")]
+pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("handled_interrupts")]
 
 PARTITIONS = 6
 KINDS: dict[str, dict[str, Any]] = {

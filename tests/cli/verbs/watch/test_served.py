@@ -13,7 +13,7 @@ from tests.cli.served_data import serving
 from tests.cli.verbs.watch.running import Running, happened, in_pipe, observations
 from tests.kafka.ports import HOST
 
-pytestmark = pytest.mark.usefixtures("heeded_interrupts")
+pytestmark = pytest.mark.usefixtures("handled_interrupts")
 
 GROUP, TOPIC = "watched", "orders"
 COMMITS = 300

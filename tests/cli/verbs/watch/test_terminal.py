@@ -19,7 +19,7 @@ from tests.cli.verbs.watch.running import ENTER, LEAVE, Terminal, in_pipe, on_te
 from tests.kafka.wait import wait_until
 from tests.support.terminals import resize
 
-pytestmark = pytest.mark.usefixtures("heeded_interrupts")
+pytestmark = pytest.mark.usefixtures("handled_interrupts")
 
 WATCH = ["watch", "fraud", "checkout", "--every", "0.1"]
 LIST = ["list", "--watch", "0.1"]

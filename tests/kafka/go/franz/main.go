@@ -1,4 +1,4 @@
-// A consumer of franz-go that runs until told to stop: `franz JSON`.
+// A consumer of franz-go that runs until it is stopped: `franz JSON`.
 //
 // The argument, the journal and the events are those of confluent_member.py, as far as franz-go has them. The settings
 // have Kafka's names, and the assignor is franz-go's `cooperative-sticky`.
@@ -48,7 +48,7 @@ func main() {
 			own.Assigned(partitions, memberID(client))
 		}),
 		kgo.OnPartitionsRevoked(func(ctx context.Context, client *kgo.Client, partitions map[string][]int32) {
-			// A listener of its own takes the place of the commit that franz-go makes otherwise.
+			// A listener replaces the commit that franz-go makes otherwise.
 			if err := client.CommitUncommittedOffsets(ctx); err != nil {
 				own.Say("error", err.Error())
 			}
@@ -145,7 +145,7 @@ func act(own *member.Reporter, client *kgo.Client, servers string, action member
 		member.Must(producer.ProduceSync(ctx, records...).FirstErr())
 		own.Say("produced", "")
 	case "offsets_for_times":
-		// Where no record is so young, kadm gives the end, as consumers of franz-go go on from there.
+		// Where no record is so young, kadm gives the end, as consumers of franz-go continue from there.
 		listed, err := kadm.NewClient(client).ListOffsetsAfterMilli(ctx, action.AtMs, action.Topic)
 		member.Must(err)
 		found := make([]string, len(action.Partitions))

@@ -1,4 +1,4 @@
-// A consumer of sarama that runs until told to stop: `sarama JSON`.
+// A consumer of sarama that runs until it is stopped: `sarama JSON`.
 //
 // The argument, the journal and the events are those of confluent_member.py, as far as a group of sarama has them: a
 // session's claims are assigned when it begins and revoked when it ends. The settings have Kafka's names, and the

@@ -1,4 +1,4 @@
-"""What a group's course is told as, made of the records that the embedded coordinator writes at given moments.
+"""A group's course, from the records that the embedded coordinator writes at given times.
 
 Everything goes the way of a broker's log: encoded, decoded into rows of the table of events, walked through.
 """
@@ -100,7 +100,7 @@ def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a walk told of one group."""
+    """The result of a walk over one group."""
 
     rebalances: Sequence[RebalanceRow]
     holdings: Sequence[Holding]
