@@ -37,7 +37,11 @@ def worded(name: str | None, message: str, needs: Needs) -> str:
         "TOPIC_AUTHORIZATION_FAILED": f"{needs.topic} on the topic",
         "CLUSTER_AUTHORIZATION_FAILED": f"{needs.cluster} on the cluster",
     }.get(name or "")
-    return message if missing is None else f"not allowed: this needs {missing} ({name})"
+    return (
+        message
+        if missing is None
+        else f"not allowed: this needs {missing} ({name}); see `kohort help security`"
+    )
 
 
 def cause_of(name: str | None) -> Cause:

@@ -106,7 +106,7 @@ def test_each_operation_of_the_page_is_needed(rig: Guarded, worker: str, command
     assert rig.offsets.committed(group) == before
 
 
-NOT_ALLOWED = "not allowed: this needs {0} on the {1} ({2}_AUTHORIZATION_FAILED)"
+NOT_ALLOWED = "not allowed: this needs {0} on the {1} ({2}_AUTHORIZATION_FAILED); see `kohort help security`"
 
 
 def missing(operation: str, kind: str) -> str:

@@ -222,7 +222,9 @@ KEPT_OUT: dict[str, Kept] = {
         "PLAINTEXT", "security.protocol=SASL_PLAINTEXT\n" + plain("admin", "a-secret")
     ),
     "no SASL where it is wanted": at("SASL_PLAINTEXT", "security.protocol=PLAINTEXT\n"),
-    "Amazon's, of no region": at("SASL_SSL", "security.protocol=SASL_SSL\nCA\nsasl.mechanism=AWS_MSK_IAM\n"),
+    "Amazon MSK without a region": at(
+        "SASL_SSL", "security.protocol=SASL_SSL\nCA\nsasl.mechanism=AWS_MSK_IAM\n"
+    ),
     "another authority": at("SSL", "security.protocol=SSL\nssl.ca.location=FILES/other-ca.pem\n"),
     "expired": at("EXPIRED", "security.protocol=SSL\nCA\n"),
     "another host name": at("SSL", "security.protocol=SSL\nCA\n", "localhost"),
@@ -239,7 +241,7 @@ KEPT_OUT: dict[str, Kept] = {
         "SASL_SSL", "security.protocol=SASL_SSL\nCA\nsasl.mechanism=PLAIN\nsasl.username=admin\n"
     ),
     "certificates that do not exist": at("SSL", "security.protocol=SSL\nssl.ca.location=/no/such/ca.pem\n"),
-    "certificates that are none": at("SSL", "security.protocol=SSL\nssl.ca.location=FILES/client.key\n"),
+    "file without certificates": at("SSL", "security.protocol=SSL\nssl.ca.location=FILES/client.key\n"),
 }
 """What `tests/cli/mistakes/logins.txt` has the answers to."""
 LOGINS = Table("logins")
