@@ -168,7 +168,7 @@ def _runs(bar: _Bar, origin: Mapping[Place, Sequence[str]]) -> Iterator[tuple[st
 
 def _title(bar: _Bar, owner: str, count: int) -> str:
     if owner == bar.member:
-        return f"{bar.member}: {count} of its own"
+        return f"{bar.member}: {count} kept"
     return f"{bar.member}: {count} {f'from {owner}' if owner else 'without an owner before'}"
 
 

@@ -89,13 +89,13 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (f"{SESSION}=5999", f"{SESSION}: 5999 is less than the 6000 that the brokers allow at least"),
-        (f"{SESSION}=60001", f"{SESSION}: 60001 is more than the 60000 that the brokers allow at most"),
+        (f"{SESSION}=5999", f"{SESSION}: 5999 is less than 6000, the brokers' minimum"),
+        (f"{SESSION}=60001", f"{SESSION}: 60001 is more than 60000, the brokers' maximum"),
         (f"{SESSION}=x", f"{SESSION}: 'x' is not a whole number"),
         (f"{HEARTBEAT}=6000", f"{HEARTBEAT}: {SESSION} (6000) must be greater than {HEARTBEAT} (6000)"),
         (f"{SESSION}=7000 {HEARTBEAT}=8000", f"{SESSION} (7000) must be greater than {HEARTBEAT} (8000)"),
-        ("share.delivery.count.limit=11", "11 is more than the 10 that the brokers allow at most"),
-        ("streams.num.standby.replicas=3", "3 is more than the 2 that the brokers allow at most"),
+        ("share.delivery.count.limit=11", "11 is more than 10, the brokers' maximum"),
+        ("streams.num.standby.replicas=3", "3 is more than 2, the brokers' maximum"),
         # What we have no rule for the cluster refuses when it is tried out.
         ("share.isolation.level=serializable", "must be one of: read_committed, read_uncommitted"),
         ("share.auto.offset.reset=by_duration:x", "share.auto.offset.reset"),
