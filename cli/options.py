@@ -49,7 +49,7 @@ class NamedSource:
         Path | None,
         _source(
             "--command-config",
-            "Client properties for the live cluster, of Java clients or librdkafka.",
+            "Client properties file, as for Java clients or librdkafka.",
             "FILE",
         ),
     ] = None
@@ -98,7 +98,7 @@ class SourceOptions(NamedSource):
 
     context: Annotated[
         str | None,
-        _source("--context", "Context of the configuration file; kohort context list shows them.", "NAME"),
+        _source("--context", "Context to use; kohort context list shows all.", "NAME"),
     ] = None
     timeout_ms: Annotated[
         int,
@@ -231,7 +231,7 @@ class SelectionOptions:
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
     match: Annotated[
         str | None,
-        _selection("--match", "Groups with a match of this regex (RE2) in their id.", "REGEX"),
+        _selection("--match", "Groups whose id contains a match of this regex (RE2).", "REGEX"),
     ] = None
     all_groups: Annotated[bool, _selection("--all-groups", "All groups.")] = False
     types: Annotated[

@@ -1,4 +1,4 @@
-"""The installed command `kohort`, as a process of its own or, where many answers are wanted, in this one."""
+"""The installed command `kohort`, as a separate process or, for many answers, in this one."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ class Kohort:
         """The path of the installed command."""
         found = shutil.which("kohort", path=str(Path(sys.executable).parent))
         if found is None:
-            raise FileNotFoundError("kohort is not installed beside this Python")
+            raise FileNotFoundError("kohort is not installed next to this Python")
         return found
 
     def __call__(self, *args: Word) -> Answer:
-        """Run it as a process of its own; TimeoutExpired when it does not end within 150 s."""
+        """Run it as a separate process; TimeoutExpired if it does not exit within 150 s."""
         done = run([self.executable, *words(*args)], env=self.env, stdin=None, timeout_s=TIMEOUT_S)
         return Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
@@ -177,8 +177,8 @@ def imported(
         [sys.executable, "-c", _WATCHED.format(script=script, names=tuple(names))],
         capture_output=True, text=True, check=True, env=env,
     )  # fmt: skip
-    stdout, _, told = done.stdout.rpartition(_END)
-    status, loaded = json.loads(told)
+    stdout, _, reported = done.stdout.rpartition(_END)
+    status, loaded = json.loads(reported)
     return loaded, Answer(status=status, stdout=stdout, stderr=done.stderr)
 
 

@@ -22,7 +22,7 @@ VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHO
 def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep commands that run inside this process and the developer's own contexts and data apart.
 
-    Not the cache: only jars are in it, which would be fetched anew.
+    Not the cache: it contains only jars, which would be fetched again.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CONFIG", "DATA"):
@@ -54,7 +54,7 @@ def rig(broker: Broker, session_rig: OffsetRig) -> OffsetRig:
 def fleet(
     session_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    """Give a group of every kind, at rest, on the shared broker."""
+    """Give a stable group of every kind on the shared broker."""
     with running_fleet(session_broker, kafka_jars, java_host, tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
 
@@ -68,7 +68,7 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(name="handled_interrupts")
-def _heeded_interrupts() -> Iterator[None]:
-    """Let children heed Ctrl-C and hangups, also where a shell or nohup has the tests ignore them."""
+def _default_interrupts() -> Iterator[None]:
+    """Have children obey Ctrl-C and hangups, even if a shell or nohup has the tests ignore them."""
     with handled_interrupts():
         yield

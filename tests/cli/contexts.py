@@ -1,4 +1,4 @@
-"""`kohort` with a configuration file and an environment of its own."""
+"""`kohort` with its own configuration file and environment."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Rig:
             return self.kohort.quick(*arguments, stdin=stdin, **env)
 
     def on_terminal(self, *arguments: str, answers: Sequence[str], **env: str) -> tuple[int, str]:
-        """Run it on a terminal of its own and answer its questions: status, and what the terminal showed."""
+        """Run it on a separate terminal and answer its questions: status, and the terminal's contents."""
         begin = "import os, sys; os.login_tty(0); os.execv(sys.argv[1], sys.argv[1:])"
         shown = on_terminal(
             [sys.executable, "-c", begin, self.kohort.executable, *words(*arguments)],

@@ -1,4 +1,4 @@
-"""A group of every kind on the real broker, at rest, with committed offsets: what the commands are tried on."""
+"""A stable group of every kind on the real broker, with committed offsets, for the commands to read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.kafka.wait import wait_until
 
 JAVA = "org.apache.kafka.clients.consumer."
 REST_MS = 2_000
-"""How often members at rest poll, fetch and send heartbeats: at Kafka's own pace nineteen of them keep a quarter of a
+"""How often stable members poll, fetch and send heartbeats: at Kafka's own pace nineteen of them keep a quarter of a
 processor busy for as long as the tests run."""
 PARTITIONS = 6
 RECORDS = 60
@@ -109,7 +109,7 @@ def _static(members: Members, broker: Broker, group: str, topic: str, position: 
 
 
 def _mixed(members: Members, broker: Broker, group: str, topic: str, position: int) -> object:
-    """Let the second one convert a group at rest: one in its first rebalance answers it UNKNOWN_SERVER_ERROR."""
+    """The second one converts a stable group: one in its first rebalance answers UNKNOWN_SERVER_ERROR."""
     if position == 0:
         return _java()(members, broker, group, topic, position)
     wait_group(broker, group, members=position, state="Stable")

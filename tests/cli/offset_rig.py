@@ -1,4 +1,4 @@
-"""Topics with records at known times, groups with committed offsets, and Kafka's own tool beside ours."""
+"""Topics with records at known times, groups with committed offsets, and Kafka's own tool next to ours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OffsetRig:
     def topic(
         self, records: Sequence[int], *, deleted: Mapping[int, int] | None = None, name: str = ""
     ) -> str:
-        """A topic with so many records in each partition, those before the offsets of `deleted` gone."""
+        """A topic with a number of records in each partition, without those before the offsets of `deleted`."""
         name = name or fresh_name("orders")
         create_topics(self.broker, {name: len(records)})
         # The records are old: the broker would drop them some 30 s after its start.
@@ -90,7 +90,7 @@ class OffsetRig:
             command, self.kohort.env, answers=[answer], meanwhile=meanwhile, stdout=subprocess.PIPE
         )
 
-    def told(self, *args: str) -> dict[tuple[str, str, int], int]:
+    def reported(self, *args: str) -> dict[tuple[str, str, int], int]:
         """What the tool's `--reset-offsets --export` would set, by group, topic and partition."""
         groups = [value for option, value in itertools.pairwise(args) if option == "--group"]
         done = self.tool("--reset-offsets", "--export", "--dry-run", *args)

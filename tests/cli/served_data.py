@@ -1,4 +1,4 @@
-"""`kohort serve` in a process of its own, and somebody who asks it over the wire."""
+"""`kohort serve` in a separate process, and a client over the wire."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Served:
         return self._process.wait(30)
 
     def ask(self, questions: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
-        """Put questions over a connection of their own."""
+        """Send requests over a separate connection."""
 
         async def run() -> T:
             cluster = Cluster(await Peer.connect(HOST, self.port))

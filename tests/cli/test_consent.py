@@ -24,7 +24,7 @@ def topic(session_rig: OffsetRig) -> str:
 
 @pytest.mark.kafka
 @pytest.mark.parametrize(("answer", "goes"), [("yes\n", True), ("Y\n", True), ("\n", False), ("no\n", False)])
-def test_a_question_stands_before_a_change(rig: OffsetRig, topic: str, answer: str, goes: bool) -> None:
+def test_a_change_asks_for_confirmation_first(rig: OffsetRig, topic: str, answer: str, goes: bool) -> None:
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(f"offsets reset {group} --topic {topic}:0 --to-latest --execute", answer=answer)
     assert ended.stdout.splitlines()[1].split() == [group, topic, "0", "3", "20", "20", "17", "0"]
@@ -138,7 +138,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("line", NONSENSE)
-def test_nonsense_is_told_before_anybody_is_asked(kohort: Kohort, line: str) -> None:
+def test_invalid_options_are_refused_before_the_confirmation(kohort: Kohort, line: str) -> None:
     kohort.quick(f"offsets reset g {line} -b 127.0.0.1:1").assert_refused(NONSENSE[line])
 
 

@@ -156,7 +156,7 @@ def test_a_gateway_that_hides_the_protocol_is_named(scene: Scene) -> None:
     answer.assert_said(3, "does not answer ConsumerGroupDescribe", "unless a gateway hides it")
 
 
-def test_dead_is_taken_for_empty_where_there_is_no_empty(scene: Scene) -> None:
+def test_dead_counts_as_empty_if_the_service_has_no_empty(scene: Scene) -> None:
     state, reset, waited = scene.ask(
         "Azure Event Hubs",
         "describe idle --state --output json",

@@ -157,7 +157,7 @@ groups:
     assert [(row["log_start"], row["lost"]) for row in verbose["groups"][0]["offsets"]] == [(0, None), (4, 3)]
 
 
-def test_a_topic_that_nobody_reads(kohort: Kohort, file: Path) -> None:
+def test_a_topic_without_readers(kohort: Kohort, file: Path) -> None:
     settled = "--state Stable,Empty --snapshot"
     listed = kohort.quick("list --topic ordres --output csv", *settled.split(), file)
     assert (listed.status, listed.rows) == (0, [])
@@ -193,7 +193,7 @@ def test_nothing_is_changed_of_a_group_that_does_not_pass(kohort: Kohort, tmp_pa
     kohort.quick("demo", tmp_path / "data").succeeded()
     for line in (
         "delete billing --state Empty",
-        "offsets reset nobody --type consumer --topic t --to-offset 1",
+        "offsets reset missing --type consumer --topic t --to-offset 1",
     ):
         answer = kohort.quick(f"{line} --output json --embedded", tmp_path / "data")
         assert answer.document["groups"] == []

@@ -43,8 +43,10 @@ def test_filters_choose_as_the_tool_does(kohort: Kohort, fleet: Fleet, tools: To
     wanted: set[str] = set()
     option, _, values = filters.partition(" ")
     for value in values.split(","):
-        told = tools.ask(fleet.broker, GROUPS, "--list", option.replace("type", "group-type"), value)
-        wanted |= {line.split()[0] for line in told.stdout.splitlines()[1:] if line.startswith(fleet.prefix)}
+        reported = tools.ask(fleet.broker, GROUPS, "--list", option.replace("type", "group-type"), value)
+        wanted |= {
+            line.split()[0] for line in reported.stdout.splitlines()[1:] if line.startswith(fleet.prefix)
+        }
     assert wanted
     for command in ("list", "describe --state"):
         answer = kohort.quick(
@@ -68,7 +70,7 @@ def test_who_reads_a_topic_of_a_cluster(kohort: Kohort, fleet: Fleet) -> None:
 
 
 @pytest.mark.kafka
-def test_a_topic_is_subscribed_to_that_nobody_owns(kohort: Kohort, fleet: Fleet, members: Members) -> None:
+def test_a_subscribed_topic_may_have_no_owner(kohort: Kohort, fleet: Fleet, members: Members) -> None:
     """As of a topic that is still to be made. librdkafka leaves such a topic out of a classic subscription."""
     topic, other, group = fresh_name("one"), fresh_name("two"), fresh_name("group")
     create_topics(fleet.broker, {topic: 1})

@@ -1,4 +1,4 @@
-"""Rows of our tables and of Kafka's tools, told apart by what they are about."""
+"""Rows of our tables and of Kafka's tools, by what they are about."""
 
 from __future__ import annotations
 

@@ -45,11 +45,11 @@ class ExporterOptions:
         str, option("--interval", "Time between polls; a scrape gets the last poll.", "DURATION")
     ] = "30s"
     match: Annotated[
-        str | None, option("--match", "Only groups with a match of this regex (RE2) in their id.", "REGEX")
+        str | None, option("--match", "Only groups whose id contains a match of this regex (RE2).", "REGEX")
     ] = None
     match_topic: Annotated[
         str | None,
-        option("--match-topic", "Only topics with a match of this regex (RE2) in their name.", "REGEX"),
+        option("--match-topic", "Only topics whose name contains a match of this regex (RE2).", "REGEX"),
     ] = None
     per: Annotated[Per, option("--per", "Finest level at which lag is reported.")] = Per.TOPIC
     commit_times: Annotated[

@@ -101,7 +101,7 @@ def fleet_follow(
         str | None,
         option(
             "--checkpoint",
-            "Where the stream keeps its position; by default DIR-checkpoint, next to --out.",
+            "Directory of the stream's position; by default DIR-checkpoint, next to --out.",
             "DIR",
         ),
     ] = None,

@@ -44,15 +44,13 @@ BootstrapServer = Annotated[
 
 CommandConfig = Annotated[
     Path | None,
-    _logs(
-        "--command-config", "Client properties for the live cluster, of Java clients or librdkafka.", "FILE"
-    ),
+    _logs("--command-config", "Client properties file, as for Java clients or librdkafka.", "FILE"),
 ]
 
 
 ContextName = Annotated[
     str | None,
-    _logs("--context", "Context of the configuration file; kohort context list shows them.", "NAME"),
+    _logs("--context", "Context to use; kohort context list shows all.", "NAME"),
 ]
 
 

@@ -50,13 +50,13 @@ def serve(
     ] = None,
     metrics: Annotated[
         str | None,
-        option("--metrics", "Where to serve metrics (OpenMetrics), on this machine only.", "HOST:PORT"),
+        option("--metrics", "Address for metrics (OpenMetrics), on this machine only.", "HOST:PORT"),
     ] = None,
     fsync: Annotated[
         FsyncPolicy | None,
         option(
             "--fsync",
-            "With --data: sync before each answer (the default), or once a second.",
+            "With --data: sync to disk before each answer (the default), or once a second.",
         ),
     ] = None,
     faults: Annotated[

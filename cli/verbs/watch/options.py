@@ -52,7 +52,7 @@ class WatchOptions(SelectionOptions):
         float | None,
         _recording(
             "--speed",
-            "With --replay: speed, as 10; by default 1 on a terminal, without pauses in a pipe.",
+            "With --replay: playback speed, such as 10; by default 1 on a terminal, without pauses in a pipe.",
             "TIMES",
             min=0.001,
             max=1_000_000,

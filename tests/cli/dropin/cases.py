@@ -1,4 +1,4 @@
-"""The command lines that both tools are tried on: list, describe, validate-regex, and what makes no sense.
+"""The command lines that both tools are tried on: list, describe, validate-regex, and invalid ones.
 
 The scene `fleet` has a group of every kind (tests/cli/fleet.py), `quiet` the groups of tests/cli/dropin/scenes.py.
 """
@@ -69,7 +69,7 @@ LIST = [
     quiet("--list --type consumer"),
     listed("--list --type Classic,CONSUMER --state"),
     listed("--list --type classic --state empty,stable"),
-    listed("--list --timeout 20000 words that nobody reads"),
+    listed("--list --timeout 20000 words that are ignored"),
     listed("--list --all-groups --all-topics --execute --to-earliest"),
     listed("--list -- --describe"),
     listed("--list=yes -"),
@@ -112,10 +112,10 @@ DESCRIBE = [
     failing("--describe --group {share}", scene="fleet"),
     failing("--describe --group {streams} --members", scene="fleet"),
     failing("--describe --group {connect}"),
-    failing("--describe --group nobody"),
-    failing("--describe --group nobody --state"),
-    failing("--describe --group nobody --members"),
-    failing("--describe --group {short} --group nobody"),
+    failing("--describe --group missing"),
+    failing("--describe --group missing --state"),
+    failing("--describe --group missing --members"),
+    failing("--describe --group {short} --group missing"),
     failing("--describe --group ''"),
 ]
 

@@ -1,4 +1,4 @@
-"""Command lines that change a cluster: beside what both tools say, what they leave behind must be the same."""
+"""Command lines that change a cluster: both tools must print the same and leave the same state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.kafka.tool_host import ToolHost
 
 STRICTER = {
     "partition-twice": "a partition that is named twice counts once",
-    "file": "what of a file is believed",
+    "file": "what is used of a file",
     "file-partition": "a partition of a file that is not there",
     "timeout": "a long timeout is one",
     "time": "a time is read to its end, and none is before 1970",
@@ -45,7 +45,7 @@ class Change(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeScene:
-    """A state that is laid anew, and what became of it."""
+    """A state that is created again, and its changes."""
 
     names: Mapping[str, str]
     lay: Callable[[], None]

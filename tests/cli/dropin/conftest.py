@@ -31,7 +31,7 @@ def fleet_scene(fleet: Fleet) -> Scene:
 def quiet_scene(
     kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
-    """Give a broker of its own with groups in every state; nothing changes there."""
+    """Give a separate broker with groups in every state; nothing changes there."""
     with running_broker(kafka_jars, tmp_path_factory.mktemp("quiet"), SILENCE) as broker:
         files = properties_files(tmp_path_factory.mktemp("properties"))
         with quiet_cluster(broker, kafka_jars, java_host, tmp_path_factory.mktemp("members")) as names:

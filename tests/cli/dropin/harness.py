@@ -69,7 +69,7 @@ def _exit_status(theirs: Answer, case: Case) -> Answer:
 
 
 def _stack_trace(theirs: Answer, case: Case) -> Answer:
-    """Without the traces, of which each begins with an exception and goes on with indented lines."""
+    """Without the traces, each of which starts with an exception and continues with indented lines."""
     lines = theirs.stderr.split("\n")
     first = next((number for number, line in enumerate(lines) if _TRACED.match(line)), len(lines))
     kept = [line for line in lines[first:] if not (_TRACED.match(line) or _TRACE.match(line))]
@@ -109,7 +109,7 @@ def _properties(theirs: Answer, case: Case) -> Answer:
 
 
 def _partial_answer(theirs: Answer, case: Case) -> Answer:
-    """The table, which the tool does not print, before an error of its own."""
+    """The table, which the tool does not print, before its error."""
     return replace(theirs, stdout=case.more)
 
 

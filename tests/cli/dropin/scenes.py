@@ -36,7 +36,7 @@ def quiet_cluster(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
 
     `short` (its name, its topic's too), `odd` (a name that is not ASCII), `completing` (waits for its leader), `unused`
     (its member has gone and committed nothing), `left` (the same of a group of type consumer, with offsets), `partial`
-    (owns partitions without offsets, has offsets of partitions that nobody owns), `connect`, `preparing` (waits for two
+    (owns partitions without offsets, has offsets of partitions without an owner), `connect`, `preparing` (waits for two
     members to join again), `reconciling` (waits for a member to give partitions up).
     """
     create_topics(broker, TOPICS)

@@ -49,6 +49,6 @@ def test_the_tables_are_the_same(
 
 @pytest.mark.kafka
 def test_a_group_that_is_not_there(fleet: Fleet, source: LiveSource) -> None:
-    options = parse(arguments("--describe --group nobody", fleet))
-    with pytest.raises(ToolFailure, match="nobody: no such group"):
+    options = parse(arguments("--describe --group missing", fleet))
+    with pytest.raises(ToolFailure, match="missing: no such group"):
         run_describe(options, source)

@@ -29,7 +29,7 @@ def changes(
     kohort: Kohort,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Changes]:
-    """Give the scene, on a broker of its own: some command lines are about all groups."""
+    """Give the scene on a separate broker: some command lines are about all groups."""
     scratch = tmp_path_factory.mktemp("changes")
     with running_broker(kafka_jars, tmp_path_factory.mktemp("broker")) as broker:
         rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)

@@ -16,11 +16,11 @@ def test_they_are_kafkas(kafka_jars: Path) -> None:
         program(kafka_jars, "ErrorNames", options=("-Dorg.slf4j.simpleLogger.defaultLogLevel=off",)),
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
-    told = {
+    reported = {
         int(code): (name, words)
         for code, name, words in (line.split("\t") for line in done.stdout.splitlines())
     }
-    assert {code: told[code] for code in _ERRORS} == _ERRORS
+    assert {code: reported[code] for code in _ERRORS} == _ERRORS
 
 
 def test_the_brokers_own_words_come_first() -> None:
@@ -32,7 +32,7 @@ def test_the_brokers_own_words_come_first() -> None:
     assert exception_text(with_words).endswith("GroupIdNotFoundException: Group a not found.")
 
 
-def test_what_is_no_error_of_a_broker_is_told_as_it_is() -> None:
+def test_other_errors_keep_their_message() -> None:
     assert exception_text(Failure(message="b:9092: connection refused")) == "b:9092: connection refused"
     unknown = Failure(message="Something new (NEW_ERROR)", code=999, name="NEW_ERROR")
     assert exception_text(unknown) == "Something new (NEW_ERROR)"

@@ -1,4 +1,4 @@
-"""Command lines that nobody would think of: ours finds fault with the same ones as the tool, in the same words."""
+"""Random command lines: ours refuses the same ones as the tool, in the same words."""
 
 import random
 import re
@@ -42,7 +42,7 @@ def line(chance: random.Random) -> list[str]:
 
 
 def ours(words: list[str]) -> str:
-    """What ours finds fault with; empty where it would go on."""
+    """The error of ours; empty if it would continue."""
     try:
         options = parse(words)
     except ToolUsageError as error:

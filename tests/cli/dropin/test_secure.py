@@ -1,4 +1,4 @@
-"""Both tools as a user to whom the cluster forbids something, over SASL and TLS, with one properties file."""
+"""Both tools as a user with limited rights, over SASL and TLS, with one properties file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def scene(
 ) -> Iterator[Scene]:
     """Give groups of which the worker may describe two, and none of their topics; more of `ours`, `free` and `seen`.
 
-    `reading` has a member with a partition, `left` has only offsets, `hidden` is none of the worker's business. `ours`
+    `reading` has a member with a partition, `left` has only offsets, `hidden` is not accessible to the worker. `ours`
     the worker may change, in the topic `free` only; `seen` may be described.
     """
     files = tmp_path_factory.mktemp("secure")

@@ -123,11 +123,11 @@ class Terminal:
         os.write(self._controller, keys.encode())
 
     def screen(self) -> str:
-        """What is to be seen now."""
+        """The current contents of the screen."""
         while select.select([self._controller], [], [], 0)[0]:
             try:
                 said = os.read(self._controller, 65536)
-            except OSError:  # Linux ends a terminal that nobody holds any more with EIO
+            except OSError:  # Linux closes a terminal without other users with EIO
                 said = b""
             if not said:
                 raise AssertionError(f"{self.shell} has ended:\n{self.shown()}")

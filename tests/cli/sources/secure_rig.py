@@ -18,7 +18,7 @@ class SecureRig:
 
     @property
     def trust(self) -> str:
-        """Whom to trust."""
+        """The trusted certificates."""
         return f"ssl.ca.location={self.secure.files}/ca.pem\n"
 
     def file(self, text: str) -> Path:

@@ -78,4 +78,4 @@ def test_groups_are_shown_as_far_as_the_admin_client_goes(
     assert (row["CONSUMER-ID"], row["CURRENT-ASSIGNMENT"]) == (member.member_id(), f"{topic}:0,1")
     assert (row["CURRENT-EPOCH"], row["TARGET-EPOCH"], row["SUBSCRIPTION"]) == ("", "", "")
     assert kohort.quick("describe", group, *live).status == 0
-    assert kohort.quick("describe", "nobody", *live).status == 3
+    assert kohort.quick("describe", "missing", *live).status == 3

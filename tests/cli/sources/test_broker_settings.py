@@ -12,7 +12,7 @@ POLICY = "group.consumer.migration.policy"
 
 
 def test_settings_on_which_brokers_agree() -> None:
-    told: dict[str, dict[str, str | None]] = {
+    reported: dict[str, dict[str, str | None]] = {
         "1": {
             POLICY: "bidirectional",
             "group.max.size": "5",
@@ -22,7 +22,7 @@ def test_settings_on_which_brokers_agree() -> None:
         },
         "2": {POLICY: "disabled", "group.max.size": "5"},
     }
-    cluster = with_settings(Cluster(id="c"), told, {})
+    cluster = with_settings(Cluster(id="c"), reported, {})
     assert cluster.settings == {"group.max.size": "5"}
     assert cluster.settings_differ == {POLICY: ("bidirectional", "disabled")}
     assert cluster.settings_problem is None

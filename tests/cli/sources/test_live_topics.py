@@ -1,4 +1,4 @@
-"""Topics and their ends are the same facts whoever tells them: the wire client, or the AdminClient in its place."""
+"""Topics and end offsets are the same from the wire client and from the AdminClient in its place."""
 
 from collections.abc import Iterator
 
@@ -42,10 +42,10 @@ def test_both_tell_the_same(broker: Broker, source: LiveSource, by_admin: LiveSo
     names = {filled, empty, fresh_name("nowhere")}
     delete_records(broker, {(filled, 0): 1})
     wanted = dict.fromkeys(["start_offsets", "end_offsets", "stable_offsets"], offsets)
-    told = source.topics(names, **wanted)
-    assert told == by_admin.topics(names, **wanted)
-    assert [topic.name for topic in told.items] == sorted([filled, empty])
-    by_name = {topic.name: topic for topic in told.items}
+    reported = source.topics(names, **wanted)
+    assert reported == by_admin.topics(names, **wanted)
+    assert [topic.name for topic in reported.items] == sorted([filled, empty])
+    by_name = {topic.name: topic for topic in reported.items}
     assert by_name[filled].id is not None
     assert by_name[filled].racks == {0: ("a",), 1: ("a",), 2: ("a",)}
     assert by_name[filled].start_offsets == ({0: 1, 1: 0, 2: 0} if offsets else None)
@@ -53,16 +53,14 @@ def test_both_tell_the_same(broker: Broker, source: LiveSource, by_admin: LiveSo
     assert by_name[filled].stable_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
 
 
-def test_all_topics_are_told_and_internal_ones_among_them(
-    broker: Broker, source: LiveSource, by_admin: LiveSource
-) -> None:
+def test_all_topics_include_internal_ones(broker: Broker, source: LiveSource, by_admin: LiveSource) -> None:
     name = fresh_topic(broker)
-    told, beside = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
-    by_name = {topic.name: topic for topic in told.items}
+    reported, admins = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
+    by_name = {topic.name: topic for topic in reported.items}
     assert {name, "__consumer_offsets"} <= set(by_name)
     assert list(by_name) == sorted(by_name)
     # Other tests make and delete topics of the shared broker meanwhile.
-    for topic in beside.items:
+    for topic in admins.items:
         assert by_name.get(topic.name, topic) == topic
 
 

@@ -94,7 +94,7 @@ def _as_offline(live: Mapping[str, Any]) -> Group:
         group["coordinator"] = None
         unknown = dict.fromkeys(("end", "lag"))
         if group["type"] == "share":
-            # Where a share group begins stands in another topic.
+            # The start offsets of a share group are in another topic.
             unknown |= dict.fromkeys(("committed", "leader_epoch"))
         group["offsets"] = [{**row, **unknown} for row in group["offsets"]]
     return group
@@ -107,7 +107,7 @@ def test_a_moment_in_between_is_the_same_at_its_begin_and_end(
     assert begin == Log(kohort, real_log.data, moment.after_ms).groups()
 
 
-def test_a_dry_run_comes_to_what_it_came_to_live(log: Log, moment: Moment) -> None:
+def test_a_dry_run_of_the_log_equals_the_live_one(log: Log, moment: Moment) -> None:
     document = log.ask("dry-run", "--all-groups", "--output", "json").document
     assert document["errors"] == []
     assert document["groups"] == moment.kohort_dry_run["groups"]
@@ -115,11 +115,11 @@ def test_a_dry_run_comes_to_what_it_came_to_live(log: Log, moment: Moment) -> No
 
 @pytest.mark.parametrize("mode", MODES)
 def test_describe_shows_what_kafkas_tool_showed(log: Log, moment: Moment, mode: str) -> None:
-    told = moment.rows("consumer", mode)
-    wanted = {key: _known_offline(row, mode) for key, row in _at_rest(told).items()}
-    describe = ["describe", *sorted({row["GROUP"] for row in told}), mode, "--verbose"]
+    reported = moment.rows("consumer", mode)
+    wanted = {key: _known_offline(row, mode) for key, row in _stable_only(reported).items()}
+    describe = ["describe", *sorted({row["GROUP"] for row in reported}), mode, "--verbose"]
     for shown in (parse(log.ask(*describe).stdout), log.ask(*describe, "--output", "csv").rows):
-        found = _at_rest(shown)
+        found = _stable_only(shown)
         assert set(found) == set(wanted)
         for key, row in wanted.items():
             assert {name: found[key].get(name, MISSING) for name in row} == row
@@ -131,7 +131,7 @@ def _known_offline(row: Row, mode: str) -> Row:
     return {name: MISSING if name in unknown else cell for name, cell in row.items()}
 
 
-def _at_rest(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
+def _stable_only(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
     """Rows by what they are about, but for the group that never rests."""
     return by_key(row for row in rows if row["GROUP"] != BUSY)
 

@@ -1,4 +1,4 @@
-"""Thousands of groups of mixed types on one real broker: all are told, in one order, in little memory."""
+"""Thousands of groups of mixed types on one real broker: all are listed, in order, with little memory."""
 
 import resource
 import subprocess

@@ -1,4 +1,4 @@
-"""The leader of a live group, and the time between its commits, from the topic that nobody describes."""
+"""The leader of a live group, and the time between its commits, from the topic itself, which no API describes."""
 
 import re
 import time
@@ -48,7 +48,7 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, membe
 
 
 @pytest.mark.kafka
-def test_a_group_that_was_never_written_down_is_told_apart(broker: Broker) -> None:
+def test_a_group_without_a_record_is_distinguished(broker: Broker) -> None:
     why = leaders(broker, "never-seen-here")["never-seen-here"]
     assert isinstance(why, Unavailable)
     assert "contains no record of it" in why.why or "it does not exist" in why.why
@@ -64,9 +64,9 @@ def test_the_record_is_found_however_far_back_it_stands(
         group.grow(1)
     for _ in range(40):
         groups[-1].rebalance()
-    told = leaders(broker, *(group.id for group in groups))
+    reported = leaders(broker, *(group.id for group in groups))
     for group in groups:
-        assert told[group.id] == LeaderRecord(
+        assert reported[group.id] == LeaderRecord(
             leader=group.leader, generation=group.generation, members=frozenset(group.members)
         )
 
@@ -89,21 +89,21 @@ def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker
     group.grow(1)
     assert isinstance(leaders(broker, group.id, timeout_s=0.0)[group.id], Unavailable)
     (port,) = free_ports(1)
-    nobody = read_leaders({"bootstrap.servers": f"{HOST}:{port}"}, [group.id], 0.5)
-    assert isinstance(nobody[group.id], Unavailable)
+    missing = read_leaders({"bootstrap.servers": f"{HOST}:{port}"}, [group.id], 0.5)
+    assert isinstance(missing[group.id], Unavailable)
 
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("who", ["User:ANONYMOUS", "User:somebody-else"], ids=["describe", "nothing"])
-def test_who_may_not_read_the_topic_is_told_so(start_broker: StartBroker, kohort: Kohort, who: str) -> None:
+def test_an_unauthorized_reader_gets_the_reason(start_broker: StartBroker, kohort: Kohort, who: str) -> None:
     broker = start_broker(OPEN_AUTHORIZER)
     group = RawGroup(broker=broker)
     group.grow(2)
     allow(broker, ResourceType.TOPIC, OFFSETS_TOPIC, AclOperation.DESCRIBE, who)
 
     def refused() -> bool:
-        told = leaders(broker, group.id)[group.id]
-        return isinstance(told, Unavailable) and "authoriz" in told.why.lower()
+        reported = leaders(broker, group.id)[group.id]
+        return isinstance(reported, Unavailable) and "authoriz" in reported.why.lower()
 
     wait_until(refused, "the denial holds")
     answer = kohort.quick("describe", group.id, "--migration", "-b", broker.bootstrap)
@@ -146,7 +146,7 @@ def described(state: GroupState, *ids: str) -> Group:
     return Group(id="g", type=GroupType.CLASSIC, state=state, members=tuple(Member(id=each) for each in ids))
 
 
-def test_a_record_tells_who_is_new_and_at_rest_the_generation() -> None:
+def test_a_record_shows_the_leader_and_when_stable_the_generation() -> None:
     record = LeaderRecord(leader="a", generation=7, members=frozenset("ab"))
     found = with_leader(described(GroupState.PREPARING_REBALANCE, "b", "c"), record)
     assert (found.leader, found.generation) == ("a", None)

@@ -170,7 +170,7 @@ def test_a_reset_is_not_made_where_a_part_cannot_be_known(frozen: Scene) -> None
 
 
 def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
-    """Whichever broker librdkafka would choose: left alone, it chose the quiet one in one of eight runs."""
+    """For any broker that librdkafka would choose: by default it chose the silent one in one of eight runs."""
     for _ in range(4):
         answer = frozen("config", "get", frozen.kept[0])
         assert answer.status == 0, answer.stderr
@@ -184,10 +184,10 @@ def test_config_get_without_a_broker_that_keeps_quiet(frozen: Scene) -> None:
 def test_the_settings_that_the_adminclient_tells_of_a_cluster_of_several(frozen: Scene) -> None:
     """It serves logins that only librdkafka knows (Kerberos), and takes one broker per request."""
     reader = AdminReader({"bootstrap.servers": frozen.cluster.bootstrap}, int(TIMEOUT_MS) / 1000)
-    told = reader.cluster()
-    assert told.settings is not None
-    assert told.settings["group.consumer.min.session.timeout.ms"] == "6000"
-    assert (told.settings_problem or "").startswith(f"broker {LOST}: no answer in time")
+    reported = reader.cluster()
+    assert reported.settings is not None
+    assert reported.settings["group.consumer.min.session.timeout.ms"] == "6000"
+    assert (reported.settings_problem or "").startswith(f"broker {LOST}: no answer in time")
 
 
 def test_the_cluster_answers_again(scene: Scene) -> None:
@@ -199,7 +199,7 @@ def test_the_cluster_answers_again(scene: Scene) -> None:
 
 
 def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path) -> None:
-    """Looked up again, though a running client believes to know it."""
+    """Looked up again, although a running client has it cached."""
     group, broker = scene.kept[0], scene.cluster.brokers[1]
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before
@@ -235,7 +235,7 @@ def _partitions_of(scene: Scene, group: str) -> set[int]:
 ABSENT = "no leader, so groups that live there are neither listed nor described. Bring broker 3 back."
 
 
-def nobody_leads(answer: Answer) -> str:
+def has_no_leader(answer: Answer) -> str:
     """The partitions of groups and offsets that are said to have no leader."""
     (subject,) = [error["subject"] for error in answer.document["errors"] if error["message"] == ABSENT]
     assert subject.startswith("__consumer_offsets-")
@@ -252,14 +252,14 @@ def test_list_names_the_partitions_whose_groups_are_gone(stopped: Scene) -> None
     answer = stopped("list")
     assert answer.status == 3
     assert groups_of(answer) == list(stopped.kept)
-    assert nobody_leads(answer)
+    assert has_no_leader(answer)
 
 
 def test_describe_all_groups_without_a_broker(stopped: Scene) -> None:
     answer = stopped("describe", "--all-groups", timeout_ms=PATIENT_MS)
     assert answer.status == 3
     assert groups_of(answer) == list(stopped.kept)
-    assert nobody_leads(answer)
+    assert has_no_leader(answer)
     assert errors_of(answer)[f"{TOPIC}-2"] == "the partition has no leader. Bring broker 3 back."
 
 
@@ -283,7 +283,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_group_without_a_coordinator_is_not_taken_for_absent(stopped: Scene, command: list[str]) -> None:
+def test_a_group_without_a_coordinator_is_not_reported_absent(stopped: Scene, command: list[str]) -> None:
     lost = stopped.lost[0]
     words = 2 if command[0] == "offsets" else 1
     answer = stopped.kohort.quick(
@@ -331,7 +331,7 @@ def test_the_other_command_names_a_coordinator_that_is_gone(stopped: Scene, line
     assert no_coordinator("no coordinator" + answer.stdout.rstrip().partition("no coordinator")[2])
 
 
-def test_an_unknown_group_is_told_from_a_lost_one(stopped: Scene) -> None:
+def test_an_unknown_group_differs_from_an_unreachable_one(stopped: Scene) -> None:
     answer = stopped("describe", *_strangers(stopped))
     assert answer.status == 3
     assert "no such group" in errors_of(answer).values()

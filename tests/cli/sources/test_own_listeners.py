@@ -1,4 +1,4 @@
-"""Logins that need a broker of their own: Kerberos, tokens checked by their signature, and tokens of clouds.
+"""Logins that need a separate broker: Kerberos, tokens checked by their signature, and tokens of clouds.
 
 No cloud can be had here: a broker that takes any token shows that Kafka's own parsing lets the cloud's form through.
 """
@@ -144,7 +144,7 @@ def test_what_kerberos_refuses(rig: Rig, realm: Realm, kohort: Kohort, tmp_path:
     key = f"sasl.kerberos.keytab={keytab}\nsasl.kerberos.principal="
     cases = {
         GSSAPI: "Run kinit, or set keyTab",
-        f"{GSSAPI}{key}nobody": "gives no ticket for nobody",
+        f"{GSSAPI}{key}missing": "gives no ticket for missing",
         f"{GSSAPI}sasl.kerberos.keytab={tmp_path}/none\nsasl.kerberos.principal=dave": "/none cannot be read",
         f"sasl.mechanism=GSSAPI\nsasl.kerberos.service.name=other\n{key}dave": "sasl.kerberos.service.name",
     }

@@ -173,7 +173,7 @@ def test_a_classic_group_with_what_its_members_sent(kohort: Kohort, tmp_path: Pa
     assert second.user_data.subscription == b""
 
 
-def test_metadata_that_are_none_leave_the_member_unknown(kohort: Kohort, tmp_path: Path) -> None:
+def test_malformed_metadata_leave_the_member_unknown(kohort: Kohort, tmp_path: Path) -> None:
     member = ClassicMemberValue(
         member="m", instance=None, client_id="c", host="/h", rebalance_timeout_ms=1, session_timeout_ms=1,
         subscription=b"\0\1\xff", assignment=b"\0\1\xff",
@@ -206,7 +206,7 @@ def test_a_consumer_group_with_epochs_targets_and_both_protocols(kohort: Kohort,
     assert (one["protocol"], one["upgraded"]) == ("classic", False)
     assert (two["protocol"], two["upgraded"]) == ("consumer", True)
     assert one["owned"] == {"orders": [0]}
-    # A member still has what it is giving up. A topic that nobody can name is named by its id.
+    # A member still owns what it is revoking. A topic without a known name is named by its id.
     assert two["owned"] == {"orders": [1, 2]}
     assert two["target"] == {"orders": [2], format_uuid(GONE): [0]}
     assert (two["instance"], two["rack"], two["epoch"], two["target_epoch"]) == ("seat", "b", 3, 4)
@@ -422,7 +422,7 @@ def _refusal(kohort: Kohort, *args: str | Path) -> Answer:
     return answer
 
 
-def test_a_directory_that_is_none(kohort: Kohort, tmp_path: Path) -> None:
+def test_what_is_not_a_log_directory_is_refused(kohort: Kohort, tmp_path: Path) -> None:
     logs = _save(tmp_path / "data" / "logs", [commit("g", "orders", 0, 1)])
     (logs / "orders-0").mkdir()
     file = tmp_path / "file"
@@ -452,7 +452,7 @@ def test_a_directory_that_is_none(kohort: Kohort, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_options_that_make_no_sense_together(kohort: Kohort, args: list[str], reason: str) -> None:
+def test_options_that_exclude_each_other_are_refused(kohort: Kohort, args: list[str], reason: str) -> None:
     answer = _refusal(kohort, *args)
     assert answer.status == 2
     assert reason in answer.stderr
@@ -471,7 +471,7 @@ def test_a_damaged_partition_is_named_and_the_others_are_shown(kohort: Kohort, t
         answer = kohort.quick(*command, "--log-dir", directory, "--output", "json")
         assert answer.status == 3
         assert [group["group"] for group in answer.document["groups"]] == ["b"]
-        # A command that asks twice is told once.
+        # A command that reads twice gets it once.
         (error,) = answer.document["errors"]
         assert error["subject"] == f"{file}, byte 0"
         assert f"kohort: {error['subject']}: {error['message']}\n" in answer.stderr

@@ -1,4 +1,4 @@
-"""What the authorizer forbids: told with the operation that is missing, with nothing half done and the rest shown."""
+"""What the authorizer forbids: reported with the missing operation, nothing half done, and the rest shown."""
 
 import re
 from collections.abc import Iterator
@@ -137,7 +137,7 @@ def test_who_may_nothing_is_refused(rig: Guarded, command: str, operation: str) 
     assert rig.offsets.committed(group) == {(rig.topic, 0): 1, (rig.topic, 1): 2}
 
 
-def test_who_may_nothing_sees_nothing_and_is_told(rig: Guarded) -> None:
+def test_a_user_without_rights_sees_nothing_but_the_reason(rig: Guarded) -> None:
     listed = rig.as_user("stranger", "list", "--output", "csv")
     assert (listed.status, listed.rows) == (0, [])
     assert listed.stderr == "kohort: no groups found: there are none, or this user may not describe any\n"
@@ -199,7 +199,7 @@ def test_a_change_by_who_may_only_look_changes_nothing(
 
 
 def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: str) -> None:
-    """Kafka takes partition by partition: what was set is told apart from what was not."""
+    """Kafka accepts partition by partition: what was set differs from what was not."""
     other = rig.offsets.topic([3])
     group = rig.offsets.group({(rig.topic, 0): 1, (other, 0): 1}, fresh_name("payments"))
     rig.secure.allow(worker, "group", group, "READ")
@@ -208,8 +208,11 @@ def test_a_reset_of_two_topics_of_which_one_is_forbidden(rig: Guarded, worker: s
     reset = f"offsets reset {group} --to-latest --all-topics --execute --yes --output json"
     answer = rig.as_user(worker, reset)
     assert answer.status == 4
-    (told,) = answer.document["groups"]
-    assert {(row["topic"], row["applied"]) for row in told["offsets"]} == {(rig.topic, True), (other, False)}
+    (reported,) = answer.document["groups"]
+    assert {(row["topic"], row["applied"]) for row in reported["offsets"]} == {
+        (rig.topic, True),
+        (other, False),
+    }
     assert f"{group}, {other}-0: {missing('READ', 'topic')}" in answer.stderr
     assert rig.offsets.committed(group) == {(rig.topic, 0): 3, (other, 0): 1}
 

@@ -389,7 +389,7 @@ def test_a_login_is_renewed_before_it_ends(rig: SecureRig, endpoint: TokenEndpoi
     connection.close()
 
 
-def test_a_proxy_is_heeded(rig: SecureRig, endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_used(rig: SecureRig, endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """The token is asked for there; what is no proxy says 404."""
     monkeypatch.setitem(os.environ, "http_proxy", endpoint.url.removesuffix("/token"))
     monkeypatch.delenv("no_proxy", raising=False)

@@ -61,7 +61,7 @@ def test_a_port_that_refuses(kohort: Kohort, command: str) -> None:
         "[::1",
     ],
 )
-def test_an_address_that_is_none(kohort: Kohort, address: str) -> None:
+def test_an_invalid_address_is_refused(kohort: Kohort, address: str) -> None:
     answer = kohort.quick("list", "-b", address, "--timeout", str(TIMEOUT_MS))
     assert answer.status in (2, 3), answer
     assert answer.stdout == ""

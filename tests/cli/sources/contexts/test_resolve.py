@@ -155,7 +155,7 @@ def test_how_long_to_wait(rig: Rig) -> None:
 def test_a_look_of_a_watch_takes_as_long_as_chosen_and_else_less(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The default of all commands is heeded where it was chosen."""
+    """The default of all commands is used if it was set."""
     from typer.testing import CliRunner
 
     from cli.app import app
@@ -195,12 +195,12 @@ def test_a_plan_names_the_context_that_it_was_made_in(rig: Rig, monkeypatch: pyt
         "c: {command_config: f}, d: {snapshot: s}}"
     )
     monkeypatch.setenv("KOHORT_CONFIG", str(rig.file))
-    told = {
+    reported = {
         name: connection_of(resolve_source(SourceOptions(context=name))) for name in (None, "b@eu", "c", "d")
     }
     typed = ["--context a", "--context b@eu", "--context c", '-b "$BOOTSTRAP"']
-    assert [told[name].kohort for name in told] == typed
-    assert [told[name].kafka for name in told] == [
+    assert [reported[name].kohort for name in reported] == typed
+    assert [reported[name].kafka for name in reported] == [
         "--bootstrap-server k:1",
         '--bootstrap-server k:1 --command-config "$COMMAND_CONFIG"',
         f'--bootstrap-server "$BOOTSTRAP" --command-config {rig.file.parent}/f',

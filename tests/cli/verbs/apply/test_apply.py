@@ -156,7 +156,7 @@ def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None
     typo.assert_refused("groups.yaml:1: groups.other.settings.consumer.sesion.timeout.ms", SESSION)
     assert rig.committed(group) == {(topic, 0): 2}
     bounds = files.apply({group: {"settings": {SESSION: 1}}})
-    bounds.assert_said(4, SESSION, "less than the")
+    bounds.assert_said(4, SESSION, "is less than 6000, the brokers' minimum")
     half = files.executed({group: {"settings": {SESSION: 1}, **good}})
     half.assert_said(4, "completely or not at all")
     assert rig.committed(group) == {(topic, 0): 2}

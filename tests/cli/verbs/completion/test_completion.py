@@ -33,7 +33,7 @@ FREE_TEXT = {
     "--transaction-time", "--until", "--unused-for",
     "--validate-regex", "--wait", "--wait-empty", "--watch",
 }  # fmt: skip
-"""Options whose values nobody can guess. Any other must say in cli/verbs/completion/values.py what it takes."""
+"""Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
 
 
 def _commands() -> Iterator[Any]:
@@ -113,7 +113,7 @@ def test_names_are_asked_for_only_where_there_is_a_source() -> None:
     assert asked > 20
 
 
-def test_what_fits_beside_a_name() -> None:
+def test_a_description_is_cut_to_its_space() -> None:
     assert first_sentence("One. Two.") == "One"
     assert first_sentence("One\ntwo:\n\nThree.") == "One two"
     assert len(first_sentence("word " * 40)) <= 68
@@ -219,7 +219,7 @@ def test_contexts(tmp_path: Path) -> None:
         "describe --embedded nothing ",
         "describe --log-dir nothing --as-of never ",
         "describe --bootstrap-server 'not an address' ",
-        "describe --context nobody ",
+        "describe --context missing ",
         "describe --command-config nothing ",
         "config get --snapshot nothing group ",
         "dry-run --rack ",
@@ -235,14 +235,14 @@ def test_a_broken_config_is_not_complained_about(tmp_path: Path) -> None:
     assert _ask(tmp_path, "describe ") == NOTHING
 
 
-def test_nobody_waits_for_a_broker_that_says_nothing(tmp_path: Path) -> None:
+def test_completion_does_not_wait_for_a_silent_broker(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         assert _ask(tmp_path, f"describe --bootstrap-server {address} ", limit_ms=250) == NOTHING
 
 
 def test_warnings_of_a_config_are_no_words_either(tmp_path: Path) -> None:
-    """A command with this context says first that a secret stands in the file, or what it did not understand."""
+    """A command with this context first warns of a secret in the file, or of an unknown key."""
     properties = (
         "{security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p}"
     )

@@ -159,7 +159,7 @@ def test_quotes_and_variables_in_the_options_before(terminal: Terminal, snapshot
 
 @pytest.fixture(scope="module")
 def odd_names(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, str, str]]:
-    """Files, what is to be typed of the only name there that begins so, and the name."""
+    """Files, the typed start of the only matching name, and the name."""
     directory = tmp_path_factory.mktemp("odd")
     together = directory / "together.yaml"
     cases = [(together, name[0], name) for name in ODD_NAMES]
@@ -198,7 +198,7 @@ def test_the_rest_of_an_odd_name(terminal: Terminal, odd_names: list[tuple[Path,
             assert terminal.completed(f"kohort describe --snapshot {files[name]} {beginning}")[-1] == name
 
 
-def test_a_name_like_an_option_stands_behind_two_hyphens_only(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_name_like_an_option_is_offered_after_two_hyphens_only(terminal: Terminal, tmp_path: Path) -> None:
     file = tmp_path / "dash.yaml"
     file.write_text("kohort: 1\ngroups: {-x-group: {type: classic}, plain: {type: classic}}\n")
     assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "plain"
@@ -247,9 +247,9 @@ def test_sources_that_cannot_be_read(hurried: Terminal, tmp_path: Path) -> None:
 def test_zsh_finds_the_script_as_a_file() -> None:
     if shutil.which("zsh") is None:
         _missing("zsh")
-    told = subprocess.run(
+    reported = subprocess.run(
         ["zsh", "-f", "-c", f"fpath=({SCRIPTS['zsh'].parent} $fpath); autoload -Uz compinit; compinit -u -D; "
          "print $_comps[kohort] $_comps[kohort-consumer-groups]; autoload +X _kohort && print loaded"],
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
-    assert (told.stdout, told.stderr) == ("_kohort _kohort\nloaded\n", "")
+    assert (reported.stdout, reported.stderr) == ("_kohort _kohort\nloaded\n", "")

@@ -35,23 +35,23 @@ from tests.kafka.wait import wait_until
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 
 
-def told(admin: AdminClient, group: str) -> Mapping[str, Any]:
+def reported(admin: AdminClient, group: str) -> Mapping[str, Any]:
     """What the broker itself says is in force."""
     resource = ConfigResource(ResourceType.GROUP, group)
     entries: Mapping[str, Any] = admin.describe_configs([resource])[resource].result()
     return {name: entry.value for name, entry in entries.items()}
 
 
-def wait_told(admin: AdminClient, group: str, value: str) -> None:
+def wait_until_set(admin: AdminClient, group: str, value: str) -> None:
     """Wait until the broker says so: it answers for the controller, and applies the change a little later itself."""
-    wait_until(lambda: told(admin, group)[SESSION] == value, f"{SESSION} of {group} is {value}")
+    wait_until(lambda: reported(admin, group)[SESSION] == value, f"{SESSION} of {group} is {value}")
 
 
 @pytest.mark.kafka
 def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
     group = fresh_name("group")
     answer = rig.ours("config get", group).succeeded()
-    assert {row["name"]: row["value"] for row in answer.document["settings"]} == told(rig.admin, group)
+    assert {row["name"]: row["value"] for row in answer.document["settings"]} == reported(rig.admin, group)
     session = next(row for row in answer.document["settings"] if row["name"] == SESSION)
     assert session == {
         "name": SESSION, "value": "6000", "source": "broker", "default": "6000", "minimum": 6000, "maximum": 60000,
@@ -69,10 +69,10 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
         ("6000", "9000", None),
         ("read_uncommitted", "read_committed", None),
     ]
-    assert told(rig.admin, group)[SESSION] == "6000"
+    assert reported(rig.admin, group)[SESSION] == "6000"
     done = rig.ours(*words, "--execute", "--yes").succeeded()
     assert [row["applied"] for row in done.document["settings"]] == [True, True]
-    wait_told(rig.admin, group, "9000")
+    wait_until_set(rig.admin, group, "9000")
     (now,) = rig.ours("config get", group, SESSION).document["settings"]
     assert (now["value"], now["source"], now["default"]) == ("9000", "group", "6000")
 
@@ -82,7 +82,7 @@ def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
 
     gone = rig.ours("config unset", group, SESSION, "share.isolation.level", "--execute", "--yes").succeeded()
     assert [row["after"] for row in gone.document["settings"]] == ["6000", "read_uncommitted"]
-    wait_told(rig.admin, group, "6000")
+    wait_until_set(rig.admin, group, "6000")
 
 
 @pytest.mark.kafka
@@ -107,7 +107,7 @@ def test_what_is_out_of_bounds_is_refused_before_it_is_sent(rig: OffsetRig, valu
     answer = rig.ours(f"config set {group} {values} --execute --yes")
     answer.assert_said(4, said)
     assert not answer.document["executed"]
-    assert told(rig.admin, group) == told(rig.admin, "another")
+    assert reported(rig.admin, group) == reported(rig.admin, "another")
 
 
 @pytest.mark.kafka
@@ -137,7 +137,7 @@ def test_unknown_names_are_a_fault_of_the_command_line(rig: OffsetRig) -> None:
 
 
 @pytest.mark.kafka
-def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
+def test_a_setting_applies_to_its_type_of_group(rig: OffsetRig, members: Members) -> None:
     topic = rig.topic([1])
     classic = rig.group({(topic, 0): 0})
     answer = rig.ours("config set", classic, f"{SESSION}=9000")
@@ -151,7 +151,7 @@ def test_whom_a_setting_concerns(rig: OffsetRig, members: Members) -> None:
 
 
 def is_applied(admin: AdminClient, group: str) -> bool:
-    return told(admin, group)[SESSION] not in ("7000", "9000")
+    return reported(admin, group)[SESSION] not in ("7000", "9000")
 
 
 @pytest.mark.parametrize(("own", "expected"), [({SESSION: "50000"}, 0), ({SESSION: "48000"}, 1), (None, 1)])

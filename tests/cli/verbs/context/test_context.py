@@ -85,7 +85,7 @@ def test_every_setting_can_be_added(rig: Rig, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_secret_of_standard_input_goes_into_a_file_of_its_own(rig: Rig) -> None:
+def test_a_secret_of_standard_input_gets_its_own_file(rig: Rig) -> None:
     answer = rig(
         "context add eu -b k:1", *SCRAM, "--secret", "sasl.password", "--secret", "ssl.key.password",
         stdin=f"{SECRET}\nzweites\r\n",
@@ -233,8 +233,8 @@ def test_show_tells_where_a_secret_is_and_not_what_it_is(rig: Rig, tmp_path: Pat
         assert SECRET not in text
     document = rig("context show a --output json", STORE=SECRET).document
     facts = ("kept_in", "secret", "available")
-    told = {each["name"]: tuple(each[fact] for fact in facts) for each in document["properties"]}
-    assert told == {
+    reported = {each["name"]: tuple(each[fact] for fact in facts) for each in document["properties"]}
+    assert reported == {
         "sasl.password": ("literal", True, True), "sasl.username": ("literal", False, True),
         "ssl.key.password": ("file", True, True), "ssl.truststore.password": ("environment", True, True),
         "ssl.keystore.password": ("file", True, False), "ssl.key.pem": ("command", True, True),
@@ -324,7 +324,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_file_that_is_none(rig: Rig, content: bytes, reason: str) -> None:
+def test_a_file_that_is_not_a_configuration_is_refused(rig: Rig, content: bytes, reason: str) -> None:
     rig.write(content)
     for arguments in (["list"], ["list", "--context", "a"], ["context", "list"], ["context", "use", "a"]):
         rig(*arguments).assert_refused(f"{rig.file}", reason, status=3)
@@ -391,7 +391,7 @@ def test_removing_leaves_what_others_use(rig: Rig, tmp_path: Path) -> None:
     for name in ("eu", "cn"):
         assert rig("context remove", name, "--execute", "--yes").status == 0
     assert (kept.exists(), own.exists()) == (True, True)
-    # A new context of the old name gets a file of its own.
+    # A new context of the old name gets its own file.
     rig("context add eu -b k:1 --secret sasl.password", stdin="neu")
     assert (kept.read_text(), (kept.parent / "eu.sasl.password-2").read_text()) == (f"{SECRET}\n", "neu\n")
 

@@ -100,7 +100,7 @@ def test_a_context_is_added_to_any_layout(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["contexts: [a]", "contexts: word", "- a", "current: [a]"])
-def test_what_is_laid_out_otherwise_is_left_alone(text: str) -> None:
+def test_another_layout_is_not_edited(text: str) -> None:
     with pytest.raises(CannotEdit):
         Editor(text).add("n", {"snapshot": "s"}, current=True)
 

@@ -1,4 +1,4 @@
-"""`kohort delete` and `kohort offsets delete` on a real broker, beside kafka-consumer-groups."""
+"""`kohort delete` and `kohort offsets delete` on a real broker, compared with kafka-consumer-groups."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_type_of_group_goes_once_it_is_empty(rig: OffsetRig, members: Memb
     assert [name for group in groups.values() for name in names(rig, group)] == []
 
 
-def test_a_worker_group_of_connect_is_told_by_its_members(rig: OffsetRig) -> None:
+def test_a_worker_group_of_connect_is_known_by_its_members(rig: OffsetRig) -> None:
     group = fresh_name("connect")
     join_connect_group(rig.broker, group)
     rig.ours("delete", group).assert_said(4, "1 active member")
@@ -88,9 +88,9 @@ def _wait_members(rig: OffsetRig, groups: Iterable[str], *, present: bool) -> No
     wanted = list(groups)
 
     def settled() -> bool:
-        told = rig.ours("describe", *wanted, "--state").document["groups"]
-        states = [group["state"] for group in told]
-        return len(told) == len(wanted) and all((state != "Empty") == present for state in states)
+        reported = rig.ours("describe", *wanted, "--state").document["groups"]
+        states = [group["state"] for group in reported]
+        return len(reported) == len(wanted) and all((state != "Empty") == present for state in states)
 
     wait_until(settled, f"members of {wanted} are {'there' if present else 'gone'}")
 

@@ -1,4 +1,4 @@
-"""Groups that nobody has used for a time: `list` and `delete --unused-for`."""
+"""Groups unused for some time: `list` and `delete --unused-for`."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def test_unused_groups_of_a_cluster_go(rig: OffsetRig, members: Members) -> None
     words = ["--match", f"^{prefix}", "--unused-for"]
     assert rig.ours("list", *words, "1h").succeeded().document["groups"] == []
     listed = rig.ours("list", *words, "1ms").succeeded().document["groups"]
-    told = {each["group"]: (each["last_commit_ms"], each["last_member_ms"]) for each in listed}
-    assert told.keys() == set(names.values()) - {names["active"]}
-    assert told[names["admin"]][0] <= begun_ms
-    assert told[names["admin"]][1] is None
-    assert told[names["classic"]][0] <= begun_ms <= told[names["classic"]][1] <= ended_ms
+    reported = {each["group"]: (each["last_commit_ms"], each["last_member_ms"]) for each in listed}
+    assert reported.keys() == set(names.values()) - {names["active"]}
+    assert reported[names["admin"]][0] <= begun_ms
+    assert reported[names["admin"]][1] is None
+    assert reported[names["classic"]][0] <= begun_ms <= reported[names["classic"]][1] <= ended_ms
     for kind in ("consumer", "share"):
-        assert told[names[kind]][0] is None
-        assert begun_ms <= told[names[kind]][1] <= ended_ms
+        assert reported[names[kind]][0] is None
+        assert begun_ms <= reported[names[kind]][1] <= ended_ms
     preview = rig.ours("delete", *words, "1ms", output="csv").rows
     assert {row["GROUP"]: row["LAG"] for row in preview}[names["admin"]] == "2"
     assert all(row["LAST-COMMIT"] or row["LAST-MEMBER"] for row in preview)

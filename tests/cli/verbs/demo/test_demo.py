@@ -63,7 +63,7 @@ def test_a_broker_keeps_its_records(kohort: Kohort, directory: Path) -> None:
     assert segment.exists()
 
 
-def test_a_directory_in_use_is_left_alone(kohort: Kohort, directory: Path) -> None:
+def test_a_directory_in_use_is_unchanged(kohort: Kohort, directory: Path) -> None:
     with closing(DataDirectory.open(directory)):
         kohort.quick("demo --force", directory).assert_refused(str(directory), status=3)
         assert groups(kohort, directory)["billing"] == "Stable"
@@ -75,7 +75,7 @@ def test_a_directory_that_cannot_be_made(kohort: Kohort, tmp_path: Path) -> None
     kohort.quick("demo", file / "below").assert_refused(str(file / "below"), status=3)
 
 
-def test_the_demonstration_comes_to_its_end() -> None:
+def test_the_demonstration_finishes() -> None:
     """`make demo`: every command ends with the status that the script expects of it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     ended = subprocess.run(
@@ -130,17 +130,15 @@ def test_a_story_ends_one_rebalance_before_the_sample(
 
 
 @pytest.mark.parametrize("group", STORIES)
-def test_a_story_is_told_in_order_and_the_same_each_time(
-    fleet: Snapshot, topics: TopicImage, group: str
-) -> None:
-    told = written(fleet, topics, group)
-    times = [at_ms for at_ms, _ in told]
+def test_a_story_is_in_order_and_the_same_each_time(fleet: Snapshot, topics: TopicImage, group: str) -> None:
+    reported = written(fleet, topics, group)
+    times = [at_ms for at_ms, _ in reported]
     assert times == sorted(times)
     assert times[0] == NOW_MS - DAYS * DAY_MS
     assert times[-1] < NOW_MS - LAST_MS
-    assert told == written(fleet, topics, group)
+    assert reported == written(fleet, topics, group)
     later = written(fleet, topics, group, NOW_MS + 123_456)
-    assert [(at_ms + 123_456, type(record)) for at_ms, record in told] == [
+    assert [(at_ms + 123_456, type(record)) for at_ms, record in reported] == [
         (at_ms, type(record)) for at_ms, record in later
     ]
 

@@ -46,15 +46,15 @@ def test_without_an_authorizer_everything_is_allowed(kohort: Kohort, fleet: Flee
 
 
 @pytest.mark.kafka
-def test_librdkafka_is_told_the_same(fleet: Fleet) -> None:
+def test_librdkafka_reports_the_same(fleet: Fleet) -> None:
     """Where it alone can log in, and as it tells itself."""
     group = fleet.groups["java-consumer"]
     with admin_only(fleet.broker) as source:
-        told = source.authorized_operations(source.describe([group], offsets=False).items)
+        reported = source.authorized_operations(source.describe([group], offsets=False).items)
     admin = AdminClient({"bootstrap.servers": fleet.broker.bootstrap})
     described = admin.describe_consumer_groups([group], include_authorized_operations=True)[group].result()
     assert (
-        set(told.by_group[group])
+        set(reported.by_group[group])
         == {each.name for each in described.authorized_operations}
         == set(EVERYTHING)
     )
@@ -83,7 +83,7 @@ def test_an_authorizer_decides(secure: SecureBroker, kohort: Kohort, tmp_path: P
     finally:
         secure.forbid_all("reader")
     assert {group["group"]: group["authorized_operations"] for group in answer.document["groups"]} == {
-        group: told for group, (_, told) in allowed.items() if told is not None
+        group: reported for group, (_, reported) in allowed.items() if reported is not None
     }
     hidden = list(allowed)[-1]
     answer.assert_said(3, f"{hidden}: not allowed: this needs DESCRIBE on the group")
@@ -111,6 +111,6 @@ def test_a_file_does_not_tell(kohort: Kohort, sample: Path) -> None:
     assert "AUTHORIZED-OPERATIONS" in kohort.quick(line, sample).stdout
 
 
-def test_nobody_is_asked_who_does_not_want_to_know(kohort: Kohort, sample: Path) -> None:
+def test_operations_are_requested_only_with_the_option(kohort: Kohort, sample: Path) -> None:
     answer = kohort.quick("describe billing --output json --embedded", sample).succeeded(stderr="")
     assert "authorized_operations" not in answer.document["groups"][0]

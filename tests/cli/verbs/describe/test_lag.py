@@ -62,7 +62,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(session_rig: OffsetRig) -> Scene:
-    """Give topics and groups at rest."""
+    """Give topics and stable groups."""
     rig = session_rig
     topic, marked = rig.topic([20, 20, 20, 0], deleted={2: 5}), rig.topic([0])
     transaction(rig, marked)
@@ -136,12 +136,12 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
         (scene.marked, 0): (0, 0),
     }
     table = scene.describe(scene.lagging, "--verbose", output="csv").rows
-    told = {(row["TOPIC"], row["PARTITION"]): (row["LOG-START-OFFSET"], row["REMARK"]) for row in table}
-    assert told[scene.topic, "2"] == (
+    reported = {(row["TOPIC"], row["PARTITION"]): (row["LOG-START-OFFSET"], row["REMARK"]) for row in table}
+    assert reported[scene.topic, "2"] == (
         "5",
         "3 offsets before the log start: deleted unread",
     )
-    assert told[scene.topic, "0"] == ("0", "")
+    assert reported[scene.topic, "0"] == ("0", "")
     assert "REMARK" not in scene.describe(scene.done, "--verbose", output="csv").rows[0]
     assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]
 
@@ -175,12 +175,12 @@ def test_when_each_offset_was_committed(scene: Scene) -> None:
 def test_the_commit_that_counts_is_the_one_the_broker_tells(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An aborted commit is newer, and deletions are no commits; windows of two records make the way back long."""
+    """An aborted commit is newer, and deletions are not commits; windows of two records make the search long."""
     monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     rig, topic = scene.rig, scene.topic
     group = rig.group({(topic, 0): 4, (topic, 1): 4})
     between = time.time_ns() // 1_000_000
-    wait_until(lambda: time.time_ns() // 1_000_000 > between, "the clock goes on", every_s=0.001)
+    wait_until(lambda: time.time_ns() // 1_000_000 > between, "the clock advances", every_s=0.001)
     rig.group({(topic, 1): 5}, name=group)
     offset_in_transaction(rig, group, topic, 0, 9)
     answer = scene.describe(group, "--last-commit").succeeded()
@@ -233,8 +233,8 @@ def test_an_offset_beyond_the_end_is_shown_and_hides_no_lag() -> None:
     topics = {"orders": Topic(name="orders", partitions=3, end_offsets={0: 10, 1: 15, 2: 10})}
     view = OffsetsView(totals=True, only_with_lag=True)
     document = describe_document([group], topics, DescribeMode.OFFSETS, verbose=False, problems=(), view=view)
-    (told,) = document.data["groups"]
-    assert [(row["partition"], row["lag"]) for row in told["offsets"]] == [(0, -80), (1, 10)]
+    (reported,) = document.data["groups"]
+    assert [(row["partition"], row["lag"]) for row in reported["offsets"]] == [(0, -80), (1, 10)]
     assert sums(document.data["totals"]) == (2, 10, 0)
 
 
@@ -304,9 +304,7 @@ def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
 
 
 @pytest.mark.kafka
-def test_who_may_not_read_is_told_what_is_missing(
-    start_broker: StartBroker, kohort: Kohort, tools: ToolHost
-) -> None:
+def test_missing_rights_to_read_are_named(start_broker: StartBroker, kohort: Kohort, tools: ToolHost) -> None:
     broker = start_broker(OPEN_AUTHORIZER)
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
     closed, free = rig.topic([3, 3]), rig.topic([3])
@@ -345,10 +343,10 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
         "groups: {g: {offsets: {t: {0: {offset: 1, timestamp: 7}, 1: {offset: 5}}}}}\n"
     )
     answer = kohort.quick(f"describe g --lag-time --last-commit --snapshot {file} --output json").succeeded()
-    told = [
+    reported = [
         (row["lag"], row["lag_ms"], row["last_commit_ms"]) for row in answer.document["groups"][0]["offsets"]
     ]
-    assert told == [(4, None, 7), (0, 0, None)]
+    assert reported == [(4, None, 7), (0, 0, None)]
     assert "kohort: lag time is not known: a snapshot contains no records" in answer.stderr
     assert "kohort: g: the source does not show when offsets were committed" in answer.stderr
 

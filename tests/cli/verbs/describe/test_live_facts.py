@@ -23,38 +23,38 @@ def test_describe_shows_what_the_tool_shows(
     kohort: Kohort, fleet: Fleet, tools: ToolHost, mode: list[str]
 ) -> None:
     groups = fleet.consumer_groups
-    told = tools.ask(
+    reported = tools.ask(
         fleet.broker,
         CONSUMER_GROUPS,
         "--describe",
         *(word for group in groups for word in ("--group", group)),
         *mode,
     )
-    wanted = by_key(parse(told.stdout))
+    wanted = by_key(parse(reported.stdout))
     assert {group for group, *_ in wanted} == set(groups) - _without_rows(fleet, mode)
     describe = ["describe", "-b", fleet.broker.bootstrap, *groups, *mode]
 
     csv = kohort.quick(*describe, "--output", "csv").succeeded()
-    assert _as_told(csv.rows, wanted) == wanted
+    assert _as_reported(csv.rows, wanted) == wanted
 
     table = kohort.quick(*describe).succeeded()
-    assert _as_told(parse(table.stdout), wanted) == wanted
+    assert _as_reported(parse(table.stdout), wanted) == wanted
 
     document = kohort.quick(*describe, "--output", "json").document
     assert document["errors"] == []
     assert [group["group"] for group in document["groups"]] == groups
     rows = [row for group in document["groups"] for row in _rows(group, mode[0])]
-    assert _as_told(rows, wanted) == wanted
+    assert _as_reported(rows, wanted) == wanted
 
 
 def _without_rows(fleet: Fleet, mode: list[str]) -> set[str]:
     return {fleet.groups["simple"]} if "--members" in mode else set()
 
 
-def _as_told(rows: Iterable[Mapping[str, str]], told: Mapping[Key, Row]) -> dict[Key, Row]:
+def _as_reported(rows: Iterable[Mapping[str, str]], reported: Mapping[Key, Row]) -> dict[Key, Row]:
     """Our rows with the columns that the tool has for each: it leaves some out where they say nothing."""
     return {
-        key: {name: row.get(name, MISSING) for name in told.get(key, row)}
+        key: {name: row.get(name, MISSING) for name in reported.get(key, row)}
         for key, row in by_key(rows).items()
     }
 
@@ -103,8 +103,8 @@ def _rows(group: Mapping[str, Any], mode: str) -> list[Row]:
 
 def test_list_shows_what_the_tool_shows(kohort: Kohort, fleet: Fleet, tools: ToolHost) -> None:
     # With both options the tool prints both columns.
-    told = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
-    wanted = {row["GROUP"]: row for row in told if row["GROUP"].startswith(fleet.prefix)}
+    reported = parse(tools.ask(fleet.broker, CONSUMER_GROUPS, "--list", "--type", "--state").stdout)
+    wanted = {row["GROUP"]: row for row in reported if row["GROUP"].startswith(fleet.prefix)}
     answer = kohort.quick("list -b", fleet.broker.bootstrap, "--match", f"^{fleet.prefix}", "--output", "csv")
     assert answer.status == 0, answer.stderr
     rows = {row["GROUP"]: row for row in answer.rows}
@@ -145,14 +145,14 @@ def test_list_knows_groups_of_every_type(
 def test_a_share_group_is_in_the_state_that_its_own_tool_says(
     kohort: Kohort, fleet: Fleet, tools: ToolHost
 ) -> None:
-    told = parse(tools.ask(fleet.broker, SHARE_GROUPS, "--list", "--state").stdout)
+    reported = parse(tools.ask(fleet.broker, SHARE_GROUPS, "--list", "--state").stdout)
     answer = kohort.quick("list -b", fleet.broker.bootstrap, "--type", "share", "--output", "json")
     states = {row["group"]: row["state"] for row in answer.document["groups"]}
     assert states[fleet.groups["share"]] == "Stable"
-    assert states == {row["GROUP"]: row["STATE"] for row in told}
+    assert states == {row["GROUP"]: row["STATE"] for row in reported}
 
 
-def test_what_is_not_there_is_named_beside_what_is(kohort: Kohort, fleet: Fleet) -> None:
+def test_missing_groups_are_named_with_the_others(kohort: Kohort, fleet: Fleet) -> None:
     good = [fleet.groups["java-range"], fleet.groups["java-consumer"]]
     groups = [good[0], "no-such-group", good[1], "neither-this"]
     answer = kohort.quick("describe -b", fleet.broker.bootstrap, *groups, "--members", "--output", "json")

@@ -46,7 +46,7 @@ SAID = {
     "Leader: b. When it leaves, a leads.": "payments",
     "user data: an online upgrade is possible as long as no member of librdkafka leads": "payments",
     "Leader: not known. When it leaves, a leads; or b, if a is the one that leads now.": "unled",
-    "Leader: gone-1 led the last finished rebalance and is no member any more": "rebalancing",
+    "Leader: gone-1 led the last finished rebalance and is no longer a member": "rebalancing",
     "Not known now: whether assignments carry user data": "rebalancing",
     "Mixed: 1 of 2 members speaks the consumer protocol": "moving",
 }
@@ -94,7 +94,7 @@ def test_without_the_option_the_document_has_no_such_part(kohort: Kohort, snapsh
     assert "migration" not in document["groups"][0]
 
 
-def test_a_group_that_is_not_there_travels_beside_the_others(kohort: Kohort, snapshot: Path) -> None:
+def test_a_missing_group_is_reported_with_the_others(kohort: Kohort, snapshot: Path) -> None:
     answer = kohort.quick("describe moving nothing --migration --snapshot", snapshot)
     assert answer.status == 3
     assert "Mixed" in answer.stdout

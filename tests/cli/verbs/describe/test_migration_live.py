@@ -36,8 +36,8 @@ def describe(kohort: Kohort, broker: Broker) -> Callable[[str], Described]:
 def migration(kohort: Kohort, group: str, *source: str) -> Described:
     answer = kohort.quick("describe", group, "--migration", *source, "--output", "json").succeeded()
     (found,) = answer.document["groups"]
-    told: Described = found["migration"]
-    return told
+    reported: Described = found["migration"]
+    return reported
 
 
 def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], str | None]]]:
@@ -51,7 +51,7 @@ def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], s
 def two_members(
     broker: Broker, partitions: int, *, instance: str | None = None
 ) -> tuple[str, str, RawConsumer, RawConsumer]:
-    """A topic, a group, its first member, which has joined and has all, and one that is to be the second."""
+    """A topic, a group, its first member, which has joined and owns all, and the future second one."""
     topic, group = fresh_name("orders"), fresh_name("raw")
     create_topics(broker, {topic: partitions})
     first, second = (
@@ -69,7 +69,7 @@ def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
     assert waits(describe(group)) == {slow.id: []}
 
     quick.join()
-    slow.heartbeat()  # is told to give up, and goes on to have all
+    slow.heartbeat()  # must revoke, and continues to own all
     kept = {number for numbers in slow.given.values() for number in numbers}
     moving = sorted({0, 1, 2, 3} - kept)
     assert len(moving) == 2
@@ -115,12 +115,12 @@ def test_a_classic_rebalance_with_a_missing_member(
     answers = group.start_joining([new, *(each for each in group.members if each != missing)])
     found = describe(group.id)
     assert found["leader"] == group.leader
-    told = waits(found)
-    assert told[new] == [("joins", {}, None)]
-    assert {each: told[each] for each in group.members} == {
+    reported = waits(found)
+    assert reported[new] == [("joins", {}, None)]
+    assert {each: reported[each] for each in group.members} == {
         each: [("maybe-rejoin", {}, None)] for each in group.members
     }
-    assert "a rebalance is going on" in found["standing"]
+    assert "a rebalance is in progress" in found["standing"]
     assert found["upgrade_blocked_by"] is None
 
     answers += group.start_joining([missing])
@@ -136,7 +136,7 @@ def test_a_classic_rebalance_with_a_missing_member(
     assert {each["epoch"] for each in found["members"]} == {group.generation}
 
 
-def test_a_leader_that_has_left_is_not_taken_for_the_leader(
+def test_a_leader_that_has_left_is_not_the_leader(
     broker: Broker, describe: Callable[[str], Described]
 ) -> None:
     group = RawGroup(broker=broker)

@@ -1,4 +1,4 @@
-"""`kohort exporter` in a process of its own, and what it is scraped for."""
+"""`kohort exporter` in a separate process, and its scrapes."""
 
 from __future__ import annotations
 

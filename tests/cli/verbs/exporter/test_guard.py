@@ -48,9 +48,7 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def test_beyond_this_machine_whoever_has_a_login_reads_over_tls(
-    kohort: Kohort, files: Path, tmp_path: Path
-) -> None:
+def test_other_machines_read_over_tls_with_a_login(kohort: Kohort, files: Path, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("t0ken\n")
     options: list[str | Path] = ["--tls-certificate", files / "broker.pem", "--tls-key", files / "broker.key"]
@@ -69,7 +67,7 @@ def test_beyond_this_machine_whoever_has_a_login_reads_over_tls(
         assert status(exporter, basic("prometheus", "of:the scraper")) == 200
         assert status(exporter, "bearer t0ken") == 200
         for wrong in (
-            basic("prometheus", "of:the"), basic("nobody", ""), basic("", ""), "Basic ?", "Basic", "Bearer", "Digest x",
+            basic("prometheus", "of:the"), basic("other", ""), basic("", ""), "Basic ?", "Basic", "Bearer", "Digest x",
             "Bearer t0ken2", "Basic " + base64.b64encode(b"\xff:\xff").decode(), "Bearer \xfc",
         ):  # fmt: skip
             assert status(exporter, wrong) == 401, wrong
@@ -79,7 +77,7 @@ def test_beyond_this_machine_whoever_has_a_login_reads_over_tls(
         assert status(exporter, "Bearer another") == 401
         exporter.tls = trusting(files, certificate=True)
         assert status(exporter) == 200
-        # Whoever speaks no TLS, or says nothing, disturbs nobody.
+        # Clients without TLS, or silent ones, do not block others.
         host, port = exporter.url.removeprefix("https://").split(":")
         with socket.create_connection((host, int(port))) as silent:
             with socket.create_connection((host, int(port))) as plain:

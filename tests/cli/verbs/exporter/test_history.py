@@ -51,7 +51,7 @@ def after(*polls: Reading, interval_ms: int = 0) -> ExporterHistory:
     [
         (CONSUMER, CONSUMER, 0),
         (CONSUMER, replace(CONSUMER, group_epoch=7), 3),
-        (CONSUMER, replace(CONSUMER, group_epoch=1), 0),  # deleted, and made anew
+        (CONSUMER, replace(CONSUMER, group_epoch=1), 0),  # deleted, and created again
         (CLASSIC, CONSUMER, 1),
         (CLASSIC, CLASSIC, 0),
         (CLASSIC, replace(CLASSIC, state=GroupState.PREPARING_REBALANCE), 1),
@@ -127,7 +127,7 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
         assert shown.progress == rates._replace(partitions={})
 
 
-def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none() -> None:
+def test_an_unreadable_group_keeps_its_counts_a_deleted_one_does_not() -> None:
     history = after(
         reading(0, CONSUMER), reading(EVERY_MS, replace(CONSUMER, group_epoch=9)), reading(2 * EVERY_MS, None)
     )
@@ -143,7 +143,7 @@ def test_a_group_that_cannot_be_read_keeps_its_counts_and_one_that_is_gone_none(
     assert history.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
 
 
-def test_a_group_without_a_coordinator_has_that_finding_and_one_that_is_hidden_none() -> None:
+def test_a_group_without_a_coordinator_has_that_finding() -> None:
     for error, found in (("COORDINATOR_NOT_AVAILABLE", 1), ("GROUP_AUTHORIZATION_FAILED", None)):
         unread = Reading(
             at_ms=EVERY_MS,

@@ -43,7 +43,7 @@ async def heartbeat(cluster: Cluster) -> int:
     return int(answer["error_code"])
 
 
-def test_an_error_for_so_many_requests(fault: Faults, served: Served) -> None:
+def test_an_error_for_a_number_of_requests(fault: Faults, served: Served) -> None:
     assert "is in force\n" in fault("error not_coordinator --api Heartbeat --times 1").succeeded().stdout
     assert served.ask(heartbeat) == ErrorCode.NOT_COORDINATOR
     assert served.ask(heartbeat) == ErrorCode.UNKNOWN_MEMBER_ID
@@ -86,7 +86,7 @@ def test_a_coordinator_moves(fault: Faults) -> None:
     assert moved.stdout == "the coordinator of billing is now broker 1, which loads for 0.01 s\n"
 
 
-def test_a_broker_crashes_and_comes_back(fault: Faults) -> None:
+def test_a_broker_crashes_and_restarts(fault: Faults) -> None:
     assert fault("crash billing --for 10ms").succeeded().stdout == "broker 1 is down for 0.01 s\n"
     wait_until(lambda: fault("list").status == 0, "the broker is back")
 

@@ -146,7 +146,7 @@ def test_a_directory_that_is_somebody_elses(kohort: Kohort, sample: Path, tmp_pa
 
 
 @LONG
-def test_what_cannot_be_read_is_told_and_ends_nothing(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+def test_unreadable_input_is_reported_and_stops_nothing(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     partition = tmp_path / "data" / "__consumer_offsets-28"
     partition.mkdir(parents=True)
     whole = (sample / "__consumer_offsets-28" / "00000000000000000000.log").read_bytes()

@@ -73,7 +73,7 @@ def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ("--vary concurrency=0", "members that are restarted together, not '0'"),
         ("--vary bounce-seconds=soon", "a number of seconds, not 'soon'"),
@@ -84,10 +84,10 @@ def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: 
     ],
 )
 def test_what_is_invalid_is_refused_before_spark_starts(
-    kohort: Kohort, tmp_path: Path, words: str, told: str
+    kohort: Kohort, tmp_path: Path, words: str, reported: str
 ) -> None:
     kohort.quick("fleet rehearse --to consumer --snapshots", tmp_path, *words.split()).assert_refused(
-        told, status=2
+        reported, status=2
     )
 
 

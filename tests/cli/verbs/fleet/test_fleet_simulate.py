@@ -34,7 +34,7 @@ def test_scenarios_are_played_under_every_combination(kohort: Kohort, tmp_path: 
 
 
 @pytest.mark.usefixtures("spark")
-def test_what_fails_is_told_with_its_command(kohort: Kohort) -> None:
+def test_a_failed_run_is_listed_with_its_command(kohort: Kohort) -> None:
     line = "fleet simulate two-bounces --break two-bounces --seeds 2"
     answer = kohort.quick(line)
     assert answer.status == 1
@@ -46,7 +46,7 @@ def test_what_fails_is_told_with_its_command(kohort: Kohort) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ("no-such-scenario", "no scenario"),
         ("scale-out --vary session.timeout.ms", "NAME=VALUE"),
@@ -56,8 +56,8 @@ def test_what_fails_is_told_with_its_command(kohort: Kohort) -> None:
         ("scale-out --report no-such-directory/page.html", "does not exist"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_spark_starts(kohort: Kohort, words: str, told: str) -> None:
-    kohort.quick("fleet simulate", *words.split()).assert_refused(told, status=2)
+def test_an_invalid_request_is_refused_before_spark_starts(kohort: Kohort, words: str, reported: str) -> None:
+    kohort.quick("fleet simulate", *words.split()).assert_refused(reported, status=2)
 
 
 def test_a_page_escapes_what_somebody_else_chose() -> None:

@@ -52,7 +52,7 @@ def test_a_run_is_a_document_of_the_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ((), "only a live cluster can be followed"),
         (("-b", "127.0.0.1:1", "--checkpoint", "{out}"), "is inside the table directory"),
@@ -60,11 +60,13 @@ def test_a_run_is_a_document_of_the_schema() -> None:
         (("-b", "127.0.0.1:1", "--once", "--for", "3"), "--for cannot be used with it"),
     ],
 )
-def test_what_makes_no_sense_is_told_before_spark_is_started(
-    kohort: Kohort, tmp_path: Path, words: tuple[str, ...], told: str
+def test_invalid_options_are_refused_before_spark_starts(
+    kohort: Kohort, tmp_path: Path, words: tuple[str, ...], reported: str
 ) -> None:
     out = str(tmp_path / "tables")
-    kohort.quick("fleet follow --out", out, *(word.format(out=out) for word in words)).assert_refused(told)
+    kohort.quick("fleet follow --out", out, *(word.format(out=out) for word in words)).assert_refused(
+        reported
+    )
     assert not (tmp_path / "tables").exists()
 
 
@@ -96,6 +98,6 @@ def test_tables_follow_a_cluster_until_ctrl_c(
     finally:
         program.kill()
     assert (second.status, second.stderr) == (0, "")
-    told = [json.loads(line) for line in second.stdout.splitlines()]
-    assert told[-1]["records"] == line["records"] + sum(each["added"] for each in told)
+    reported = [json.loads(line) for line in second.stdout.splitlines()]
+    assert reported[-1]["records"] == line["records"] + sum(each["added"] for each in reported)
     assert not list(program.temporary.iterdir())

@@ -176,7 +176,7 @@ def test_settings_are_handed_on() -> None:
     ],
     ids=["nothing", "analysis", "java", "python", "long"],
 )
-def test_the_cause_is_told_without_its_stacks(text: str, said: str) -> None:
+def test_the_cause_is_shown_without_its_stacks(text: str, said: str) -> None:
     assert cause_of(text) == said
 
 
@@ -219,6 +219,6 @@ def test_a_terminal_sees_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
         "checking groups",
     ):
         assert words in shown
-    # Every step has words of its own.
+    # Every step has its own words.
     assert not any(f"kohort: {step.value} " in shown for step in HistoryStep)
     assert shown.endswith("\x1b[2K")

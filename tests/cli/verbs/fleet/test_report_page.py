@@ -77,7 +77,7 @@ def test_without_durations_the_worst_are_those_that_rebalanced_most_often() -> N
     assert '<rect class="k3" x="0%" width="100%"' in page
 
 
-def test_what_is_not_known_is_not_told_as_nothing() -> None:
+def test_unknown_values_are_not_shown_as_zero() -> None:
     one = fleet_numbers.one()
     page = history_page(one)
     assert "<li><b>-</b><span>rebalancing</span></li>" in page

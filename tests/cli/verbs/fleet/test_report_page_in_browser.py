@@ -196,7 +196,7 @@ def test_pictures_have_names(page: Page) -> None:
 
 
 @pytest.mark.parametrize("marks", [0, 1, 5, 24, 60, 120])
-def test_a_drawing_of_its_own(browser: Chromium, tmp_path: Path, marks: int) -> None:
+def test_a_separate_drawing(browser: Chromium, tmp_path: Path, marks: int) -> None:
     file = tmp_path / "timeline.svg"
     file.write_text(timeline_svg(fleet_numbers.timeline(HOSTILE, marks=marks)), encoding="utf-8")
     page = browser.open(file.as_uri())

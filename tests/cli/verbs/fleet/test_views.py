@@ -77,13 +77,13 @@ def test_a_row_per_group() -> None:
     )
 
 
-def test_what_open_transactions_hold_back_is_told() -> None:
+def test_offsets_held_back_by_transactions_are_reported() -> None:
     assert fleet_history_document(history(held_back=0)).remarks == ()
     (remark,) = fleet_history_document(history(held_back=1200)).remarks
     assert remark == "1,200 offsets after the start of open transactions not read; a later run reads them"
 
 
-def test_a_time_that_is_not_known_is_not_told_as_none() -> None:
+def test_an_unknown_time_is_not_shown_as_none() -> None:
     document = fleet_history_document(history(groups=[{**GROUP, "rebalancing_s": None}]))
     (row,) = [line.split() for line in rendered(document).splitlines() if line.startswith("payments")]
     assert row[6] == "-"
@@ -175,14 +175,14 @@ def test_the_sums_of_an_audit() -> None:
         ("fleet-audit", "quarantined", "quarantine"),
     ],
 )
-def test_a_row_is_told_whole(schema: str, part: str, table: str) -> None:
+def test_a_row_has_all_columns(schema: str, part: str, table: str) -> None:
     tables = _tables()
-    told = load(schema)["$defs"][part]
+    reported = load(schema)["$defs"][part]
     columns = {field.name: field for field in tables[table].fields if field.name != "day"}
-    assert list(told["properties"]) == list(columns)
-    assert told["required"] == list(columns)
+    assert list(reported["properties"]) == list(columns)
+    assert reported["required"] == list(columns)
     for name, field in columns.items():
-        kinds = told["properties"][name].get("type", "string")
+        kinds = reported["properties"][name].get("type", "string")
         assert ("null" in kinds) == field.nullable, name
 
 

@@ -107,11 +107,11 @@ def test_documents_fit_the_schema_and_the_lines(kohort: Kohort, directory: Path,
 
 
 def test_a_document_of_nothing(kohort: Kohort, directory: Path) -> None:
-    document = _dump(kohort, directory, "--group", "nobody", output="json").document
+    document = _dump(kohort, directory, "--group", "missing", output="json").document
     assert document == {"kohort": 1, "command": "log dump", "records": [], "errors": []}
-    assert yaml.safe_load(_dump(kohort, directory, "--group", "nobody", output="yaml").stdout) == document
+    assert yaml.safe_load(_dump(kohort, directory, "--group", "missing", output="yaml").stdout) == document
     for output in ("ndjson", "table"):
-        assert _dump(kohort, directory, "--group", "nobody", output=output).stdout == ""
+        assert _dump(kohort, directory, "--group", "missing", output=output).stdout == ""
 
 
 def test_the_schema_wants_all_of_a_record(kohort: Kohort, directory: Path) -> None:
@@ -215,7 +215,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize(("options", "reason"), NONSENSE.items())
-def test_a_choice_that_makes_no_sense(kohort: Kohort, directory: Path, options: str, reason: str) -> None:
+def test_invalid_selections_are_refused(kohort: Kohort, directory: Path, options: str, reason: str) -> None:
     _dump(kohort, directory, *options.split()).assert_refused(reason)
 
 
@@ -234,7 +234,7 @@ def test_files_partitions_and_log_directories(kohort: Kohort, directory: Path, t
     assert _offsets(kohort, elsewhere) == wanted[:7]
 
 
-def test_a_partition_that_is_to_be_deleted_counts_where_it_is_named(kohort: Kohort, directory: Path) -> None:
+def test_a_partition_being_deleted_counts_if_it_is_named(kohort: Kohort, directory: Path) -> None:
     deleted = directory / f"__consumer_offsets-3.{'0' * 32}-delete"
     deleted.mkdir()
     (deleted / FIRST).write_bytes((directory / PARTITION / FIRST).read_bytes())

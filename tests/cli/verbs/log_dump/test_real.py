@@ -29,15 +29,15 @@ ESCAPE = re.compile(r"\\\\|\\u[0-9A-F]{4}")
 """A backslash, or a character by its number."""
 
 
-def _told(tools: ToolHost, files: Sequence[Path]) -> dict[str, list[str]]:
+def _reported(tools: ToolHost, files: Sequence[Path]) -> dict[str, list[str]]:
     """What the tool prints of each file: a line per batch and per record."""
     done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", ",".join(map(str, files)))
     assert done.returncode == 0, done.stderr
-    told = {}
+    reported = {}
     for part in done.stdout.split("Dumping ")[1:]:
         file, *lines = part.split("\n")
-        told[file] = [line for line in lines if line.startswith(("| ", "baseOffset"))]
-    return told
+        reported[file] = [line for line in lines if line.startswith(("| ", "baseOffset"))]
+    return reported
 
 
 def _shown(kohort: Kohort, *args: str | Path) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _told_alike(lines: Sequence[str]) -> list[str]:
+def _comparable(lines: Sequence[str]) -> list[str]:
     """The tool's lines without Java's reasons, and with control characters escaped in small letters."""
     shortened = [
         line.partition(" skipping.")[0] + " skipping." if " skipping." in line else line for line in lines
@@ -100,11 +100,11 @@ def _told_alike(lines: Sequence[str]) -> list[str]:
 
 
 def _compare(kohort: Kohort, tools: ToolHost, files: Sequence[Path]) -> None:
-    told = _told(tools, files)
+    reported = _reported(tools, files)
     for file in files:
         batches, records = _shown(kohort, file, "--batches"), _shown(kohort, file)
         assert {each["file"] for each in (*batches, *records)} <= {str(file)}
-        assert list(_lines(batches, records)) == _told_alike(told[str(file)])
+        assert list(_lines(batches, records)) == _comparable(reported[str(file)])
 
 
 @pytest.mark.parametrize("log", ["whole", "compacted"])

@@ -228,12 +228,12 @@ DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
 """A file, what is done to it, and how each problem begins; without a name it is in that file."""
 
 
-@pytest.mark.parametrize(("name", "damage", "told"), DAMAGE.values(), ids=DAMAGE.keys())
+@pytest.mark.parametrize(("name", "damage", "reported"), DAMAGE.values(), ids=DAMAGE.keys())
 def test_what_is_wrong_is_placed(
-    kohort: Kohort, directory: Path, name: str, damage: Damage, told: list[str]
+    kohort: Kohort, directory: Path, name: str, damage: Damage, reported: list[str]
 ) -> None:
     damage(directory / PARTITION / name)
-    wanted = [f"{name}{start}" if start.startswith(",") else start for start in told]
+    wanted = [f"{name}{start}" if start.startswith(",") else start for start in reported]
     problems = _problems(kohort, directory)
     assert [problem[: len(start)] for problem, start in zip(problems, wanted, strict=True)] == wanted
 
@@ -266,7 +266,7 @@ def test_every_flipped_bit_in_a_checked_place_is_found(kohort: Kohort, directory
         file.write_bytes(whole)
 
 
-def test_damage_and_a_directory_that_is_none(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
+def test_damage_and_a_directory_that_is_not_a_log(kohort: Kohort, directory: Path, tmp_path: Path) -> None:
     nowhere = _verify(kohort, directory, tmp_path / "nowhere")
     nowhere.assert_refused("nowhere cannot be read: No such file or directory", status=3)
     file = directory / PARTITION / FIRST

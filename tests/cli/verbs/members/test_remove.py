@@ -1,4 +1,4 @@
-"""`kohort members remove` on a real broker: what leaves, what follows, and who comes back."""
+"""`kohort members remove` on a real broker: what leaves, what follows, and what rejoins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
 
 
 def beat(rig: OffsetRig, group: str, member: str, topic: str, epoch: int = 0) -> None:
-    """The one heartbeat of a static member of the consumer protocol that no process stands behind."""
+    """The only heartbeat of a static member of the consumer protocol without a process."""
     joins = epoch == 0
     answer = ask(
         rig.broker.port,
@@ -85,12 +85,12 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
         beat(rig, group, name, topic)
     beat(rig, group, "three", topic, epoch=-2)
     answer = removed(rig, group, "--instance", "one", "--member", "three").succeeded()
-    (told,) = answer.document["groups"]
-    assert {each["member"]: (each["epoch"], each["removed"]) for each in told["removals"]}["three"] == (
+    (reported,) = answer.document["groups"]
+    assert {each["member"]: (each["epoch"], each["removed"]) for each in reported["removals"]}["three"] == (
         -2,
         True,
     )
-    assert "members with epoch -2 left for a restart: they rejoin as new members" in told["follows"]
+    assert "members with epoch -2 left for a restart: they rejoin as new members" in reported["follows"]
     assert [
         each.member_id for each in wait_group(rig.broker, group, members=1, state="Assigning").members
     ] == ["two"]
@@ -106,8 +106,8 @@ def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, topic:
     old = member_of(rig, group, one.name).member_id
     done = removed(rig, group, "--client-id", one.name).succeeded()
     assert f"removed 1 member of {group}, which is " in done.stderr
-    (told,) = done.document["groups"]
-    assert [(each["member"], each["client_id"]) for each in told["removals"]] == [(old, one.name)]
+    (reported,) = done.document["groups"]
+    assert [(each["member"], each["client_id"]) for each in reported["removals"]] == [(old, one.name)]
     wait_group(rig.broker, group, members=2)
     # A member of the consumer protocol keeps its id.
     assert (member_of(rig, group, one.name).member_id == old) is (protocol == "consumer")
@@ -117,7 +117,7 @@ def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, topic:
 
 
 @pytest.mark.kafka
-def test_the_last_of_the_consumer_protocol_does_not_come_back(
+def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
     rig: OffsetRig, members: Members, topic: str
 ) -> None:
     """A broker converts what stays to a classic group, which a heartbeat of the removed member does not find."""
@@ -126,8 +126,8 @@ def test_the_last_of_the_consumer_protocol_does_not_come_back(
     wait_group(rig.broker, group, members=1)  # a group that is just made cannot be converted
     modern = members.java(rig.broker, group, [topic], group_protocol="consumer")
     wait_group(rig.broker, group, members=2)
-    (told,) = removed(rig, group, "--client-id", modern.name).succeeded().document["groups"]
-    assert any("the group becomes classic" in each for each in told["follows"])
+    (reported,) = removed(rig, group, "--client-id", modern.name).succeeded().document["groups"]
+    assert any("the group becomes classic" in each for each in reported["follows"])
     assert "GroupIdNotFoundException" in str(modern.wait_event("error").reason)
     assert wait_group(rig.broker, group, members=1).kind == "classic"
 
@@ -142,7 +142,7 @@ def test_members_of_share_and_streams_groups_leave_by_heartbeat(
     for group in (share, streams):
         view = wait_group(rig.broker, group, members=1)
         done = removed(rig, group, "--member", view.members[0].member_id, "--reason", "x").succeeded()
-        # A busy machine looks after it has joined again.
+        # A busy machine reads only after it has rejoined.
         assert f"removed 1 member of {group}, which is " in done.stderr
         assert "--reason is not sent" in done.stderr
     wait_group(rig.broker, share, members=1)

@@ -167,7 +167,7 @@ def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
     assert here.rig.committed(f"{group}-copy") == {(copy, n): expected[n][1] for n in (0, 1, 2, 7, 8)}
     here.clone(group, "--unproved", "--execute", "--yes").succeeded()
     assert here.rig.committed(f"{group}-copy") == {(copy, n): after for n, (_, after) in expected.items()}
-    # The search ends where it is told to.
+    # The search ends at its limit.
     assert facts(here.clone(group, "--topic", f"{topic}:1", "--search", "100"))[1][0] != "proved"
     table = here.clone(group, "--topic", f"{topic}:0", output="table").succeeded().stdout
     for word in ("2026-01-01T00:00:00.007Z", "proved", "SOURCE-TOPIC"):
@@ -327,16 +327,16 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
         return len(kept()) < count // 2
 
     wait_until(is_compacted, "the copy is compacted", timeout_s=120, every_s=1)
-    told: set[str] = set()
+    reported: set[str] = set()
     for offset in range(3, count, 97):
         answer = two.clone(rig.group({(topic, 0): offset}))
         verdict, after = facts(answer)[0]
-        told.add(verdict)
+        reported.add(verdict)
         before = [number for place, number in kept().items() if place < after]
         assert max(before, default=-1) < offset, (offset, verdict)
         if verdict == "proved":
             assert min(number for place, number in kept().items() if place >= after) >= offset
-    assert "proved" in told
+    assert "proved" in reported
 
 
 def test_options_of_another_cluster_need_one(kohort: Kohort) -> None:

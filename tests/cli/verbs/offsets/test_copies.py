@@ -34,9 +34,11 @@ def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None
     group, other = (rig.group({(topic, 0): 7, (topic, 1): 12}) for _ in range(2))
     for groups in ([group], [group, other]):
         words = [word for name in groups for word in ("--group", name)]
-        told = rig.tool("--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *words)
+        reported = rig.tool(
+            "--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *words
+        )
         rows = list(csv.reader(io.StringIO(exported(rig, *groups))))
-        assert sorted(rows) == sorted(row for row in csv.reader(io.StringIO(told.stdout)) if row)
+        assert sorted(rows) == sorted(row for row in csv.reader(io.StringIO(reported.stdout)) if row)
         assert {len(row) for row in rows} == {2 + len(groups)}
     assert exported(rig, group, "--with-group").startswith(f"{group},{topic},0,7\n")
     assert exported(rig, group, "--topic", f"{topic}:1") == f"{topic},1,12\n"
@@ -52,14 +54,19 @@ def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str
     match = ["--match", f"^({group}|{other})$"] if name == "plain" else ["--", group, other]
     rig.kohort.quick("offsets export -o", str(file), "-b", rig.broker.bootstrap, *match)
     both = ["--group", group, "--group", other]
-    told = rig.told(*both, "--from-file", str(file))
-    assert told == {(group, topic, 0): 7, (group, topic, 1): 12, (group, topic, 2): 0, (other, topic, 0): 1}
-    assert after(rig.ours("offsets import", str(file))) == told
+    reported = rig.reported(*both, "--from-file", str(file))
+    assert reported == {
+        (group, topic, 0): 7,
+        (group, topic, 1): 12,
+        (group, topic, 2): 0,
+        (other, topic, 0): 1,
+    }
+    assert after(rig.ours("offsets import", str(file))) == reported
 
     theirs = tmp_path / "theirs.csv"
     words = ["--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *both]
     theirs.write_text(rig.tool(*words).stdout)
-    assert after(rig.ours("offsets import", str(theirs))) == told
+    assert after(rig.ours("offsets import", str(theirs))) == reported
 
 
 @kafka
@@ -72,8 +79,8 @@ def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path:
     assert (answer.status, answer.document["executed"]) == (0, True)
     assert rig.committed(fresh) == rig.committed(group)
     # The file names no group, so somebody has to.
-    nobody = rig.ours("offsets import", str(file))
-    assert (nobody.status, nobody.stdout) == (2, "")
+    missing = rig.ours("offsets import", str(file))
+    assert (missing.status, missing.stdout) == (2, "")
 
 
 @kafka
@@ -106,9 +113,9 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
     assert rig.committed(target) == {(topic, 0): 7, (topic, 1): 2, (topic, 2): 0}
 
     def facts(group: str) -> list[tuple[object, ...]]:
-        (told,) = rig.ours("describe", group).document["groups"]
+        (reported,) = rig.ours("describe", group).document["groups"]
         names = ("partition", "committed", "leader_epoch", "metadata")
-        return [tuple(row[name] for name in names) for row in told["offsets"] if row["partition"] < 2]
+        return [tuple(row[name] for name in names) for row in reported["offsets"] if row["partition"] < 2]
 
     assert facts(target) == facts(origin)
     assert facts(target)[0][1] == 7
@@ -127,8 +134,8 @@ def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 7})
     same = rig.ours("offsets clone", group, group)
     assert (same.status, same.stdout) == (2, "")
-    nobody = rig.ours("offsets clone no-such-group", group)
-    assert (nobody.status, nobody.stderr) == (3, "kohort: no-such-group: no such group\n")
+    missing = rig.ours("offsets clone no-such-group", group)
+    assert (missing.status, missing.stderr) == (3, "kohort: no-such-group: no such group\n")
     other = rig.group({(topic, 0): 9})
     with rig.joined(group, topic):
         active = rig.ours(f"offsets clone {other} {group} --execute --yes")
@@ -154,7 +161,9 @@ BAD_FILES: dict[bytes | None, str] = {
 
 
 @pytest.mark.parametrize(("content", "said"), BAD_FILES.items(), ids=map(repr, BAD_FILES))
-def test_a_bad_file_is_told_by_line(kohort: Kohort, tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_a_bad_file_is_refused_with_its_line(
+    kohort: Kohort, tmp_path: Path, content: bytes | None, said: str
+) -> None:
     file = tmp_path / "offsets.csv"
     if content is not None:
         file.write_bytes(content)

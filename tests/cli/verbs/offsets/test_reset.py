@@ -1,4 +1,4 @@
-"""`kohort offsets reset` on a real broker, beside kafka-consumer-groups on the same state."""
+"""`kohort offsets reset` on a real broker, compared with kafka-consumer-groups on the same state."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_what_was_never_committed_cannot_be_shifted(rig: OffsetRig, topic: str) 
 def test_committed_offsets_outside_the_log_stay_with_to_current(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 500, (topic, 1): 1})
     words = ["--topic", f"{topic}:0,1", "--to-current"]
-    assert rig.previewed(group, *words) == rig.told("--group", group, *words)
+    assert rig.previewed(group, *words) == rig.reported("--group", group, *words)
     assert rig.previewed(group, *words)[group, topic, 0] == 500
 
 
@@ -147,8 +147,8 @@ def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic:
         for consent in ([], ["--execute", "--yes"]):
             answer = rig.ours(reset, *consent)
             answer.assert_said(4, f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them")
-            (told,) = answer.document["groups"]
-            assert (told["applicable"], told["members"]) == (False, [member])
+            (reported,) = answer.document["groups"]
+            assert (reported["applicable"], reported["members"]) == (False, [member])
             assert not answer.document["executed"]
         assert rig.committed(group)[topic, 0] == 3
     # Its last member gone, the group is Empty.
@@ -211,7 +211,7 @@ def test_where_a_file_ends(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     assert rig.previewed(*groups, "--from-file", str(several)) == ends
 
 
-def test_a_file_for_one_group_is_not_taken_for_two(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+def test_a_file_for_one_group_is_not_for_two(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     file = tmp_path / "single.csv"
     file.write_text(f"{topic},0,8\n")
     groups = [rig.group({(topic, 0): 3}) for _ in range(2)]
@@ -279,17 +279,17 @@ def test_where_only_the_admin_client_can_log_in(rig: OffsetRig, topic: str) -> N
     ]
     with admin_only(rig.broker) as source:
         writer = writer_of(source)
-        told = writer.commit({group: changes})[group]
+        reported = writer.commit({group: changes})[group]
         with pytest.raises(UsageError, match=r"Kafka's own tools can"):
             writer.delete_offsets({group: [(topic, 0)]})
-    assert (told[topic, 0], told[topic, 1]) == (None, None)
-    unknown = told["no-such-topic", 0]
+    assert (reported[topic, 0], reported[topic, 1]) == (None, None)
+    unknown = reported["no-such-topic", 0]
     assert unknown is not None
     assert (unknown.refused, unknown.message) == (True, "Unknown topic or partition (UNKNOWN_TOPIC_OR_PART)")
     assert rig.committed(group) == {(topic, 0): 5, (topic, 1): 5}
 
 
-def test_committed_offsets_that_cannot_be_read_are_not_taken_for_none(topic: str) -> None:
+def test_unreadable_committed_offsets_are_not_missing_ones(topic: str) -> None:
     """To-current would go to the end."""
     group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY)
     problem = Problem(subject="g", message="GROUP_AUTHORIZATION_FAILED")

@@ -1,4 +1,4 @@
-"""Offsets of share groups on a real broker, beside kafka-share-groups on the same state."""
+"""Offsets of share groups on a real broker, compared with kafka-share-groups on the same state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def made(rig: OffsetRig, topic: str) -> str:
     return group
 
 
-def told(rig: OffsetRig, group: str) -> Figures:
+def reported(rig: OffsetRig, group: str) -> Figures:
     return {
         (row["TOPIC"], row["PARTITION"]): (row["LEADER-EPOCH"], row["START-OFFSET"], row["LAG"])
         for row in tool(rig, "--describe", "--verbose", "--group", group)
@@ -71,7 +71,7 @@ def test_a_reset_sets_what_the_tool_sets(rig: OffsetRig, topic: str, scenario: s
     done = rig.ours(f"offsets reset {one} --all-topics {scenario} --execute --yes").succeeded()
     assert "are delivered, including those that it has acknowledged" in done.stderr
     assert {row["applied"] for row in done.document["groups"][0]["offsets"]} == {True}
-    assert ours(rig, one) == told(rig, one) == told(rig, other)
+    assert ours(rig, one) == reported(rig, one) == reported(rig, other)
 
 
 def test_scenarios_that_the_tool_of_4_3_does_not_have(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_reset_makes_a_share_group_where_only_those_are_meant(rig: OffsetRig, 
     done = rig.ours(f"{words} --type share --execute --yes").succeeded()
     assert f"{group}: no such group; setting start offsets creates a share group" in done.stderr
     assert "acknowledged" not in done.stderr
-    assert ours(rig, group) == told(rig, group)
+    assert ours(rig, group) == reported(rig, group)
     refused = rig.ours(f"offsets reset {classic} --topic {topic} --to-earliest --type share")
     refused.assert_said(3, f"{classic}: its type is classic, not share")
 
@@ -111,10 +111,10 @@ def test_offsets_are_deleted_of_whole_topics(rig: OffsetRig, topic: str) -> None
     part.assert_said(4, "offsets of a share group are deleted by topic")
     done = rig.ours(f"offsets delete {group} --topic {topic} --execute --yes").succeeded()
     assert [row["deleted"] for row in done.document["groups"][0]["offsets"]] == [True] * 3
-    assert ours(rig, group) == told(rig, group) == {(second, "0"): ("0", "0", "1")}
+    assert ours(rig, group) == reported(rig, group) == {(second, "0"): ("0", "0", "1")}
     rig.ours(f"offsets delete {group} --topic {topic}").assert_said(3, "shows no committed offset there")
     assert rig.ours(f"offsets delete {group} --all-topics --execute --yes").succeeded().status == 0
-    assert told(rig, group) == {}
+    assert reported(rig, group) == {}
     assert rig.ours(f"delete {group} --execute --yes").succeeded().status == 0
 
 
@@ -133,7 +133,7 @@ def test_a_group_with_members_stays_as_it_is(rig: OffsetRig, members: Members, t
 
     wait_until(delivers, "the share group has partitions")
     wait_until(assigned, "the tool shows its member with all of them")
-    assert ours(rig, group) == told(rig, group)
+    assert ours(rig, group) == reported(rig, group)
     (one,) = rig.ours("describe --members", group).document["groups"][0]["members"]
     assert (one["owned"], one["subscription"]["topics"]) == ({topic: [0, 1, 2]}, [topic])
     refusal = (

@@ -1,4 +1,4 @@
-"""Streams groups on a real broker, beside kafka-streams-groups: two applications alike, one for each tool."""
+"""Streams groups on a real broker, compared with kafka-streams-groups: two equal applications, one for each tool."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = "abcdef"
 
 @dataclass(frozen=True, kw_only=True)
 class Applications:
-    """Two that have read everything and were stopped, and what was seen of ours while it ran."""
+    """Two that have read everything and were stopped, and observations of ours while it ran."""
 
     rig: OffsetRig
     topic: str
@@ -67,10 +67,10 @@ def apps(
     ]
 
     def read_all() -> bool:
-        told = [rig.ours("describe", name) for name in names]
-        if any(answer.status for answer in told):
+        reported = [rig.ours("describe", name) for name in names]
+        if any(answer.status for answer in reported):
             return False
-        rows = [row for answer in told for row in answer.document["groups"][0]["offsets"]]
+        rows = [row for answer in reported for row in answer.document["groups"][0]["offsets"]]
         return len(rows) == 8 and {row["lag"] for row in rows} == {0}
 
     wait_until(read_all, "both applications have read everything")
@@ -91,8 +91,8 @@ def apps(
         member.stop()
 
     def empty() -> bool:
-        told = rig.ours("describe --state", *names).document["groups"]
-        return [group["state"] for group in told] == ["Empty", "Empty"]
+        reported = rig.ours("describe --state", *names).document["groups"]
+        return [group["state"] for group in reported] == ["Empty", "Empty"]
 
     wait_until(empty, "both applications are stopped")
     yield Applications(rig=rig, topic=topic, ours=ours, theirs=theirs, **running)  # type: ignore[arg-type]
@@ -157,12 +157,12 @@ def test_from_a_reset_to_the_end_as_by_the_tool(apps: Applications, tmp_path: Pa
     # Input topics only, as all of them.
     for scenario in ("--to-earliest", "--to-latest", "--to-offset 3", "--shift-by -2", "--to-current",
                      "--to-datetime 2026-01-01T00:02:30.000", "--by-duration P9000D"):  # fmt: skip
-        told = tool(
+        reported = tool(
             rig, "--reset-offsets", "--dry-run", "--group", theirs, "--all-input-topics", *scenario.split()
         )
         shown = rig.ours(f"offsets reset {ours} --all-topics {scenario}").succeeded()
         assert {key[1:]: offset for key, offset in after(shown).items()} == {
-            (row["TOPIC"], int(row["PARTITION"])): int(row["NEW-OFFSET"]) for row in told
+            (row["TOPIC"], int(row["PARTITION"])): int(row["NEW-OFFSET"]) for row in reported
         }
         assert {key[1:] for key in after(shown)} == every
     changelog, repartition = f"{ours}-counts-changelog", f"{ours}-counts-repartition"

@@ -60,7 +60,7 @@ def test_share_and_streams_groups_are_waited_for(rig: OffsetRig, members: Member
     assert f"set 1 offset of {groups[1]}; 1 offset of {groups[0]}" in rest
 
 
-def test_members_that_stay_after_a_close_are_told(rig: OffsetRig) -> None:
+def test_members_that_stay_after_a_close_are_named(rig: OffsetRig) -> None:
     """Static ones, and those of Kafka Streams on the classic protocol: until their session ends."""
     topic, group = rig.topic([1]), fresh_name("static")
     settings = {"bootstrap.servers": rig.broker.bootstrap, "group.id": group, "group.instance.id": "a"}

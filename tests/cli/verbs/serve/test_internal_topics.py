@@ -52,16 +52,16 @@ def test_who_leads_a_group_is_read_from_it(tmp_path: Path, kohort: Kohort) -> No
         (record,) = read_leaders({"bootstrap.servers": served.bootstrap}, [GROUP], 20).values()
         assert isinstance(record, LeaderRecord)
         assert record.leader == member.memberid()
-        told = kohort.quick("describe", GROUP, "--migration", "-b", served.bootstrap)
-        assert told.status == 0, told.stderr
-        assert "Leader: not known" not in told.stdout
+        reported = kohort.quick("describe", GROUP, "--migration", "-b", served.bootstrap)
+        assert reported.status == 0, reported.stderr
+        assert "Leader: not known" not in reported.stdout
         member.close()
 
 
-def test_a_reader_is_told_of_each_record_and_finds_them_after_a_kill(tmp_path: Path) -> None:
+def test_a_reader_gets_each_record_and_finds_them_after_a_kill(tmp_path: Path) -> None:
     with serving(tmp_path, "--topic", "orders:1") as served:
         member = joined(served)
-        # Whoever waits for more is woken by a commit, not by the end of a fetch.
+        # A waiting reader is woken by a commit, not by the end of a fetch.
         reader = consumer(served, fetch_wait_max_ms="60000", socket_timeout_ms="90000")
         _, end = reader.get_watermark_offsets(PLACE, timeout=20)
         assert end > 0
@@ -88,15 +88,15 @@ def test_a_reader_is_told_of_each_record_and_finds_them_after_a_kill(tmp_path: P
         reader.close()
 
 
-def test_a_reader_goes_on_behind_each_change_of_the_leader(tmp_path: Path, kohort: Kohort) -> None:
+def test_a_reader_continues_after_each_change_of_the_leader(tmp_path: Path, kohort: Kohort) -> None:
     with serving(tmp_path, "--topic", "orders:1", "--brokers", "2") as served:
         member = joined(served)
         reader = consumer(served)
         _, end = reader.get_watermark_offsets(PLACE, timeout=20)
         reader.assign([TopicPartition(PLACE.topic, PLACE.partition, end)])
         for epoch in range(1, 4):
-            told = kohort.quick("fault", "move", GROUP, "-b", served.bootstrap)
-            assert told.status == 0, told.stderr
+            reported = kohort.quick("fault", "move", GROUP, "-b", served.bootstrap)
+            assert reported.status == 0, reported.stderr
             commit(member, epoch)
             message = None
             while message is None or GROUP.encode() not in (message.key() or b""):

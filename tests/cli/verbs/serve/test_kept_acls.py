@@ -1,4 +1,4 @@
-"""ACLs that clients create and delete are kept in the data directory, beside what the file of ACLs says."""
+"""ACLs that clients create and delete are kept in the data directory, in addition to the file of ACLs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def shown(served: Served) -> set[Entry]:
     return served.ask(ask)
 
 
-def test_what_clients_changed_outlives_a_kill_and_what_the_file_says_anew_counts(tmp_path: Path) -> None:
+def test_changes_of_clients_survive_a_kill_and_new_ones_of_the_file_count(tmp_path: Path) -> None:
     file, data = tmp_path / "access.yaml", tmp_path / "data"
     file.write_text(FILE)
     read, written = sorted(OF_FILE, key=lambda entry: entry[2])
@@ -95,7 +95,7 @@ def test_what_clients_changed_outlives_a_kill_and_what_the_file_says_anew_counts
     assert "kohort: 1 ACL of clients added\n" in served.stderr
     assert "kohort: 1 ACL of the file left out, as clients deleted them\n" in served.stderr
 
-    with started(()) as served:  # nobody asks for ACLs
+    with started(()) as served:  # no ACLs requested
         assert shown(served) == set()
         assert create(served, new) == ErrorCode.SECURITY_DISABLED
         served.stop(signal.SIGINT)

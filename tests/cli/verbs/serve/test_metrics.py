@@ -114,8 +114,8 @@ async def story(cluster: Cluster) -> None:
     regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "ord.*"}
     only = await _heartbeat(cluster, "regex", "only", 0, **regex)
     while not only["assignment"]["topic_partitions"]:  # until the regex is resolved
-        told = await _heartbeat(cluster, "regex", "only", only["member_epoch"])
-        only = {**told, "assignment": told["assignment"] or only["assignment"]}
+        reported = await _heartbeat(cluster, "regex", "only", only["member_epoch"])
+        only = {**reported, "assignment": reported["assignment"] or only["assignment"]}
     await _rebalance_classic(cluster, await _rebalance_classic(cluster, ""))
     await _commit(cluster, 9, partitions=3)
     await _commit(cluster, 4, partitions=1, retention_time=1)

@@ -1,4 +1,4 @@
-"""`kohort serve`: killed under its clients and started again with `--data`, it goes on from what it had answered."""
+"""`kohort serve`: killed under its clients and restarted with `--data`, it continues from what it had answered."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ async def everything(cluster: Cluster) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("fsync", POLICIES)
-def test_goes_on_after_a_kill(tmp_path: Path, fsync: str) -> None:
-    """Twice: from what was recovered it goes on in the same way."""
+def test_continues_after_a_kill(tmp_path: Path, fsync: str) -> None:
+    """Twice: after the recovery it continues in the same way."""
     with serving(tmp_path, "--fsync", fsync) as served:
         served.ask(tell_a_story)
         before = served.ask(everything)
@@ -172,7 +172,7 @@ def test_says_what_it_recovered(tmp_path: Path) -> None:
     assert "the last 4 bytes were cut off" in second
 
 
-def test_refuses_what_it_cannot_go_on_from(tmp_path: Path, kohort: Kohort) -> None:
+def test_refuses_data_that_it_cannot_continue_from(tmp_path: Path, kohort: Kohort) -> None:
     with serving(tmp_path, "--topic", "orders:3") as served:
         served.ask(lambda cluster: commit(cluster, "simple", {0: 5, 1: 6}))
         second = kohort("serve --listen 127.0.0.1:0 --data", tmp_path)
@@ -225,7 +225,7 @@ async def _commit_until_killed(served: Served, answered: dict[str, int], seconds
 
 
 @pytest.mark.parametrize("fsync", POLICIES)
-def test_ends_when_the_disk_is_full_and_goes_on_when_there_is_room(tmp_path: Path, fsync: str) -> None:
+def test_stops_when_the_disk_is_full_and_continues_when_there_is_room(tmp_path: Path, fsync: str) -> None:
     with small_disk(tmp_path / "disk", kilobytes=2_048) as disk:
         data = disk / "data"
         with serving(data, "--fsync", fsync, "--topic", "orders:1") as served:

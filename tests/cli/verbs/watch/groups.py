@@ -73,7 +73,7 @@ def member(name: str, *, instance: str | None = None, **owned: tuple[int, ...]) 
 def groups(draw: st.DrawFn) -> Group | None:
     """Any group, known in whole or in part; None now and then.
 
-    Partitions may have several owners, as in share groups. Static members come back under other ids.
+    Partitions may have several owners, as in share groups. Static members rejoin with other ids.
     """
     if draw(st.integers(0, 9)) == 0:
         return None
@@ -82,7 +82,9 @@ def groups(draw: st.DrawFn) -> Group | None:
     also = {place: draw(st.sampled_from([None, *there])) for place in PLACES} if there else {}
     members = []
     for name in there:
-        mine = sorted({place for told in (owners, also) for place, owner in told.items() if owner == name})
+        mine = sorted(
+            {place for reported in (owners, also) for place, owner in reported.items() if owner == name}
+        )
         owned = {topic: tuple(n for t, n in mine if t == topic) for topic in TOPICS}
         is_shown = draw(st.booleans())
         members.append(

@@ -1,4 +1,4 @@
-"""A `kohort` that goes on and on, in a process of its own, in a pipe or on a terminal."""
+"""A long-running `kohort` in a separate process, in a pipe or on a terminal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def on_terminal(
     resize(controller, columns, lines)
     errors = directory / "terminal.err"
     with errors.open("wb") as stderr:
-        # A group of processes of its own, in a session that has others: it may be stopped as Ctrl-Z does it.
+        # A separate process group, in a session that has others: it can be stopped as by Ctrl-Z.
         process = subprocess.Popen(
             [kohort.executable, *words(*arguments)],
             stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": term}, process_group=0,
@@ -115,7 +115,7 @@ class Terminal(Running):
 
     @property
     def frames(self) -> list[list[str]]:
-        """What was drawn, picture by picture, without colors and marks; the last one may be in the making."""
+        """What was drawn, picture by picture, without colors and marks; the last one may be incomplete."""
         inside = self.stdout.rpartition(ENTER)[2].partition(LEAVE)[0]
         return [
             [line.rstrip() for line in _STEERING.sub("", picture).split("\r\n")]

@@ -1,4 +1,4 @@
-"""Events between two looks: applied to what was believed before they give what is believed after, the whole of it."""
+"""Events between two observations: applied to the earlier merged group they give exactly the later one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nothing_happened_where_nothing_changed(found: Group | None) -> None:
 
 @given(groups(), groups())
 def test_undoing_goes_back(before: Group | None, after: Group | None) -> None:
-    """The way back has the same events, turned round, but for what appears, joins or is named anew."""
+    """The reverse has the same events, reversed, except for appearances, joins and new names."""
     there, back = events(before, after), events(after, before)
     kinds = {EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED}
     if (
@@ -53,7 +53,7 @@ def test_undoing_goes_back(before: Group | None, after: Group | None) -> None:
 
 
 @given(groups(), groups())
-def test_a_look_that_shows_everything_is_believed(before: Group | None, after: Group | None) -> None:
+def test_a_complete_observation_is_unchanged(before: Group | None, after: Group | None) -> None:
     if after is None or before is None:
         return
     shown = replace(
@@ -112,14 +112,14 @@ def test_how_many_epochs_passed_is_not_known_where_the_type_changed(kind: GroupT
     assert {each.epochs for each in only(before, after, EventKind.PARTITIONS_MOVED)} == {None}
 
 
-def test_a_static_member_that_comes_back_keeps_its_partitions() -> None:
+def test_a_static_member_that_rejoins_keeps_its_partitions() -> None:
     before = group(member("a1", instance="a", orders=(0, 1)), epoch=3)
     after = group(member("a2", instance="a", orders=(0, 1)), epoch=3)
     (replaced,) = events(before, after)
     assert (replaced.kind, replaced.before, replaced.after) == (EventKind.MEMBER_REPLACED, "a1", "a2")
 
 
-def test_what_a_classic_group_does_not_show_is_still_believed() -> None:
+def test_what_a_classic_group_does_not_show_is_kept() -> None:
     """In a rebalance brokers show members without subscription and assignment."""
     stable = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), kind=GroupType.CLASSIC)
     bare = [

@@ -42,7 +42,7 @@ def owners(document: dict[str, Any], group: str) -> dict[int, str]:
 
 
 def rests(group: str, ids: int) -> Callable[[dict[str, Any]], bool]:
-    """Whether an observation shows a group at rest in which so many members own everything."""
+    """Whether an observation shows a stable group in which this number of members own everything."""
 
     def holds(document: dict[str, Any]) -> bool:
         if document["kind"] != "observation" or not document["groups"].get(group):
@@ -55,7 +55,7 @@ def rests(group: str, ids: int) -> Callable[[dict[str, Any]], bool]:
 
 
 def last_rest(watch: Running, group: str, ids: int) -> dict[str, Any]:
-    """The newest observation, once it shows the group at rest with so many members."""
+    """The newest observation, once it shows the group stable with this number of members."""
     watch.wait_for(
         lambda each: observations(each.documents) and rests(group, ids)(observations(each.documents)[-1]),
         f"{group} rests with {ids}",
@@ -87,7 +87,7 @@ def test_a_member_joins_and_leaves(
     assert documents[0]["kind"] == "header"
     assert observations(documents)[0]["groups"] == {group: None}
 
-    # What was seen is what the members hold themselves.
+    # The observation equals what the members own themselves.
     wait_until(lambda: first.assignment() == {topic: list(range(PARTITIONS))}, "the first has it all again")
     ids = {"first": first.member_id(), "second": second.member_id()}
     assert set(owners(alone, group).values()) == set(owners(again, group).values()) == {ids["first"]}
@@ -100,13 +100,13 @@ def test_a_member_joins_and_leaves(
     assert replayed_owners(documents, documents.index(again)) == owners(again, group)
     moved = {number for number, owner in owners(both, group).items() if owner == ids["second"]}
     there = documents[documents.index(alone) : documents.index(both)]
-    told = {
+    reported = {
         number
         for each in (*happened(there, "partitions-moved"), *happened(there, "partitions-assigned"))
         if each["after"] == [ids["second"]]
         for number in each["partitions"]
     }
-    assert moved <= told
+    assert moved <= reported
     epochs = [
         each["groups"][group]["group_epoch"]
         for each in observations(documents)
@@ -186,7 +186,7 @@ def test_an_epoch_cannot_be_waited_for_where_it_does_not_show(
     answer.assert_said(2, "brokers do not show its generation")
 
 
-def test_a_broker_goes_away_and_comes_back(
+def test_a_broker_stops_and_restarts(
     kohort: Kohort, start_broker: StartBroker, members: Members, tmp_path: Path
 ) -> None:
     broker = start_broker({})
@@ -241,6 +241,6 @@ def _failed(running: Running) -> bool:
     return bool(running.documents and running.documents[-1]["errors"])
 
 
-def test_nobody_answers_at_the_beginning(kohort: Kohort) -> None:
+def test_no_answer_at_the_start_is_an_error(kohort: Kohort) -> None:
     """A host that is misspelt is said at once."""
     kohort("watch g -b 127.0.0.1:1").assert_refused("127.0.0.1:1", status=3)

@@ -1,4 +1,4 @@
-"""Recordings: read back they are what was seen; damaged ones are refused by file and line."""
+"""Recordings: they read back as written; damaged ones are refused by file and line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def courses(draw: st.DrawFn) -> list[Observation]:
                 topics={name: Topic(name=name, partitions=4, end_offsets=ends) for name in TOPICS}
                 if reached
                 else {},
-                problems=() if reached else (Problem(subject="here", message="nobody answers\x1b[2J"),),
+                problems=() if reached else (Problem(subject="here", message="no answer\x1b[2J"),),
             )
         )
     return observations
@@ -84,7 +84,7 @@ def view_of(observations: Sequence[Observation]) -> list[object]:
 
 @SLOW_FILES
 @given(observations=courses())
-def test_what_is_read_back_is_what_was_seen(tmp_path: Path, observations: list[Observation]) -> None:
+def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[Observation]) -> None:
     documents = [header_document(HEADER), *map(observation_document, observations)]
     assert [fault for each in documents for fault in faults(json.loads(line_of(each)))] == []
     read = read_recording(written(tmp_path / "r", observations))
@@ -146,13 +146,13 @@ def test_a_torn_last_line_is_left_out_and_said(kohort: Kohort, tmp_path: Path, c
 
 def changed(position: int, **fields: object) -> list[str]:
     """The lines of a recording with other fields in one of them."""
-    told = lines(LOOK, LOOK)
-    told[position] = json.dumps({**json.loads(told[position]), **fields}) + "\n"
-    return told
+    reported = lines(LOOK, LOOK)
+    reported[position] = json.dumps({**json.loads(reported[position]), **fields}) + "\n"
+    return reported
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("reported", "message"),
     [
         ([], "empty"),
         (["\n"], "empty"),
@@ -178,10 +178,10 @@ def changed(position: int, **fields: object) -> list[str]:
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said(
-    kohort: Kohort, tmp_path: Path, told: list[str], message: str
+    kohort: Kohort, tmp_path: Path, reported: list[str], message: str
 ) -> None:
     file = tmp_path / "wrong"
-    file.write_text("".join(told), errors="surrogateescape")
+    file.write_text("".join(reported), errors="surrogateescape")
     kohort.quick("watch --replay", file).assert_refused(message.format(file=file), status=3)
 
 
@@ -203,7 +203,9 @@ def test_some_groups_of_a_recording(kohort: Kohort, tmp_path: Path) -> None:
     both = replace(LOOK, groups={**LOOK.groups, "other": None})
     file = written(tmp_path / "r", [both])
     assert [each.groups for each in read_recording(file, ["other"]).observations] == [{"other": None}]
-    kohort.quick("watch nobody --replay", file).assert_said(3, "the recording does not contain nobody, but g")
+    kohort.quick("watch missing --replay", file).assert_said(
+        3, "the recording does not contain missing, but g"
+    )
 
 
 def test_a_recording_is_for_its_owner_alone_and_is_not_overwritten(

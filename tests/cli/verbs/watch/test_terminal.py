@@ -44,7 +44,7 @@ def test_it_is_drawn_in_place_at_any_size_and_the_terminal_given_back(
         shown.wait_for(several, "some pictures")
         for columns, lines in ((80, 24), (80, 8), (33, 12), (200, 50)):
             resize(shown.controller, columns, lines)
-            # One may have been in the making at the size before, and one is now.
+            # One may be incomplete at the previous size, and one now.
             started = len(shown.frames) + 1
             shown.wait_for(more_than(started + 1), "pictures of that size")
             frames = shown.frames[started:-1]
@@ -86,9 +86,7 @@ def test_ctrl_z_gives_the_terminal_back_for_a_while(kohort: Kohort, sample: Path
         assert shown.interrupt() == 0
 
 
-def test_a_terminal_that_is_resized_is_drawn_anew_at_once(
-    kohort: Kohort, sample: Path, tmp_path: Path
-) -> None:
+def test_a_resized_terminal_is_redrawn_at_once(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     """Not only with the next answer."""
     with on_terminal(kohort, tmp_path, "list", "--watch", "600", "--embedded", sample) as shown:
         shown.wait_for(lambda each: each.frames, "a picture")
@@ -163,30 +161,30 @@ def test_in_a_pipe_one_answer_follows_another(
     with in_pipe(kohort, tmp_path, *words) as listed:
         listed.wait_for(lambda each: each.stdout.count("warehouse") >= 3, "three answers")
         assert listed.interrupt() == 0
-        told = listed.stdout
+        reported = listed.stdout
         assert listed.stderr == ""
     once = kohort.quick("list --embedded", sample, "--output", output).stdout
     moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
     if output == "json":
-        for line in told.splitlines():
+        for line in reported.splitlines():
             document = json.loads(line)
             assert faults(document) == []
             assert re.fullmatch(moment, document.pop("at"))
             assert document == json.loads(once)
     elif output == "csv":
-        heads, *rows = told.splitlines()
+        heads, *rows = reported.splitlines()
         expected = once.splitlines()
         assert heads == f"TIME,{expected[0]}"
         assert [re.sub(f"^{moment},", "", row) for row in rows[: len(expected) - 1]] == expected[1:]
         assert all(re.match(f"{moment},", row) for row in rows)
     elif output == "table":
-        assert re.fullmatch(f"(?:{moment}\n{re.escape(once)}\n)+", told)
+        assert re.fullmatch(f"(?:{moment}\n{re.escape(once)}\n)+", reported)
     else:
-        assert re.fullmatch(r"(?:---\n(?:[^-\n].*\n)+)+", told)
+        assert re.fullmatch(r"(?:---\n(?:[^-\n].*\n)+)+", reported)
 
 
 def test_ctrl_c_before_anything_was_shown(kohort: Kohort, tmp_path: Path) -> None:
-    """A pipe that nobody writes to keeps it from its first answer."""
+    """A pipe without a writer blocks its first answer."""
     os.mkfifo(tmp_path / "slow")
     with in_pipe(kohort, tmp_path, "list", "--watch", "1", "--snapshot", tmp_path / "slow") as listed:
         # It is open when a writer does not have to wait for its reader any more.

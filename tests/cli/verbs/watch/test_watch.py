@@ -63,7 +63,7 @@ GAP = group(member("a", orders=(0, 1)), member("b"), epoch=3)
 ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
 
 
-def test_how_long_partitions_had_no_owner_is_told_as_bounds() -> None:
+def test_the_time_without_an_owner_has_bounds() -> None:
     """Owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600."""
     _, happened = course_of(timed(1000, BOTH), timed(1200, GAP), timed(1400, GAP), timed(1600, ALONE))
     (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
@@ -100,7 +100,7 @@ def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
     assert state.groups["g"].unowned == {}
 
 
-def test_partitions_that_nobody_was_given_show_without_an_owner() -> None:
+def test_unassigned_partitions_show_without_an_owner() -> None:
     """A topic that has just grown: the members own what there was."""
     grown = {"orders": Topic(name="orders", partitions=6)}
     state, _ = course_of(timed(1000, ALONE), timed(2000, ALONE, grown))
@@ -114,7 +114,7 @@ REBALANCING = group(
 
 
 def test_a_classic_rebalance_hides_its_owners() -> None:
-    """Brokers go on to show what was given out before."""
+    """Brokers continue to show the previous assignment."""
     after = group(member("a", orders=(0, 1, 2)), member("b", orders=(3,)), kind=GroupType.CLASSIC)
     observations = [
         timed(1000, CLASSIC),
@@ -156,7 +156,7 @@ def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
     ]
 
 
-def test_many_alike_are_told_together() -> None:
+def test_similar_events_share_a_line() -> None:
     many = [member(f"m{number}", orders=(number,)) for number in range(4)]
     after = [f"m{number}" for number in range(4)]
     assert texts(timed(1000, group(epoch=1)), timed(2000, group(*many, epoch=1)))[0] == (
@@ -164,7 +164,7 @@ def test_many_alike_are_told_together() -> None:
     )
 
 
-def test_commits_are_told_only_where_they_are_asked_for() -> None:
+def test_commits_are_shown_only_on_request() -> None:
     before, after = (
         group(offsets={"orders": {0: start, 1: start}, "payments": {0: start}}) for start in (10, 25)
     )
@@ -214,7 +214,7 @@ def test_rates_and_when_the_lag_will_be_gone() -> None:
     ],
     ids=["one look", "too soon", "set back", "stands still", "stood still since"],
 )
-def test_when_nobody_can_tell_when_the_lag_will_be_gone(
+def test_without_a_rate_the_end_of_the_lag_is_unknown(
     observations: Sequence[Observation], consumed: float | None
 ) -> None:
     lag = lag_of(*observations)
@@ -229,8 +229,8 @@ def test_a_lag_that_is_not_known_is_no_lag_of_zero() -> None:
 
 
 def test_durations_and_times() -> None:
-    told = [0, 999, 1000, 99_900, 99_960, 3_600_000, 6_000_000, 172_800_000]
-    assert list(map(duration_text, told)) == [
+    reported = [0, 999, 1000, 99_900, 99_960, 3_600_000, 6_000_000, 172_800_000]
+    assert list(map(duration_text, reported)) == [
         "0 ms", "999 ms", "1.0 s", "99.9 s", "1 min 40 s", "60 min 00 s", "1 h 40 min", "2 d 0 h",
     ]  # fmt: skip
     assert clock_text(1_700_000_000_042) == "22:13:20.042"
@@ -347,7 +347,7 @@ def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: 
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_what_happened_is_told_on_as_many_lines_as_it_takes(width: int) -> None:
+def test_an_event_takes_as_many_lines_as_it_needs(width: int) -> None:
     text = "orders:2,3 moved from consumer-1 to consumer-2, at most 610 ms without an owner"
     state, _ = course_of(timed(1000, BOTH))
     shown = shown_of(state, [LogLine(at_ms=0, group="g", text=text)], width, 60)
@@ -356,7 +356,7 @@ def test_what_happened_is_told_on_as_many_lines_as_it_takes(width: int) -> None:
     assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
 
 
-def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
+def test_the_view_shows_gains_and_revocations() -> None:
     gives = member("a", orders=(0, 1))
     takes = member("b")
     moving = group(
@@ -373,7 +373,7 @@ def test_the_view_shows_gains_and_what_is_to_be_given_up() -> None:
 
 
 def test_no_number_is_cut_on_a_narrow_screen() -> None:
-    """Half a number would be taken for a whole one."""
+    """A cut number would be misread."""
     name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-names.v1"
     members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
     found = replace(
@@ -407,6 +407,6 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
 
 
 def test_a_group_that_is_not_there_is_watched_until_it_is(kohort: Kohort, sample: Path) -> None:
-    answer = kohort.quick("watch nobody --embedded", sample, "--for", "0", "--output", "json").succeeded()
+    answer = kohort.quick("watch missing --embedded", sample, "--for", "0", "--output", "json").succeeded()
     (observation,) = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
-    assert (observation["groups"], observation["errors"]) == ({"nobody": None}, [])
+    assert (observation["groups"], observation["errors"]) == ({"missing": None}, [])
