@@ -106,14 +106,14 @@ class KohortBroker:
             words += ["--topic", f"{name}:{partitions}"]
         for name, value in {**QUICK, **(config or {})}.items():
             words += ["--config", f"{name}={_text(value)}"]
-        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed by close)
+        self._output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed by close)
         # -P: a folder of the project with the name of a package of Kohort must not be imported instead.
         # A new session: Ctrl-C ends the tests, and they stop the broker.
         self._process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-P", "-m", "kohort_testing.child", "serve", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._output,
             text=True,
             encoding="utf-8",
             start_new_session=True,
@@ -121,7 +121,7 @@ class KohortBroker:
         listening = self._read()
         if not listening.startswith("Listening on "):
             self.close()
-            raise KohortBrokerError(f"kohort serve does not start: {self.said}")
+            raise KohortBrokerError(f"kohort serve does not start: {self.output}")
         self.bootstrap_servers = listening.removeprefix("Listening on ").replace(" ", "").strip()
         """HOST:PORT, separated by commas."""
         self.fault = Faults(self._ask)
@@ -196,10 +196,10 @@ class KohortBroker:
         return self.group(group)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """The output of the broker so far."""
-        self._said.seek(0)
-        return self._said.read()
+        self._output.seek(0)
+        return self._output.read()
 
     def close(self) -> None:
         """Stop the broker."""
@@ -218,7 +218,7 @@ class KohortBroker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        self._said.close()
+        self._output.close()
         if self._process.stdout is not None:
             self._process.stdout.close()
 
@@ -250,7 +250,7 @@ class KohortBroker:
         except (OSError, ValueError):
             answer = ""
         if not answer:
-            raise KohortBrokerError(f"the broker has exited: {self.said}")
+            raise KohortBrokerError(f"the broker has exited: {self.output}")
         found = json.loads(answer)
         if "error" in found:
             raise KohortBrokerError(found["error"])

@@ -30,7 +30,7 @@ _END_TIMEOUT_S = 10.0
 _POLL_S = 0.02
 _PROPERTIES = "spark.properties"
 _CONNECTION = "connection"
-_SAID = "said"
+_LOG = "log"
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "=": "\\=", ":": "\\:"}
 )
@@ -56,7 +56,7 @@ def jvm(
     :param verbose: whether the JVM's log goes to standard error; its standard output does, too
     :raises MissingSpark: the JVM exited before it could be reached; the message says why
     """
-    connection, said = scratch / _CONNECTION, scratch / _SAID
+    connection, log = scratch / _CONNECTION, scratch / _LOG
     (scratch / _PROPERTIES).write_text(properties(conf), encoding="utf-8")
     home = spark_home()
     command = [
@@ -69,7 +69,7 @@ def jvm(
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
     }
-    with said.open("wb") as sink:
+    with log.open("wb") as sink:
         process = subprocess.Popen(  # noqa: S603  (pyspark's own script)
             command,
             stdin=subprocess.PIPE,  # the JVM exits when this end is closed, even if this process is killed
@@ -79,7 +79,7 @@ def jvm(
             start_new_session=True,  # this process handles Ctrl-C, and no process outlives the group
         )
     try:
-        yield _reached(process, connection, said)
+        yield _reached(process, connection, log)
     finally:
         _end(process)
 
@@ -112,11 +112,11 @@ def properties(conf: Mapping[str, str]) -> str:
     )
 
 
-def _reached(process: subprocess.Popen[bytes], connection: Path, said: Path) -> Gateway:
+def _reached(process: subprocess.Popen[bytes], connection: Path, log: Path) -> Gateway:
     deadline = time.monotonic() + _START_TIMEOUT_S
     while not connection.exists():
         if process.poll() is not None:
-            raise MissingSpark(f"Spark's JVM exited at its start: {_last_words(said)}")
+            raise MissingSpark(f"Spark's JVM exited at its start: {_log_tail(log)}")
         if time.monotonic() > deadline:
             raise MissingSpark(f"Spark's JVM did not start within {_START_TIMEOUT_S:g} s")
         time.sleep(_POLL_S)
@@ -126,8 +126,8 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, said: Path) -> 
     return Gateway(port=port, secret=packed[8 : 8 + length].decode())
 
 
-def _last_words(said: Path) -> str:
-    lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+def _log_tail(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     lines = [line for line in lines if not line.startswith(("WARNING:", "\tat "))]
     return "; ".join(lines[-3:]) or "without a message"
 
@@ -197,16 +197,16 @@ def _java() -> Path:
 
 
 def _check_java(java: Path) -> None:
-    said = _said(java, "-version")
-    version = _VERSION.search(said)
+    output = _java_output(java, "-version")
+    version = _VERSION.search(output)
     if version is None:
-        raise MissingSpark(f"{java} does not report its version, but: {_first_line(said)}")
+        raise MissingSpark(f"{java} does not report its version, but: {_first_line(output)}")
     if int(version[1]) < OLDEST:
         raise MissingSpark(
             f"Spark needs Java {OLDEST} or later, and {java} is Java {version[1]}: install a newer JDK, or set "
             "JAVA_HOME"
         )
-    present = {line.partition("@")[0] for line in _said(java, "--list-modules").split()}
+    present = {line.partition("@")[0] for line in _java_output(java, "--list-modules").split()}
     missing = [module for module in NEEDED_MODULES if module not in present]
     if missing:
         raise MissingSpark(
@@ -214,7 +214,7 @@ def _check_java(java: Path) -> None:
         )
 
 
-def _said(java: Path, option: str) -> str:
+def _java_output(java: Path, option: str) -> str:
     try:
         answer = subprocess.run(  # noqa: S603  (the Java that Spark is going to run)
             [java, option], capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S, check=False

@@ -108,12 +108,12 @@ def session(settings: SessionSettings) -> Iterator[SparkSession]:
         stack.enter_context(_stop_signals_raised())
         if not settings.verbose:
             stack.enter_context(_py4j_silenced())
-        spark = stack.enter_context(_begun(settings))
+        spark = stack.enter_context(_started(settings))
         yield spark
 
 
 @contextmanager
-def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
+def _started(settings: SessionSettings) -> Iterator[SparkSession]:
     from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:
@@ -125,7 +125,7 @@ def _begun(settings: SessionSettings) -> Iterator[SparkSession]:
             with _stopped(_in_given_jvm(settings)) as spark:
                 yield _equipped(spark, scratch)
         else:
-            with _in_own_jvm(settings, scratch) as spark:
+            with _in_started_jvm(settings, scratch) as spark:
                 yield _equipped(spark, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -154,7 +154,7 @@ def _in_given_jvm(settings: SessionSettings) -> SparkSession:
     conf = SparkConf()  # has the settings of the JVM
     for name, value in {"spark.master": DEFAULT_MASTER, "spark.app.name": "kohort"}.items():
         conf.setIfMissing(name, value)
-    for name, value in (_asked(settings) | _SQL).items():
+    for name, value in (_requested_settings(settings) | _SQL).items():
         conf.set(name, value)
     with _handled(_INTERRUPTS_KEPT):
         spark = SparkSession.builder.config(conf=conf).getOrCreate()
@@ -164,11 +164,11 @@ def _in_given_jvm(settings: SessionSettings) -> SparkSession:
 
 
 @contextmanager
-def _in_own_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSession]:
+def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     master = settings.master or DEFAULT_MASTER
-    conf = _own(master, scratch, settings) | _asked(settings) | _SQL
+    conf = _local_settings(master, scratch, settings) | _requested_settings(settings) | _SQL
     environment = _environment(master, scratch)
     # The JVM is stopped first: a connection on which it calls back, as a stream does for each batch, is read by a
     # thread as long as the JVM runs, and cannot be closed meanwhile.
@@ -192,7 +192,7 @@ def _equipped(spark: SparkSession, directory: Path) -> SparkSession:
     return spark
 
 
-def _asked(settings: SessionSettings) -> dict[str, str]:
+def _requested_settings(settings: SessionSettings) -> dict[str, str]:
     asked = dict(settings.conf)
     if settings.master is not None:
         asked["spark.master"] = settings.master
@@ -202,7 +202,7 @@ def _asked(settings: SessionSettings) -> dict[str, str]:
     return asked
 
 
-def _own(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str]:
+def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> dict[str, str]:
     """Kohort's settings for a Spark that it starts itself."""
     log = scratch / "log4j2.properties"
     log.write_text(_LOG4J.format(level="info" if settings.verbose else "off"), encoding="utf-8")

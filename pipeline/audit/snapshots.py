@@ -43,7 +43,7 @@ def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str
         start = path.rstrip("/")
         for entry in sorted(below, key=lambda each: each.path):
             relative = entry.path[len(inside.rstrip("/")) :]
-            if entry.type is fs.FileType.File and _is_meant(relative):
+            if entry.type is fs.FileType.File and _is_snapshot(relative):
                 found.setdefault(start + relative)
     return list(found)
 
@@ -90,7 +90,7 @@ def _text(file: str, options: Mapping[str, str]) -> str:
         return bytes(stream.read()).decode("utf-8-sig")
 
 
-def _is_meant(relative: str) -> bool:
+def _is_snapshot(relative: str) -> bool:
     """Whether a file is neither of another kind nor hidden: editors and stores put their own files next to others."""
     parts = relative.strip("/").split("/")
     return relative.lower().endswith(ENDINGS) and not any(part.startswith((".", "_")) for part in parts)

@@ -42,24 +42,24 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class RunOptions:
     """Settings of all seeds, as for `coordinator.simulation.run.run`."""
 
     limit: int = LIMIT
     break_rule: str | None = None
 
 
-def play_row(case: Case, seed: int, terms: Terms) -> dict[str, Any]:
+def play_row(case: Case, seed: int, run_options: RunOptions) -> dict[str, Any]:
     """A row of PLAYED. An exception of the code becomes a row: it must not end all other runs."""
     scenario: Scenario | None = None
     try:
         scenario = with_settings(case.scenario_of(seed), case.settings)
-        return _row(case, scenario, seed, terms)
+        return _row(case, scenario, seed, run_options)
     except Exception as error:
         head = _head(case, scenario, seed, "threw")
         message = f"{type(error).__name__}: {error}"
         failure = {
-            **_failure(case, scenario, seed, terms, head),
+            **_failure(case, scenario, seed, run_options, head),
             "message": message,
             "story": error_location(error),
         }
@@ -74,8 +74,8 @@ def error_location(error: Exception) -> list[str]:
     ]
 
 
-def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, Any]:
-    result = _run(case, scenario, seed, terms, with_story=False)
+def _row(case: Case, scenario: Scenario, seed: int, run_options: RunOptions) -> dict[str, Any]:
+    result = _run(case, scenario, seed, run_options, with_story=False)
     costs = asdict(costs_of(result))
     fallen = _shown(result)
     head = _head(case, scenario, seed, _verdict(result, fallen))
@@ -86,26 +86,26 @@ def _row(case: Case, scenario: Scenario, seed: int, terms: Terms) -> dict[str, A
     }
     if head["verdict"] == "held":
         return {"run": run, "failure": None}
-    failure = _failure(case, scenario, seed, terms, head)
+    failure = _failure(case, scenario, seed, run_options, head)
     if fallen is None:
-        failure |= {"message": f"stopped after {terms.limit:,} steps, before its end"}
+        failure |= {"message": f"stopped after {run_options.limit:,} steps, before its end"}
     else:
         failure |= {"invariant": fallen.invariant, "at_s": fallen.at_s, "message": fallen.message}
         failure |= {"known": fallen.known or None}
     if head["verdict"] == "known":
         failure |= {"file": None}
     else:
-        failure |= {"story": _story(_run(case, scenario, seed, terms, with_story=True))}
+        failure |= {"story": _story(_run(case, scenario, seed, run_options, with_story=True))}
     return {"run": run, "failure": failure}
 
 
-def _run(case: Case, scenario: Scenario, seed: int, terms: Terms, *, with_story: bool) -> Result:
+def _run(case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool) -> Result:
     return run(
         scenario,
         seed,
         variant=case.variant,
-        limit=terms.limit,
-        break_rule=terms.break_rule,
+        limit=run_options.limit,
+        break_rule=run_options.break_rule,
         with_story=with_story,
     )
 
@@ -137,7 +137,7 @@ def _head(case: Case, scenario: Scenario | None, seed: int, verdict: str) -> dic
 
 
 def _failure(
-    case: Case, scenario: Scenario | None, seed: int, terms: Terms, head: Mapping[str, Any]
+    case: Case, scenario: Scenario | None, seed: int, run_options: RunOptions, head: Mapping[str, Any]
 ) -> dict[str, Any]:
     text = None
     with suppress(Exception):  # of an invalid scenario
@@ -146,9 +146,9 @@ def _failure(
         case.called,
         seed,
         variant=case.variant,
-        limit=terms.limit if head["verdict"] == "stopped" else LIMIT,
+        limit=run_options.limit if head["verdict"] == "stopped" else LIMIT,
         settings=case.settings,
-        break_rule=terms.break_rule,
+        break_rule=run_options.break_rule,
     )
     return {**head, "command": command, "file": text}
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from pipeline.audit.work import each_row
 from pipeline.jobs import with_progress
 from pipeline.replaced import check_directory, write_tables
-from pipeline.simulation.play import PLAYED, Case, Terms, play_row
+from pipeline.simulation.play import PLAYED, Case, RunOptions, play_row
 from pipeline.simulation.schemas import COSTS, FIGURES, KEY, LIMITS, SPANS, SPREAD, TABLES, VERDICTS
 from pipeline.sources.filesystem import hadoop_options
 
@@ -51,7 +51,7 @@ def simulate(
     spark: SparkSession,
     cases: Sequence[Case],
     seeds: range,
-    terms: Terms | None = None,
+    run_options: RunOptions | None = None,
     *,
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -67,7 +67,9 @@ def simulate(
         options = hadoop_options(spark)
         if out is not None:
             check_directory(out, KIND, options)
-        played = _played(spark, tuple(cases), seeds, terms or Terms()).persist(StorageLevel.DISK_ONLY)
+        played = _played(spark, tuple(cases), seeds, run_options or RunOptions()).persist(
+            StorageLevel.DISK_ONLY
+        )
         tables = tables_of(played, len(cases) * len(seeds))
         paths: dict[str, str] = {}
         if out is not None:
@@ -78,7 +80,7 @@ def simulate(
     return run
 
 
-def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, terms: Terms) -> DataFrame:
+def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, run_options: RunOptions) -> DataFrame:
     """Rows of PLAYED. Neighbors in a task are seeds of one case."""
     total = len(cases) * len(seeds)
     cores = spark.sparkContext.defaultParallelism
@@ -86,7 +88,7 @@ def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, terms: Ter
 
     def play(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         case, place = divmod(row["id"], len(seeds))
-        yield play_row(cases[case], seeds[place], terms)
+        yield play_row(cases[case], seeds[place], run_options)
 
     return each_row(spark.range(0, total, 1, tasks), play, PLAYED)
 

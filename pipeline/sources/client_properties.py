@@ -107,7 +107,7 @@ class _Translation:
             for key, entry in self._entries.items()
             if key in JAVA_KEYS and (key in _KEPT_WHOLE or key.startswith(_KEPT))
         }
-        self._refuse_what_java_has_not()
+        self._refuse_unsupported()
         if kept.get("ssl.endpoint.identification.algorithm", "").lower() == "none":
             kept["ssl.endpoint.identification.algorithm"] = ""
         if "security.protocol" in kept:
@@ -116,7 +116,7 @@ class _Translation:
             )  # librdkafka accepts both cases
         return self._store(self._trust(self._login(kept)))
 
-    def _refuse_what_java_has_not(self) -> None:
+    def _refuse_unsupported(self) -> None:
         if not self._properties.flag("enable.ssl.certificate.verification", True):
             raise self._properties.error(
                 "enable.ssl.certificate.verification",

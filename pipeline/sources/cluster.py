@@ -127,8 +127,8 @@ def _admin(spark: SparkSession, options: Mapping[str, str]) -> Iterator[Any]:
         admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
         yield admin
     except Py4JJavaError as error:
-        said = without_secrets(_said(error.java_exception), options)
-        raise ClusterUnreadable(f"{options.get(BOOTSTRAP, 'the cluster')}: {said}") from None
+        text = without_secrets(_error_text(error.java_exception), options)
+        raise ClusterUnreadable(f"{options.get(BOOTSTRAP, 'the cluster')}: {text}") from None
     finally:
         if admin is not None:
             admin.close(jvm.java.time.Duration.ZERO)
@@ -164,18 +164,18 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     return OffsetsTopic(cluster_id=cluster_id, ranges=ranges)
 
 
-def _said(exception: Any) -> str:
+def _error_text(exception: Any) -> str:
     """The class and message of the innermost relevant exception."""
     while exception.getClass().getName() in _WRAPPERS and exception.getCause() is not None:
         exception = exception.getCause()
     name: str = exception.getClass().getSimpleName()
-    said: list[str] = [exception.getMessage() or "no message"]
+    parts: list[str] = [exception.getMessage() or "no message"]
     cause = exception.getCause()
     while cause is not None:
         message = cause.getMessage()
-        if message and message not in said[-1]:
-            said.append(message)
+        if message and message not in parts[-1]:
+            parts.append(message)
         cause = cause.getCause()
-    if "PBES2" in said[-1]:
-        said.append("Java before 19 cannot decrypt such a key: use one without a password, in PKCS #8")
-    return _PLAINLY.get(name) or f"{name}: {'; '.join(said)}"
+    if "PBES2" in parts[-1]:
+        parts.append("Java before 19 cannot decrypt such a key: use one without a password, in PKCS #8")
+    return _PLAINLY.get(name) or f"{name}: {'; '.join(parts)}"

@@ -84,11 +84,11 @@ def test_options_come_from_the_marker_and_a_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_uses.py").write_text(USES)
     (tmp_path / "cli").mkdir()  # a package of the project that is called like one of Kohort's
     (tmp_path / "cli" / "__init__.py").write_text("raise RuntimeError('not this one')")
-    status, said = run_pytest(tmp_path, "--strict-markers")
-    assert status == 1, said
-    assert "1 passed, 2 errors" in said
-    assert "kohort serve does not start: kohort: group.max.size" in said
-    assert "kohort_broker has no option topic; its options are brokers, topics and config" in said
+    status, output = run_pytest(tmp_path, "--strict-markers")
+    assert status == 1, output
+    assert "1 passed, 2 errors" in output
+    assert "kohort serve does not start: kohort: group.max.size" in output
+    assert "kohort_broker has no option topic; its options are brokers, topics and config" in output
 
 
 def test_pytest_loads_nothing_of_kohort_but_the_plugin(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_pytest_loads_nothing_of_kohort_but_the_plugin(tmp_path: Path) -> None:
         "    names = ('cli', 'wire', 'groups', 'coordinator', 'confluent_kafka', 'asyncio', 'typer', 'numpy')\n"
         "    assert [name for name in names if name in sys.modules] == []\n"
     )
-    status, said = run_pytest(tmp_path)
-    assert status == 0, said
+    status, output = run_pytest(tmp_path)
+    assert status == 0, output
     spent = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "import pytest, kohort_testing.plugin"],
         cwd=ROOT, text=True, capture_output=True, check=True,

@@ -10,14 +10,14 @@ import tempfile
 from dataclasses import dataclass
 from types import TracebackType
 
-STRETCH_S = 0.02
+SAMPLE_S = 0.02
 PAUSE_S = 0.18
 AROUND_NS = 1_000_000_000
 _WORK = f"""
 import sys, time
 while True:
     began, worked = time.monotonic_ns(), time.process_time()
-    while time.process_time() - worked < {STRETCH_S}:
+    while time.process_time() - worked < {SAMPLE_S}:
         pass
     print(began, time.monotonic_ns(), flush=True)
     time.sleep({PAUSE_S})
@@ -25,8 +25,8 @@ while True:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Work of STRETCH_S of processor time, by `time.monotonic_ns`."""
+class Sample:
+    """Work of SAMPLE_S of processor time, by `time.monotonic_ns`."""
 
     began_ns: int
     ended_ns: int
@@ -34,7 +34,7 @@ class Stretch:
     @property
     def slowness(self) -> float:
         """1 if no other process wants the processor."""
-        return max(1.0, (self.ended_ns - self.began_ns) / 1e9 / STRETCH_S)
+        return max(1.0, (self.ended_ns - self.began_ns) / 1e9 / SAMPLE_S)
 
 
 class Slowness:
@@ -43,7 +43,7 @@ class Slowness:
     def __init__(self) -> None:
         self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen([sys.executable, "-c", _WORK], stdout=self._output)
-        self.stretches: tuple[Stretch, ...] = ()
+        self.samples: tuple[Sample, ...] = ()
 
     def __enter__(self) -> "Slowness":
         return self
@@ -56,7 +56,7 @@ class Slowness:
         self._output.seek(0)
         lines = [line.split() for line in self._output]
         self._output.close()
-        self.stretches = tuple(Stretch(int(line[0]), int(line[1])) for line in lines if len(line) == 2)
+        self.samples = tuple(Sample(int(line[0]), int(line[1])) for line in lines if len(line) == 2)
 
     def between(self, began_ns: int, ended_ns: int) -> float:
         """By how much work took longer between the two and up to a second around, on average; 1 on a quiet machine.
@@ -65,7 +65,7 @@ class Slowness:
         """
         within = [
             each.slowness
-            for each in self.stretches
+            for each in self.samples
             if each.ended_ns >= began_ns - AROUND_NS and each.began_ns <= ended_ns + AROUND_NS
         ]
         assert within, "nothing was measured at that time"

@@ -132,7 +132,7 @@ def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
         return metadata.failed[topic]
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
         alive = {broker.node_id for broker in metadata.brokers}
-        gone = _who_would_lead(metadata.topics[topic].partitions[index].replica_nodes, alive)
+        gone = _brokers_to_start(metadata.topics[topic].partitions[index].replica_nodes, alive)
         message = f"the partition has no leader. Bring {gone} back."
         return Failure(
             message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
@@ -245,7 +245,7 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     return {
         f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
             message="no leader, so groups that live there are neither listed nor described. Bring "
-            f"{_who_would_lead(replicas, alive)} back.",
+            f"{_brokers_to_start(replicas, alive)} back.",
             code=ErrorCode.LEADER_NOT_AVAILABLE,
             name=ErrorCode.LEADER_NOT_AVAILABLE.name,
         )
@@ -253,7 +253,7 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
     }
 
 
-def _who_would_lead(replicas: Sequence[int], alive: Collection[int]) -> str:
+def _brokers_to_start(replicas: Sequence[int], alive: Collection[int]) -> str:
     """The brokers to start for a partition without a leader: `broker 3`, `one of the brokers 2, 3`."""
     brokers = [replica for replica in replicas if replica not in alive] or replicas
     if len(brokers) == 1:
@@ -275,7 +275,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
             found[group] = replace(
                 failure,
                 message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Bring "
-                f"{_who_would_lead(partition.replica_nodes, alive)} back ({failure.name}).",
+                f"{_brokers_to_start(partition.replica_nodes, alive)} back ({failure.name}).",
             )
     return found
 

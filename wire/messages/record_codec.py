@@ -94,12 +94,12 @@ def json_value(key_type: int, value: bytes) -> dict[str, Any]:
     data = message_json(_type(key_type).value, version)(fields)
     if key_type == _CLASSIC_GROUP and fields["protocolType"] == _EMBEDDED_PROTOCOL_TYPE:
         for shown, member in zip(data["members"], fields["members"], strict=True):
-            _look_into(shown, "subscription", member["subscription"], SUBSCRIPTION)
-            _look_into(shown, "assignment", member["assignment"], ASSIGNMENT)
+            _decode_field(shown, "subscription", member["subscription"], SUBSCRIPTION)
+            _decode_field(shown, "assignment", member["assignment"], ASSIGNMENT)
     return {"version": str(version), "data": data}
 
 
-def _look_into(shown: dict[str, Any], field: str, data: bytes, message: Message) -> None:
+def _decode_field(shown: dict[str, Any], field: str, data: bytes, message: Message) -> None:
     """Show the decoded bytes of a field; bytes that cannot be decoded stay as they are."""
     try:
         # Java's reader checks no version before the first nested struct: it reads any as the nearest known one.

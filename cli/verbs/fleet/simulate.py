@@ -101,11 +101,11 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)
     settings = settings_of(options, input_bytes=total * BYTES_PER_RUN)
     with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
-        from pipeline.simulation import Terms, simulate
+        from pipeline.simulation import RunOptions, simulate
 
-        terms = Terms(limit=request.limit, break_rule=request.break_rule)
+        run_options = RunOptions(limit=request.limit, break_rule=request.break_rule)
         run = simulate(
-            spark, request.cases(), request.seeds, terms, out=request.out, progress=progress.simulation
+            spark, request.cases(), request.seeds, run_options, out=request.out, progress=progress.simulation
         )
     for file in request.reports:
         write_report(file, partial(simulation_page, run), partial(simulation_data, request, run))

@@ -13,7 +13,7 @@ from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.settings import with_settings
 from coordinator.simulation.shipped import shipped_scenario
-from pipeline.simulation import Terms, simulate
+from pipeline.simulation import RunOptions, simulate
 from pipeline.simulation.schemas import TABLES
 from tests.pipeline.simulation.test_simulate import RULE, case
 from tests.pipeline.standalone import Standalone, answer_of, standalone
@@ -28,7 +28,7 @@ from coordinator.simulation.seeds import always
 from coordinator.simulation.settings import with_settings
 from coordinator.simulation.shipped import shipped_scenario
 from pipeline.session import SessionSettings, session
-from pipeline.simulation import Case, Terms, simulate
+from pipeline.simulation import Case, RunOptions, simulate
 
 cases = [
     Case(called=name, name=name, scenario_of=always(shipped_scenario(name)), variant=variant,
@@ -37,7 +37,7 @@ cases = [
     for variant in (Variant.COOPERATIVE, Variant.CONSUMER)
 ]
 with session(SessionSettings(master={master!r}, conf={conf!r}, input_bytes=0)) as spark:
-    done = simulate(spark, cases, range(1, 17), Terms(break_rule={rule!r}), out="tables")
+    done = simulate(spark, cases, range(1, 17), RunOptions(break_rule={rule!r}), out="tables")
     print(json.dumps({{"paths": done.paths, "verdicts": done.verdicts, "failures": done.failures}}))
 """
 
@@ -60,7 +60,7 @@ def test_a_cluster_plays_what_one_machine_plays(
         for name in ("repeated-requests", "standard")
         for variant in (Variant.COOPERATIVE, Variant.CONSUMER)
     ]
-    near = simulate(spark, cases, range(1, 17), Terms(break_rule=RULE), out=str(tmp_path / "near"))
+    near = simulate(spark, cases, range(1, 17), RunOptions(break_rule=RULE), out=str(tmp_path / "near"))
     assert (far["verdicts"], far["failures"]) == (dict(near.verdicts), list(near.failures))
     for name in TABLES:
         theirs, ours = (spark.read.parquet(paths[name]) for paths in (far["paths"], near.paths))

@@ -16,7 +16,7 @@ from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.seeds import always, costs_of, median_and_worst
 from coordinator.simulation.shipped import shipped_scenario
-from pipeline.simulation import Case, Terms, simulate
+from pipeline.simulation import Case, RunOptions, simulate
 from pipeline.simulation.schemas import FIGURES, SPREAD, TABLES
 from pipeline.store import NotATableStore
 from tests.cli.command import Kohort
@@ -120,7 +120,7 @@ def test_a_poisoned_seed_is_a_row_and_ends_nothing(spark: SparkSession) -> None:
 
 
 def test_a_seed_that_is_stopped_says_so(spark: SparkSession) -> None:
-    done = simulate(spark, [case("scale-out")], range(1, 3), Terms(limit=50))
+    done = simulate(spark, [case("scale-out")], range(1, 3), RunOptions(limit=50))
     assert done.verdicts == {"held": 0, "known": 0, "fallen": 0, "stopped": 2, "threw": 0}
     assert done.failures[0]["command"] == "kohort simulate scale-out --seed 1 --limit 50 --story"
     assert done.failures[0]["message"] == "stopped after 50 steps, before its end"
@@ -148,7 +148,7 @@ def test_a_broken_rule_is_found_again_on_one_machine(
         spark,
         [case("standard", Variant.CONSUMER, session_timeout_ms="12000")],
         range(1, 17),
-        Terms(break_rule=RULE),
+        RunOptions(break_rule=RULE),
     )
     assert 0 < done.verdicts["fallen"] < 16
     for failure in done.failures[:2]:

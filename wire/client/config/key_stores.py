@@ -23,8 +23,8 @@ def tls_settings(properties: Properties) -> TlsSettings:
     :raises ConfigFileError: a store cannot be used; for a store of another type the message has the conversion commands
     """
     trusts_pkcs12 = _is_pkcs12(properties, _TRUST)
-    trusted = _trusted(properties) if trusts_pkcs12 else None
-    key, chain = _own(properties) if _is_pkcs12(properties, _KEYS) else (None, None)
+    trusted = _trusted_certificates(properties) if trusts_pkcs12 else None
+    key, chain = _client_certificate(properties) if _is_pkcs12(properties, _KEYS) else (None, None)
     if properties.text("ssl.keystore.key") and not properties.text("ssl.keystore.certificate.chain"):
         raise properties.error("ssl.keystore.key", "ssl.keystore.certificate.chain is missing.")
     java_store = None if key else properties.text("ssl.keystore.location")
@@ -86,7 +86,7 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
     )
 
 
-def _trusted(properties: Properties) -> str:
+def _trusted_certificates(properties: Properties) -> str:
     from wire.client.config.pkcs12 import UnreadableStore, read_trust_store
 
     try:
@@ -95,7 +95,7 @@ def _trusted(properties: Properties) -> str:
         _refuse(properties, _TRUST, error)
 
 
-def _own(properties: Properties) -> tuple[Secret, str]:
+def _client_certificate(properties: Properties) -> tuple[Secret, str]:
     from wire.client.config.pkcs12 import UnreadableStore, read_key_store
 
     password = properties.secret("ssl.keystore.password") or properties.secret("ssl.key.password")
