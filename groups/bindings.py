@@ -1,6 +1,6 @@
 """Bindings of librdkafka: which librdkafka a release of each bundles.
 
-What a library can do goes by librdkafka's version, and an operator knows the version of the package that is installed.
+A library's features depend on librdkafka's version, and an operator knows the version of the installed package.
 Each figure was read off the release itself: tags of the repositories, packages of npm and PyPI. A release that is not
 here, or is newer than the last one here, is not guessed at: None.
 """
@@ -157,7 +157,7 @@ def bundled(binding: Binding, version: str) -> str | None:
 
 
 def _around(binding: Binding, asked: Numbers) -> Iterator[tuple[Numbers, str]]:
-    """The entry that holds for a version, and the later ones that begin with its numbers."""
+    """The entry of a version, and the later ones that start with its numbers."""
     entries = sorted((_numbers(since), librdkafka) for since, librdkafka in binding.releases.items())
     first = (*asked, *(0,) * (3 - len(asked)))
     yield from [entry for entry in entries if entry[0] <= first][-1:]

@@ -1,4 +1,4 @@
-"""What the brokers of a cluster are and are set to, as far as a migration depends on it."""
+"""The version and settings of a cluster's brokers that a migration depends on."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
 def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
-    """The release of a broker by the highest metadata.version that it supports; None when it does not say.
+    """The release of a broker by the highest metadata.version that it supports; None when unknown.
 
     A broker of 4.1 with `unstable.feature.versions.enable`, which its previews need, claims the level of 4.2; its
     newest version of ShareFetch, `share_fetch`, tells the two apart.

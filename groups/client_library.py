@@ -1,8 +1,8 @@
 """Which client library a member runs, as far as a group shows it.
 
-What the source recorded wins; else the client id may tell, where it is a library's default one, or the member id
-that was made from it. That is inferred: somebody may have chosen the very id that a library uses by default. A client
-id that no library uses by default tells nothing, and no answer is made up.
+The library that the source recorded wins; otherwise a library's default client id, or the member id made from it,
+suggests one. That is inferred: an operator may have chosen the same id as a library's default. A client id that no
+library uses by default tells nothing, and no answer is made up.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class KnownLibrary:
     name: str | None
     known_by: str
     is_inferred: bool = False
-    """Whether only an id suggests it, which anybody may have chosen."""
+    """Whether only an id suggests it, which an operator may have chosen."""
 
 
 def assignors_of(library: str) -> str:

@@ -89,7 +89,8 @@ def _classic_member(member: Any) -> tuple[Member, bytes, bytes]:
 
 
 def _consumer_member(member: Any) -> Member:
-    """Its epoch is -2 while a static member is away; while it revokes, it still owns what it must give up."""
+    """Its epoch is -2 while a static member is away; while it revokes, it still owns the partitions that it must
+    revoke."""
     return Member(
         id=member.member_id,
         instance=member.instance_id,
@@ -189,14 +190,14 @@ def _node(node: Any) -> TopologyNode:
 
 
 def _partitions(assignment: Any) -> Partitions:
-    """By topic name; a topic that is gone has none, and is named by its id."""
+    """By topic name; a deleted topic has none, and is named by its id."""
     return named_partitions(
         (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
     )
 
 
 def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """What a group has committed, by the answer to OffsetFetch, and the partitions that could not be read."""
+    """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
@@ -284,7 +285,7 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
 def _with_embedded(
     base: Member, metadata: bytes, assignment: bytes, *, stable: bool
 ) -> tuple[Member, str | None]:
-    """The member with what its embedded protocol says, and why some of it cannot be read.
+    """The member with the contents of its embedded protocol, and why some of it cannot be read.
 
     Empty bytes are unknown, except that a member of a `stable` group without an assignment owns nothing.
     """
@@ -317,12 +318,12 @@ def _with_embedded(
 
 
 def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[int]]]) -> Partitions:
-    """Of name, id and partitions of each topic; one without a name, whose topic is gone, is named by its id."""
+    """Of name, id and partitions of each topic; one without a name, of a deleted topic, is named by its id."""
     partitions: dict[str, tuple[int, ...]] = {}
     for topic, topic_id, numbers in assigned:
         name = topic or _unnamed(topic_id)
         partitions[name] = tuple(sorted({*partitions.get(name, ()), *numbers}))
-    # In the broker's order: it is that of its map, and decides which topic a member gives up first.
+    # In the broker's order: it is that of its map, and decides which topic a member revokes first.
     return partitions
 
 

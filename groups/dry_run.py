@@ -21,12 +21,12 @@ from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
 from groups.what_if import WhatIf, change_group, change_topics
 
 BROKERS_DEFAULT = "uniform"
-"""The first of `group.consumer.assignors`, unless somebody changed it."""
+"""The first of `group.consumer.assignors` by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunRequest:
-    """What to try."""
+    """The request of a dry run."""
 
     assignor: str | None = None
     """By default the group's own."""
@@ -39,7 +39,7 @@ class DryRunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssumedLeader:
-    """Whose implementation of a client-side assignor is asked, and how that is known."""
+    """The library whose client-side assignor is used, and how it is known."""
 
     library: Leader
     known_by: str
@@ -47,7 +47,7 @@ class AssumedLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
-    """What would happen to a group."""
+    """The result of a dry run for a group."""
 
     group: str
     assignor: str
@@ -56,14 +56,14 @@ class DryRun:
     """None on the broker."""
     procedure: Procedure
     eager_members: tuple[str, ...]
-    """Ids of those that give up everything before each rebalance; none on the broker."""
+    """Ids of members that revoke everything before each rebalance; none on the broker."""
     unknown_lists: tuple[str, ...]
     """Ids of those that may list an eager assignor too, which would make them eager: taken to list only this one."""
     rebalances: tuple[Rebalance, ...]
     rests: bool
     """False when the group did not settle: within the bound, or because of the failure."""
     failure: str | None
-    """What the real assignor would throw in the rebalance after the last one here."""
+    """The exception of the real assignor in the rebalance after the last one here."""
     minimum_moved: int | None
     """The fewest partitions that any even assignment must move; None where that has no one meaning."""
     members: tuple[MemberDiff, ...]
@@ -108,7 +108,7 @@ def dry_run_all(
 def _failure(
     group: Group, topics: Mapping[str, Topic], request: DryRunRequest, error: AssignorFailedError
 ) -> str:
-    """What the real assignor would throw, and what about the group makes it."""
+    """The exception of the real assignor, and its cause in the group."""
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     odd = "; ".join(f"{item.subject} {item.message}" for item in oddities_of(changed, changed_topics))
     return f"the real assignor would fail here: {error}" + (f" ({odd})" if odd else "")
@@ -155,7 +155,7 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
 
 
 def inapplicable(group: Group, request: DryRunRequest) -> str | None:
-    """Why there is no assignor to ask for a group; None when there is one."""
+    """Why there is no assignor for a group; None when there is one."""
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if group.protocol_type not in (None, "", "consumer"):
@@ -197,14 +197,14 @@ def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
 
 
 def _racks(group: Group, library: str) -> str:
-    """What a leader of another library makes of racks: franz-go's pull 1280 (KIP-881), released in 1.21.0."""
+    """The use of racks by a leader of another library: franz-go's pull 1280 (KIP-881), released in 1.21.0."""
     if library != "franz-go" or not any(member.rack for member in group.members):
         return ""
     return "; from 1.21.0 on they prefer partitions whose leaders are in a member's rack"
 
 
 def _contradiction(group: Group, request: DryRunRequest, leader: Leader) -> str | None:
-    """What shows that the leader is of another library, or needs another one; None where nothing does."""
+    """A sign that the leader is of another library, or needs another one; None without one."""
     in_use = group.protocol if group.type is GroupType.CLASSIC else None
     for name, then in ((in_use, ": the id is misleading"), (request.assignor, "")):
         if name and name not in known(Side.CLIENT, leader) and _exists(name, Side.CLIENT):
@@ -218,7 +218,7 @@ def _contradiction(group: Group, request: DryRunRequest, leader: Leader) -> str 
 
 
 def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Assignor:
-    """The assignor that is asked for, or the one in use; UnknownAssignorError lists what there is."""
+    """The requested assignor, or the one in use; UnknownAssignorError lists the known ones."""
     side = request.side
     if side is None:
         side = Side.BROKER if group.type is GroupType.CONSUMER else Side.CLIENT
@@ -230,7 +230,7 @@ def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Ass
 
 
 def _exists(name: str, side: Side) -> bool:
-    """Whether anybody on a side has an assignor, whatever the leader's library."""
+    """Whether a side has an assignor, whatever the leader's library."""
     return any(name in known(side, leader) for leader in Leader)
 
 

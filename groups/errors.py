@@ -2,4 +2,4 @@
 
 
 class GroupsError(Exception):
-    """What is known of groups cannot be read or judged; the message says why."""
+    """Data of groups cannot be read or judged; the message contains the reason."""

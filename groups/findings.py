@@ -1,4 +1,4 @@
-"""What a check finds about a group: of a plan (`migration`), or of a group as it runs (`groups.diagnosis`)."""
+"""Findings of a check of a group: for a plan (`migration`), or of a running group (`groups.diagnosis`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groups.trees import UNWRITTEN
 
 Figure: TypeAlias = str | int | float | bool | None
 Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
-"""What was observed, by name, with the unit last: `lag`, `observed_for_s`, `members`."""
+"""Observed figures by name, with the unit last: `lag`, `observed_for_s`, `members`."""
 
 
 class Level(Enum):
@@ -33,13 +33,13 @@ class Finding:
     message: str
     remedy: str
     source: str
-    """Where the rule comes from: a KIP, an issue, a trial on a running broker."""
+    """The source of the rule: a KIP, an issue, a trial on a running broker."""
     member: str | None = None
     """The member it is about; None for the whole group, and where it is about several."""
     members: tuple[str, ...] = ()
     """All members that it is about, where there are several; the message names the first of them."""
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """Of a diagnosis: the earliest moment, in milliseconds since 1970, at which this is known to have been so; None
-    when no time is known. It may have begun before."""
+    when no time is known. It may have started earlier."""
     evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
     """Of a diagnosis: the figures that were observed. A plan's messages contain them."""

@@ -1,7 +1,8 @@
 """Settings of one group (KIP-848, KIP-932, KIP-1071): what they may be, judged before they are sent.
 
 The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4: a whole number lies within the brokers' bounds for
-its kind of group, and a session lasts longer than a heartbeat interval. What has no bounds here the cluster judges.
+its kind of group, and a session lasts longer than a heartbeat interval. Settings without bounds here are checked by the
+cluster.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _KINDS = {"errors": "share"}
 
 
 class ConfigOrigin(Enum):
-    """Where a group's setting comes from."""
+    """The source of a group's setting."""
 
     GROUP = "group"
     """It is set for this very group."""
@@ -59,7 +60,7 @@ class GroupConfig:
 
 
 def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
-    """What is set for a group, by name, where nothing is known of the brokers' settings."""
+    """A group's own settings by name, where nothing is known of the brokers' settings."""
     return {
         name: GroupConfig(name=name, value=settings[name], origin=ConfigOrigin.GROUP)
         for name in sorted(settings)
@@ -67,7 +68,7 @@ def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
 
 
 def own_settings(configs: Mapping[str, GroupConfig] | None) -> dict[str, str] | None:
-    """The values that are set for the very group; None where that is not known."""
+    """The values that are set for this group; None where that is not known."""
     if configs is None:
         return None
     return {

@@ -1,6 +1,6 @@
-"""From a group as it is to the question that its assignor would be asked if every member rejoined now.
+"""From a group to the input of its assignor if every member rejoined now.
 
-Topics come with the racks of their partitions, also of those that are yet to be made.
+Topics come with the racks of their partitions, also of those that do not exist yet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ASSUMED_GENERATION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What an assignor is asked about a group."""
+    """The input of an assignor for a group."""
 
     spec: GroupSpec
     undetermined: tuple[Undetermined, ...] = ()
@@ -77,7 +77,7 @@ def ask(
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
-    """Ids of the members that give up everything before they rejoin, each by its own list (KIP-429).
+    """Ids of the members that revoke everything before they rejoin, each by its own list (KIP-429).
 
     All of them under an eager assignor. A member whose list is not known, or does not have the assignor, is taken to
     list that one alone.
@@ -130,7 +130,7 @@ def _joins(member: Member) -> bool:
 
 
 def current_of(group: Group, member: Member) -> Partitions:
-    """What a member holds: in a consumer group its target, elsewhere its assignment."""
+    """The partitions of a member: in a consumer group its target, elsewhere its assignment."""
     if group.type is GroupType.CONSUMER and member.target is not None:
         return member.target
     return member.owned or {}
@@ -204,7 +204,7 @@ def _subscribed(
 
 @lru_cache(maxsize=16)
 def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
-    """What a regex brings, of these topics: a walk through a plan asks the same again and again.
+    """The matches of a regex among these topics; cached, as a walk through a plan repeats them.
 
     :raises InvalidRegexError: the broker would refuse it
     """
@@ -223,7 +223,7 @@ def _one_regex(group: Group) -> bool:
 
 
 def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:
-    """The topics that a dry run of these groups needs; None for all, where somebody subscribes by regex."""
+    """The topics that a dry run of these groups needs; None for all, where a member subscribes by regex."""
     members = [member for group in groups for member in group.members]
     if any(member.subscription is not None and member.subscription.regex for member in members):
         return None

@@ -2,7 +2,7 @@
 
 The lag of a partition is its log's end less the committed offset. It is not known where either is not, or where nothing
 is committed (null, or -1 from brokers before 2.1). What the coordinator counts itself wins: the offset of a share group
-is where it starts to deliver, not how far it has come. An offset committed beyond the end has a negative lag, as
+is where it starts to deliver, not its progress. An offset committed beyond the end has a negative lag, as
 kafka-consumer-groups prints it; in a sum it counts as none, so that it does not hide that other partitions lag.
 
 Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule; it never meets a counted lag, because it shows no share
@@ -163,7 +163,7 @@ def topics_with_offsets(groups: Iterable[Group]) -> set[str]:
 
 
 def topics_read(groups: Iterable[Group]) -> set[str]:
-    """Every topic that somebody owns, is to own, names, or committed to."""
+    """Every topic with an owner, a future owner, a subscriber or a committed offset."""
     listed = list(groups)
     members = [member for group in listed for member in group.members]
     wanted = {topic for member in members for topic in member.target or ()}

@@ -1,4 +1,4 @@
-"""What a list of groups shows, and why something may be missing from it.
+"""The entries of a list of groups, and why some may be missing.
 
 Separate from `groups.model`, because `kohort list` is run often and needs nothing else of it.
 """

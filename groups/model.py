@@ -1,4 +1,4 @@
-"""What is known of consumer groups, from any source.
+"""The model of consumer groups, from any source.
 
 A live cluster, a snapshot and a log all become these objects at the boundary. None always means *unknown*:
 an offset that could not be read is neither 0 nor missing.
@@ -42,7 +42,7 @@ class MemberProtocol(Enum):
 
 
 def usual_protocol(group_type: GroupType) -> MemberProtocol | None:
-    """What members of a group speak unless it is being migrated; None for share and streams groups."""
+    """The members' protocol in a group outside a migration; None for share and streams groups."""
     if group_type in (GroupType.CLASSIC, GroupType.CONSUMER):
         return MemberProtocol(group_type.value)
     return None
@@ -60,7 +60,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """The program behind a member, as far as it can be known."""
+    """The client of a member, as far as it is known."""
 
     id: str | None = None
     host: str | None = None
@@ -70,7 +70,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """What a member wants. A member may name topics and a regex at once (KIP-848)."""
+    """The subscription of a member, which may contain topics and a regex at once (KIP-848)."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
@@ -105,7 +105,7 @@ class Member:
     epoch: Annotated[int, Between(-2, INT32)] | None = None
     """Member epoch."""
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)
-    """Of a classic member: whether it came after its group's last finished rebalance; None when not known."""
+    """Of a classic member: whether it joined after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
     streams: StreamsMember | None = None
@@ -128,11 +128,11 @@ class CommittedOffset:
     leader_epoch: Generation | None = None
     metadata: str | None = None
     timestamp: Annotated[int, Between(-1, INT64)] | None = None
-    """Milliseconds since 1970; None when the source does not say (no broker API does)."""
+    """Milliseconds since 1970; None when the source does not show it (no broker API does)."""
     lag: Annotated[int, Between(-1, INT64)] | None = None
     """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
     topic_id: UUID | None = None
-    """Of the topic that was committed to; None when the source does not say (no broker API does)."""
+    """Of the topic that was committed to; None when the source does not show it (no broker API does)."""
 
     @property
     def position(self) -> int | None:
@@ -158,26 +158,26 @@ class Group:
     coordinator: Node | None = None
     generation: Generation | None = None
     leader: str | None = None
-    """Of a classic group: the member that led its last finished rebalance, as the group's newest record says. While
-    another one is in progress it may have left; `groups.succession` shows who leads then. None when not known, when
-    no member leads, and in a source that was not asked for it."""
+    """Of a classic group: the member that led its last finished rebalance, according to the group's newest record.
+    While another one is in progress it may have left; `groups.succession` shows who leads then. None when not known,
+    when no member leads, and in a source where it was not requested."""
     leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the leader is not known, where a cluster was asked for it."""
+    """Why the leader is not known, where it was requested from a cluster."""
     group_epoch: Epoch | None = None
     assignment_epoch: Epoch | None = None
     members: tuple[Member, ...] = ()
     """In the order in which the source gave them: Java's maps make it matter."""
     offsets: Offsets | None = None
-    """None when they were not asked for or could not be read."""
+    """None when they were not requested or could not be read."""
     topology: Topology | None = None
     """Of a streams group; None before a member has sent it."""
     settings: Mapping[str, str] | None = None
-    """What is set for this very group (`consumer.session.timeout.ms`). None when not asked for, or not known."""
+    """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """The shortest time between the newest commit of a partition and the one before it, of the partitions of which both
     were read; None where none was."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """When the last member left, in ms since 1970. None where it has members or never had one, when not asked for, and
+    """When the last member left, in ms since 1970. None where it has members or never had one, when not requested, and
     when not known."""
 
 
@@ -200,7 +200,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTransaction:
-    """A transaction that has begun on a partition and not ended: `read_committed` consumers wait there (KIP-664)."""
+    """An open transaction on a partition: `read_committed` consumers wait there (KIP-664)."""
 
     start_offset: int
     producer_id: int
@@ -234,7 +234,7 @@ class Cluster:
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Those on which they do not agree, with every value, sorted."""
     settings_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the settings are not known, where a cluster was asked for them."""
+    """Why the settings are not known, where they were requested from a cluster."""
 
 
 def listing_of(group: Group) -> GroupListing:

@@ -87,7 +87,7 @@ class Progress(NamedTuple):
     """Records per second by which the committed offset moved; negative after a rewind."""
     produced_per_s: float | None = None
     catch_up_s: float | None = None
-    """Until nothing is left to read at these rates; `NEVER` when it does not come nearer."""
+    """Until everything is read at these rates; `NEVER` when the lag does not shrink."""
     still_ms: int = 0
     """For how long at least the committed offset has not moved while there were records to read."""
     overtaken_s: float | None = None

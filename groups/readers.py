@@ -1,4 +1,4 @@
-"""Who reads a topic: by what the members of a group own and subscribe to, and by what the group has committed.
+"""Readers of a topic: by the partitions and subscriptions of a group's members, and by its committed offsets.
 
 A classic group shows neither while it rebalances (DescribeGroups leaves metadata and assignments out unless it is
 Stable), so unknown and false are different values.
@@ -24,7 +24,7 @@ class TopicUse(Enum):
     COMMITTED = "committed"
     """Offsets are committed, and no member is known to subscribe to it: it was read, and is again if members rejoin."""
     UNKNOWN = "unknown"
-    """A member does not show what it wants; or no member is there, and the offsets could not be read."""
+    """A member does not show its subscription; or the group has no member, and the offsets could not be read."""
 
 
 def topic_use(group: Group, topic: str) -> TopicUse | None:

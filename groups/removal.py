@@ -17,7 +17,7 @@ from groups.offsets.model import PlannedChange
 AWAY = -2
 """The member epoch of a static member that will be back."""
 COOPERATIVE = "cooperative"
-"""What the names of assignors contain under which members keep what they own while a classic group rebalances."""
+"""A part of the names of assignors with which members keep their partitions while a classic group rebalances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +93,13 @@ class MembersRemoval(PlannedChange):
 
 
 def plan_removal(group: Group, choice: MemberChoice, problems: Iterable[Problem] = ()) -> MembersRemoval:
-    """What removing the members would take; `problems` are those of reading the group."""
+    """The removal of the members; `problems` are those of reading the group."""
     members, missing = choice.of(group)
     return MembersRemoval(described=group, members=members, problems=(*problems, *missing))
 
 
 def consequences(plan: MembersRemoval) -> Iterator[str]:
-    """What follows when the members are removed, a sentence each."""
+    """The consequences of the removal, a sentence each."""
     group, staying = plan.described, plan.staying
     if not plan.members:
         return

@@ -1,6 +1,6 @@
 """The snapshot file: what was known of a cluster's groups at a moment, as YAML or JSON.
 
-Its fields are those of `groups.model`. What is unknown is left out; fields that this Kohort does not know are
+Its fields are those of `groups.model`. Unknown values are left out; fields that this Kohort does not know are
 passed over and named (docs/decisions/0004).
 """
 
@@ -31,7 +31,8 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a group or a topic of a file cannot be used. Only a topic's racks may be what is wrong: then it is there."""
+    """Why a group or a topic of a file cannot be used. If only a topic's racks are wrong, the topic is used without
+    them."""
 
     group: str | None = None
     topic: str | None = None
@@ -48,7 +49,7 @@ class Snapshot:
     notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
     """Fields that were passed over because this Kohort does not know them."""
     faults: tuple[Fault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
-    """What could not be read of a file, while the rest could."""
+    """The unreadable parts of a file whose rest was read."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
@@ -92,7 +93,7 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
 
 
 def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: Malformed) -> Fault:
-    """Of what a mapping at a path lists; what is wrong in a member is said with its id."""
+    """Of the entries of a mapping at a path; a fault in a member is reported with its id."""
     error.path = (*path, *error.path)
     section, name, *inside = error.path
     match inside:
@@ -167,7 +168,7 @@ def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _imply_usual(group: dict[str, Any]) -> None:
-    """What a group is, and its members speak, where the file does not say it."""
+    """The type of a group and the protocol of its members, where the file does not contain it."""
     for name, usual in (("type", GroupType.CLASSIC), ("state", GroupState.UNKNOWN)):
         if group.get(name) is None:
             group[name] = usual.value

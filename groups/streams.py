@@ -1,4 +1,4 @@
-"""What only streams groups have (KIP-1071): a topology, and tasks of its subtopologies.
+"""Data of streams groups only (KIP-1071): a topology, and tasks of its subtopologies.
 
 A task is a subtopology for one partition number of its source topics. Internal topics are those that Kafka Streams
 makes for an application: changelog topics keep the state of its stores, repartition topics carry records from one
@@ -30,7 +30,7 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsMember:
-    """What a member of a streams group has that others have not: it is one thread of a process."""
+    """The additional data of a member of a streams group: it is one thread of a process."""
 
     process: str | None = None
     """The id of the process, which its members share."""
@@ -43,7 +43,7 @@ class StreamsMember:
 
 
 class NodeKind(Enum):
-    """What a node of a topology does."""
+    """The kind of a node of a topology."""
 
     SOURCE = "source"
     PROCESSOR = "processor"
@@ -57,7 +57,7 @@ class TopologyNode:
     name: str
     kind: NodeKind | None
     topics: tuple[str, ...] = ()
-    """What a source reads, or where a sink writes; none where that is chosen record by record."""
+    """The topics of a source or a sink; empty where they are chosen record by record."""
     stores: tuple[str, ...] = ()
     successors: tuple[str, ...] = ()
 
@@ -73,7 +73,7 @@ class Subtopology:
     repartition_sources: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
     nodes: tuple[TopologyNode, ...] | None = None
-    """None where they were not asked for, or the brokers do not keep them."""
+    """None where they were not requested, or the brokers do not keep them."""
 
     @property
     def topics_read(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Topology:
 
     @property
     def input_topics(self) -> frozenset[str]:
-        """What the application reads and others write."""
+        """The topics that the application reads and others write."""
         return frozenset(topic for each in self.subtopologies for topic in each.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:

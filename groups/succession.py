@@ -1,4 +1,4 @@
-"""Who leads a classic group, and who will when the leader goes.
+"""The leader of a classic group, and its successor when the leader leaves.
 
 Theory of operation. A broker keeps the members of a classic group in a Java HashMap, and whenever it needs a leader it
 takes the first member that the map gives back. The ways in which a leader is made:
@@ -11,7 +11,7 @@ takes the first member that the map gives back. The ways in which a leader is ma
 - the last member of the consumer protocol goes: the first classic member, as the consumer group's map has them, leads;
 - the coordinator moves or restarts: the recorded leader still leads.
 
-Who joins before the leader is removed counts: a leader that dies without LeaveGroup may be followed by its own
+Members that join before the leader is removed count: a leader that dies without LeaveGroup may be followed by its own
 successor, the process started in its place. One that leaves is removed at once.
 
 So a dynamic member that once led does so as long as it is a member. Where the record's leader is no member any more, a
@@ -43,7 +43,7 @@ LONGEST_ARRAY = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """Who leads and who follows."""
+    """The leader and its followers."""
 
     leader: str | None
     """The member that leads now; None when that is not known."""
@@ -53,9 +53,9 @@ class Succession:
     is_broker_order: bool
     """Whether `order` is that of the broker's map, or only one that it may have."""
     certain: bool
-    """Whether the first of `order` is known to lead once the leader has gone."""
+    """Whether the first of `order` is known to lead once the leader has left."""
     why: str
-    """What that rests on, or why it is not known."""
+    """The reason for that, or why it is not known."""
 
 
 def succession(group: Group) -> Succession | None:
@@ -139,7 +139,7 @@ def precedes(group: Group, client_id: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """What a newcomer has to come before, to lead when the leader goes."""
+    """The member that a newcomer must precede to lead when the leader leaves."""
 
     member: str
     """The first follower."""
@@ -156,7 +156,7 @@ class Front:
 
 
 def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
-    """Who comes first after the leader, and how many of the bins a newcomer's id may fall into come before it, in the
+    """The first member after the leader, and the number of bins before it that a newcomer's id may fall into, in the
     map as it is with that many more members.
 
     None where the order or the leader is not known, or there is no follower.

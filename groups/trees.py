@@ -56,7 +56,7 @@ class Between:
 
 
 PLAIN_NUMBER = Between(0, 2**53)
-"""What every reader of JSON keeps exactly."""
+"""The range that every reader of JSON keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)

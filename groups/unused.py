@@ -2,7 +2,7 @@
 
 A group was used when its offsets were committed, and as long as it had members, whether they committed or not: on a
 quiet topic nothing is. So the last use is the later of the last commit and the moment at which the last member left. A
-group that has members, or is not Empty or Dead, is in use. What is not known makes no group unused:
+group that has members, or is not Empty or Dead, is in use. Unknown data do not make a group unused:
 
 - the time of a commit, where the source does not know it;
 - when the last member left, where no record of `__consumer_offsets` shows it. A group whose protocol type is empty
@@ -30,7 +30,7 @@ class LastUse:
     """When its last member left; None where it never had one, or that is not known."""
     in_use: bool = False
     unknown: str | None = None
-    """What is not known."""
+    """The unknown fact."""
 
     @property
     def latest_ms(self) -> int | None:

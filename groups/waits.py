@@ -1,8 +1,9 @@
 """The waits of each member of a group in a rebalance, from what a broker shows; and the labels of members.
 
-Theory of operation, consumer groups (KIP-848). A member goes to the target assignment of an epoch in steps: it gives up
-what is no longer in its target, then its epoch becomes the target's, then it gets what others have given up. What a
-broker shows as a member's assignment includes what it is still to give up. So, with the epoch of the target known:
+Theory of operation, consumer groups (KIP-848). A member reconciles with the target assignment of an epoch in steps: it
+revokes what is no longer in its target, then its epoch becomes the target's, then it gets what others have revoked. The
+assignment that a broker shows for a member includes the partitions that it must still revoke. So, with the epoch of the
+target known:
 
 - it has something outside its target: it is to give that up, whatever its epoch;
 - its epoch is older, but it has nothing to give up: its next heartbeat (or JoinGroup) brings it to the target's epoch;
@@ -12,7 +13,7 @@ broker shows as a member's assignment includes what it is still to give up. So, 
 A member that speaks the classic protocol does all this by rejoining, which its heartbeats tell it to do.
 
 Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. One that
-came after the last finished rebalance has joined since, this one or one that was broken off. In CompletingRebalance
+joined after the last finished rebalance has joined since, this one or one that was broken off. In CompletingRebalance
 all have joined, and the leader's assignment is awaited.
 
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
@@ -34,10 +35,10 @@ AWAY = -2
 
 
 class WaitKind(Enum):
-    """What a member waits for."""
+    """The kinds of waits of a member."""
 
     REVOKE = "revoke"
-    """To give up partitions that its target does not have."""
+    """To revoke partitions that its target does not contain."""
     REJOIN = "rejoin"
     """To send JoinGroup, giving up `partitions` where there are any."""
     MAYBE_REJOIN = "maybe-rejoin"
@@ -49,7 +50,7 @@ class WaitKind(Enum):
     ASSIGNOR = "assignor"
     """For the broker's assignor to compute a target."""
     JOINS = "joins"
-    """For other members to join: it came after the last finished rebalance."""
+    """For other members to join: it joined after the last finished rebalance."""
     ASSIGN = "assign"
     """It leads, and is to send the assignment."""
     LEADER = "leader"
@@ -69,7 +70,7 @@ class Wait:
 
 
 def labels_of(group: Group) -> dict[str, str]:
-    """What to call each member, by id: nothing that two members share."""
+    """Unique labels of members, by id."""
     short = {member.id: member.instance or member.client.id or member.id for member in group.members}
     holders = Counter(short.values())
     return {

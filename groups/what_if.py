@@ -1,4 +1,4 @@
-"""A group as it might be: members that come, leave or change, topics that grow, a rack that fails."""
+"""A hypothetical group: members that join, leave or change, topics that grow, a rack that fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from groups.model import Group, Member, MemberProtocol, Subscription, Topic
 
 ADDED = "added-"
-"""The ids of members that a what-if adds begin like this; the real ones are drawn when they join."""
+"""The prefix of the ids of members that a what-if adds; real ids are random when they join."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class WhatIf:
     """Changes, made in the order in which they stand here. Members go by member, instance or client id."""
 
     fail_rack: frozenset[str] = frozenset()
-    """Members of these racks are gone, and partitions have no replicas there."""
+    """Members of these racks have left, and partitions have no replicas there."""
     remove: frozenset[str] = frozenset()
     add: int = 0
     """Members to add, each subscribed as most members are."""
@@ -40,7 +40,7 @@ def strangers(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
 
 
 def names_of(member: Member) -> set[str]:
-    """What an operator may call a member."""
+    """The names of a member for an operator."""
     return {name for name in (member.id, member.instance, member.client.id) if name}
 
 

@@ -1,6 +1,6 @@
 """YAML and JSON files as trees of plain values, where in a file each value is, and YAML that people read.
 
-Every scalar stays the text that it was (JSON numbers stay numbers): the schema, not the look of a word,
+Every scalar stays the original text (JSON numbers stay numbers): the schema, not the look of a word,
 decides what is a number, so a topic called `on` or `0123` keeps its name. Only a plain `null`, `~` or
 nothing at all is None. Lines are found by a second pass, and only when there is something to complain of.
 """
@@ -27,7 +27,7 @@ _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "
 _BLOCK_DEPTH = 6
 """Levels that may be written a line an entry."""
 _LONGEST_PLAIN_KEY = 1000
-"""YAML wants the colon within 1024 characters of the key's begin, or the key marked by `? `."""
+"""YAML requires the colon within 1024 characters of the key's start, or the key marked by `? `."""
 
 MAX_DEPTH = 32
 """No snapshot is half as deep; deeper files are hostile."""
@@ -41,7 +41,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class TreeError(GroupsError):
-    """A file that is not what it should be: says which file, which line and which field.
+    """An invalid file: names the file, the line and the field.
 
     `column` is for editors; lines and columns count from 1.
     """
@@ -105,7 +105,7 @@ def _kind_of(tree: Any) -> str | None:
 
 
 def check_format(tree: Any, newest: int, kind: str) -> None:
-    """Whether a tree begins with `kohort: N`, N at most `newest`; `kind` is the expected kind of file. :raises
+    """Whether a tree starts with `kohort: N`, N at most `newest`; `kind` is the expected kind of file. :raises
     Malformed:"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
@@ -143,7 +143,7 @@ def load_tree(file: Path, text: str) -> Any:
 
 
 def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Line and column, from 1, at which the value at a path begins; its nearest parent's where it is missing."""
+    """Line and column, from 1, of the start of the value at a path; its nearest parent's where it is missing."""
     node = _composed(text)
     mark = None
     for step in [*path, None]:

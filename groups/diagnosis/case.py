@@ -1,4 +1,4 @@
-"""What a rule may ask of the observations of a group, and how it reports what it finds."""
+"""The input of a rule, from the observations of a group, and how it reports its findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case:
     """Oldest first."""
     thresholds: Thresholds
     labels: Mapping[str, str]
-    """What to call members, those that left among them, by id."""
+    """Labels of members, including those that left, by id."""
     progress: GroupProgress
     """How its partitions get on, over the observations that show its offsets."""
 
@@ -45,7 +45,7 @@ class Case:
 
     @cached_property
     def offsets(self) -> Offsets:
-        """Committed, as the newest observation that asked for them shows them."""
+        """Committed offsets of the newest observation that requested them."""
         known = (each.offsets for _, each in reversed(list(self.seen)))
         return next((offsets for offsets in known if offsets is not None), {})
 
@@ -56,7 +56,7 @@ class Case:
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
-        """As the newest observation that asked for them shows them."""
+        """Of the newest observation that requested them."""
         return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
 
     @cached_property
@@ -119,7 +119,7 @@ def first_of(names: Sequence[str]) -> str:
 
 
 class Need(Enum):
-    """What a rule cannot judge without; the value says what is missing, for people."""
+    """Data that a rule needs; the value names the missing data, for people."""
 
     TWO_OBSERVATIONS = "needs two observations"
     MEMBERS = "the source does not show what members own"
@@ -135,7 +135,7 @@ class Need(Enum):
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
     def is_met(self, case: Case) -> bool:
-        """Whether the observations show it. What does not apply to the group is not missing."""
+        """Whether the observations show it. Data that do not apply to the group are not missing."""
         return _MET[self](case)
 
 
@@ -159,7 +159,7 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """What a rule found: a finding without the name of its rule."""
+    """A finding without the name of its rule."""
 
     level: Level
     message: str
@@ -181,9 +181,9 @@ class Rule:
 
     name: str
     about: str
-    """What it finds, in a few words."""
+    """Its findings, in a few words."""
     source: str
-    """Where it comes from: a KIP, a class of Kafka, an issue."""
+    """Its source: a KIP, a class of Kafka, an issue."""
     needs: tuple[Need, ...]
     applies: Callable[[Group], bool]
     """To which groups; of others it is not missed."""
@@ -192,7 +192,7 @@ class Rule:
     """Whether it judges a group, too, that no observation shows."""
 
     def findings(self, case: Case) -> Iterator[Finding]:
-        """What it finds, with its name."""
+        """Its findings, with its name."""
         for found in self.judge(case):
             yield Finding(
                 rule=self.name,

@@ -1,4 +1,4 @@
-"""All rules, in the order in which findings of the same level are shown: what explains others comes first."""
+"""All rules, in the order in which findings of the same level are shown: causes before effects."""
 
 from __future__ import annotations
 

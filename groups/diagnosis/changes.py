@@ -1,4 +1,4 @@
-"""What changed between observations: members that joined and left, by host, and rebalances."""
+"""Changes between observations: members that joined and left, by host, and rebalances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groups.model import Group, GroupType, Member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A member that came, or that went, between two observations."""
+    """A member that joined or left between two observations."""
 
     member: Member
     came: bool
@@ -25,7 +25,7 @@ class Change:
 
 
 def changes(case: Case) -> Iterator[Change]:
-    """In the order of the observations; members that went before those that came.
+    """In the order of the observations; members that left before those that joined.
 
     A static member with another id did neither: its restart rebalances nothing (KIP-345).
     """

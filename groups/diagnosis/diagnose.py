@@ -32,7 +32,7 @@ class NotChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What is wrong with a group."""
+    """The findings of a group."""
 
     group: str
     findings: tuple[Finding, ...] = ()

@@ -1,6 +1,6 @@
-"""Rules about how a group gets on: consumers that stand still, lag that grows, partitions that are left behind.
+"""Rules about the progress of a group: stalled consumers, growing lag, partitions without progress.
 
-They go by `groups.progress`, whose module says when a partition is STALLED, STOPPED, WARN or REWIND.
+They use `groups.progress`, which defines when a partition is STALLED, STOPPED, WARN or REWIND.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DAY_MS = 24 * 3_600_000
 SELDOM_MS = 60_000
 """Healthy groups may commit as seldom as this: once a minute, or every 30 seconds as Kafka Streams."""
 ABANDONED_MS = 7 * DAY_MS
-"""A group without members that has not committed for so long was given up rather than stopped."""
+"""A group without members that has not committed for this long was abandoned, not stopped."""
 
 
 def has_offsets(group: Group) -> bool:
@@ -85,7 +85,7 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
 
 
 def _commits_seldom(case: Case, still_ms: int, evidence: Evidence) -> str:
-    """What speaks for a group that commits less often than is assumed, as a sentence; empty where nothing does."""
+    """A sign that the group commits less often than is assumed, as a sentence; empty without one."""
     gap_ms = case.group.commit_gap_ms
     if evidence["last_commit"] is None and still_ms < SELDOM_MS:
         return " Its last commit could not be read: it may be healthy and commit less often."
@@ -219,7 +219,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     applies=has_offsets,
 )
 def overtaken(case: Case) -> Iterator[Symptom]:
-    """The log start comes nearer to the committed offset, and reaches it before the group has caught up."""
+    """The log start approaches the committed offset, and reaches it before the group has caught up."""
     found = {
         place: one.overtaken_s
         for place, one in case.progress.partitions.items()

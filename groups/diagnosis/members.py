@@ -1,4 +1,4 @@
-"""Rules about members that come and go: storms, poll intervals, evictions, static members that fence each other."""
+"""Rules about members that join and leave: storms, poll intervals, evictions, static members that fence each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groups.waits import AWAY
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def storm(case: Case) -> Iterator[Symptom]:
-    """An error where members come and go again at once; a warning where many leave, as in a deployment.
+    """An error where members join and leave again at once; a warning where many leave, as in a deployment.
 
     Members that only join are a deployment that starts. If no observation shows another member, twice as many
     rebalances are allowed: a cooperative group takes two for each change.
@@ -208,7 +208,7 @@ class _GoneFacts(TypedDict):
 
 
 def _is_back(case: Case, gone: Change) -> bool:
-    """Whether the same member or instance is there again, or the same client, as a member that was not there before."""
+    """Whether the same member or instance has rejoined, or the same client as a new member."""
     before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
     client = gone.member.client.id, gone.member.client.host
     return any(

@@ -1,4 +1,4 @@
-"""What one observation of a group shows, and the limits by which rules judge it."""
+"""One observation of a group, and the thresholds of the rules."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ class Observation:
     at_ms: int
     """When the group had been described, in milliseconds since 1970."""
     group: Group | None
-    """None: it could not be read. Its `offsets` are None where they were not asked for: observations between the first
+    """None: it could not be read. Its `offsets` are None where they were not requested: observations between the first
     and the last show members only."""
     problem: Problem | None = None
     """Why it could not be read."""
     topics: Mapping[str, Topic] | None = None
-    """Those that exist of the topics that groups read, commit to or name, with their offsets; None: not asked for."""
+    """Those that exist of the topics that groups read, commit to or name, with their offsets; None: not requested."""
     missing_topics: frozenset[str] | None = None
     """Those of them that do not exist; None when not known: a file does not know it."""
     topic_names: frozenset[str] | None = None
-    """Of every topic of the cluster; None when not known, or not asked for because no member has a regex."""
+    """Of every topic of the cluster; None when not known, or not requested because no member has a regex."""
     cluster: Cluster | None = None
-    """None: not asked for."""
+    """None: not requested."""
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """Since when records of a partition wait that are not read, in milliseconds since 1970: the later one of the last
     commit and of the moment when the first unread record was written. None: there is none, only markers of
-    transactions. Of the partitions of which that was asked for."""
+    transactions. Of the partitions for which that was requested."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Those that are open, by partition, the first leading, of partitions whose last stable offset is before the
-    end; None: not asked for."""
+    end; None: not requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,7 @@ def _start(topics: Mapping[str, Topic], place: Place) -> int | None:
     applies=has_offsets,
 )
 def beyond_end(case: Case) -> Iterator[Symptom]:
-    """The topic was deleted and created again, the log was truncated, or the offset was set by hand."""
+    """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     topics = case.topics
     found: dict[Place, int] = {}
     for place, _, offset in committed(case):
@@ -242,7 +242,7 @@ def expiring(case: Case) -> Iterator[Symptom]:
 
 
 def _wanted(group: Group) -> set[str] | None:
-    """The topics that members subscribe to; None where one of them does not say, or names a regex."""
+    """The topics that members subscribe to; None where one of them does not show it, or has a regex."""
     topics: set[str] = set()
     for member in group.members:
         if member.subscription is None or member.subscription.regex is not None:
@@ -259,7 +259,7 @@ def _wanted(group: Group) -> set[str] | None:
     applies=is_consuming,
 )
 def left_over(case: Case) -> Iterator[Symptom]:
-    """Their lag grows for ever, and monitoring counts it; brokers delete them when they expire."""
+    """Their lag grows without end, and monitoring counts it; brokers delete them when they expire."""
     wanted = _wanted(case.group)
     if wanted is None:
         return

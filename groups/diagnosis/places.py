@@ -13,7 +13,7 @@ Place: TypeAlias = tuple[str, int]
 
 
 def committed(case: Case) -> Iterator[tuple[Place, CommittedOffset, int]]:
-    """What the group has committed, as the newest observation that asked for it shows it."""
+    """The committed offsets of the group in the newest observation that requested them."""
     for topic, offsets in case.offsets.items():
         for partition, each in offsets.items():
             if each.offset is not None and each.offset >= 0:

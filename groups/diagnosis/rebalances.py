@@ -36,7 +36,7 @@ class Awaited:
 
 
 _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN, WaitKind.HEARTBEAT)
-"""What a member itself has to do; the others wait for somebody else. What blocks most comes first."""
+"""Waits for the member itself; the others wait for other members. The most blocking one is first."""
 
 
 def awaited(case: Case) -> list[Awaited]:

@@ -1,4 +1,4 @@
-"""What is observed more closely before groups are judged: partitions that stalled with records to read.
+"""Partitions to observe more closely before groups are judged: those that stalled with records to read.
 
 This costs more than all other requests together, because it reads records. It is done for a few partitions of each
 member, which stand for the rest: a stalled member stalls in all of them.
@@ -101,7 +101,7 @@ def waiting_since(
 
 
 def commits_of(group: Group) -> Mapping[Place, int]:
-    """What is committed, by partition."""
+    """Committed offsets by partition."""
     return {place: commit.offset for place, commit in _commits(group) if commit.offset is not None}
 
 

@@ -14,7 +14,7 @@ from groups.offsets.scenarios import name_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicNames:
-    """What the source's topics are called in the target: by name, else with a prefix, as MirrorMaker 2 copies them."""
+    """The target's names of the source's topics: the same, or with a prefix, as MirrorMaker 2 copies them."""
 
     prefix: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class CopiedOffset(OffsetChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedOffset:
-    """What was found out about one partition of the source."""
+    """The result for one partition of the source."""
 
     proof: Proof
     time_ms: int | None
@@ -69,7 +69,7 @@ def plan_cluster_copy(
     refused: Sequence[Problem] = (),
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """What would be committed in the target, whose log has the `positions`; an unproved offset only if `unproved`.
+    """The commits in the target, whose log has the `positions`; an unproved offset only if `unproved`.
 
     `refused` is what else keeps the offsets from being copied.
     """

@@ -1,4 +1,4 @@
-"""What a change of committed offsets consists of, and which partitions it is about.
+"""The parts of a change of committed offsets, and its partitions.
 
 `--topic orders` means a whole topic, `--topic orders:0,1` some partitions; without it all that have a committed offset.
 """
@@ -24,16 +24,16 @@ class Positions:
     earliest: Mapping[Place, int] = field(default_factory=dict)
     """The log start offset: of the oldest record that is kept."""
     end: Mapping[Place, int] = field(default_factory=dict)
-    """The offset behind the last record."""
+    """The offset after the last record."""
     at: Mapping[Place, int] = field(default_factory=dict)
-    """The first offset at or after the moment that was asked for; -1 where no record is so late."""
+    """The first offset at or after the requested moment; -1 if there is no such record."""
     unread: Mapping[Place, str] = field(default_factory=dict)
-    """Why partitions that were asked for are missing above."""
+    """Why requested partitions are missing above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetChange:
-    """What one partition's committed offset is, and what it would be."""
+    """One partition's committed offset, and the new one."""
 
     topic: str
     partition: int
@@ -57,18 +57,18 @@ class OffsetChange:
 
     @property
     def lag_before(self) -> int | None:
-        """Records behind the committed offset, or as they are counted; None unless it and the end are known."""
+        """Records after the committed offset, or as they are counted; None unless it and the end are known."""
         return records_between(self.before, self.end) if self.counted_lag is None else self.counted_lag
 
     @property
     def lag_after(self) -> int | None:
-        """Records behind the new offset; None unless the end is known."""
+        """Records after the new offset; None unless the end is known."""
         return records_between(self.after, self.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """What is to become of one group, all of it or nothing.
+    """The planned change of one group, all of it or nothing.
 
     `refusals` say what keeps the cluster from taking it as things are, `problems` what could not be found out. With
     either, nothing is sent for this group.
@@ -99,7 +99,7 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange(PlannedChange):
-    """What would be committed for one group."""
+    """The new commits of one group."""
 
     exists: bool
     """False: no group has that id; committing offsets makes one."""
@@ -123,7 +123,7 @@ class TopicScope:
 
 
 def parse_scope(text: str) -> TopicScope:
-    """`TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups takes it; ValueError says what is wrong."""
+    """`TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups takes it; ValueError with the fault."""
     topic, colon, numbers = text.partition(":")
     if not topic:
         raise ValueError(f"{text!r} names no topic; expected TOPIC or TOPIC:0,1")
@@ -190,7 +190,7 @@ def committed_places(offsets: Offsets) -> tuple[Place, ...]:
 
 
 def committed_in(scopes: Sequence[TopicScope], offsets: Offsets) -> tuple[Place, ...]:
-    """What has a committed offset within a scope; everything when there is none."""
+    """The partitions with a committed offset within a scope; all without a scope."""
     if not scopes:
         return committed_places(offsets)
     return tuple(

@@ -29,7 +29,7 @@ class MalformedOffsets(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OffsetFile:
-    """What a file holds: `by_group` where it names groups, else `of_one_group`."""
+    """The contents of a file: `by_group` where it names groups, else `of_one_group`."""
 
     by_group: Mapping[str, Mapping[Place, int]] | None
     of_one_group: Mapping[Place, int] | None

@@ -40,7 +40,7 @@ def plan_reset(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """What a reset would commit for a group; `problems` are those of its scope."""
+    """The commits of a reset for a group; `problems` are those of its scope."""
     changes: list[OffsetChange] = []
     found = [*problems, *_not_read(group, places)]
     for topic, partition in places:
@@ -76,7 +76,7 @@ def plan_copy(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """What makes one group's offsets another's: offset, leader epoch and metadata as they are, in range or not."""
+    """The copy of one group's offsets to another: offset, leader epoch and metadata unchanged, in range or not."""
     changes: list[OffsetChange] = []
     found = list(problems)
     for place in places:
@@ -206,7 +206,7 @@ class OffsetsDeletion(PlannedChange):
 def plan_offsets_deletion(
     group: Group, scopes: Sequence[TopicScope], problems: Sequence[Problem] = ()
 ) -> OffsetsDeletion:
-    """What a group has committed within the scopes; `problems` are those of reading it."""
+    """The committed offsets of a group within the scopes; `problems` are those of reading it."""
     committed = group.offsets or {}
     places = committed_in(scopes, committed)
     return OffsetsDeletion(
@@ -255,6 +255,6 @@ def _reads(member: Member, topic: str) -> bool:
 
 
 def plan_group_deletion(group: Group) -> PlannedChange:
-    """What deleting a group would take; a coordinator only deletes groups without members, of any type."""
+    """The deletion of a group; a coordinator only deletes groups without members, of any type."""
     refused = (_while_active(group),) if is_active(group) else ()
     return PlannedChange(described=group, refusals=refused)

@@ -57,7 +57,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetLog:
-    """What is known of the copy's log: its ends, and the first offset at or after the time (-1: none)."""
+    """The copy's log: its ends, and the first offset at or after the time (-1: none)."""
 
     earliest: int
     end: int

@@ -1,6 +1,6 @@
 """Where offsets are reset to: one function from what is known of a partition to its new offset.
 
-The same offsets as `OffsetsUtils` of Kafka 4.3 computes: an offset that was asked for by number is brought into the
+The same offsets as `OffsetsUtils` of Kafka 4.3 computes: an offset that is given by number is moved into the
 log's range, one that is committed already (to-current) is not; a moment after the last record means the end.
 
 Times and durations are read as kafka-consumer-groups.sh reads them: `--to-datetime` goes through `Utils.getDateTime` (a
@@ -36,7 +36,7 @@ class ToLatest:
 
 @dataclass(frozen=True, slots=True)
 class ToCurrent:
-    """`--to-current`: what is committed stays, what is not goes to the end."""
+    """`--to-current`: committed offsets stay, partitions without one go to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ToOffset:
 
 @dataclass(frozen=True, slots=True)
 class ShiftBy:
-    """`--shift-by`; negative goes back."""
+    """`--shift-by`; negative shifts backwards."""
 
     count: int
 
@@ -80,7 +80,7 @@ Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | T
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A new offset; None where it cannot be known, and then `remark` says why."""
+    """A new offset; None where it is unknown; then `remark` contains the reason."""
 
     offset: int | None
     remark: str | None = None

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ClientEngine(StrEnum):
-    """Whose engine matches the topics before the migration."""
+    """The engine that matches the topics before the migration."""
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"

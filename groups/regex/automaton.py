@@ -44,7 +44,7 @@ LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
 
 def trimmed(tree: Tree) -> Tree:
-    """Without the anchors at the two ends of the pattern, which say nothing where a whole name is matched."""
+    """Without the anchors at the two ends of the pattern, which mean nothing where a whole name is matched."""
     parts = tree.parts if isinstance(tree, Sequence) else (tree,)
     while parts and _is_at(parts[0], Place.START):
         parts = parts[1:]
@@ -67,7 +67,7 @@ def classes_of(masks: set[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What comes before a place in a name."""
+    """The context before a place in a name."""
 
     at_start: bool
     after_word: bool
@@ -93,7 +93,7 @@ class Automaton:
         self._ids: dict[tuple[int, ...], int] = {}
         self._states: list[tuple[int, ...]] = []
         self.accepting: list[bool] = []
-        """By state: whether the name is matched if it begins here."""
+        """By state: whether the name is matched if it starts here."""
         self.rows: list[list[int]] = []
         """By state and class: the next state, -1 where it is not worked out yet."""
         end = self.program.end
@@ -161,7 +161,7 @@ class Automaton:
         return contexts, rows
 
     def _key(self, context: _Context) -> tuple[bool, bool, int]:
-        """What of a context the program can tell."""
+        """The parts of a context that the program distinguishes."""
         edges = bool(self._places & {Place.WORD_EDGE, Place.NO_WORD_EDGE})
         behind = context.behind if self.behind_entries else 0
         return context.at_start and Place.START in self._places, context.after_word and edges, behind
@@ -180,7 +180,7 @@ class Automaton:
         return truths
 
     def _closed(self, truths: int, context: _Context, following: int | None) -> int:
-        """What is true at a place, from the truths of the instructions that take a character there."""
+        """The true instructions at a place, from those that take a character there."""
         truths |= self.program.always
         for block in self.program.blocks:
             before = -1
@@ -234,7 +234,7 @@ class Difference:
 
 
 def difference(first: Automaton, second: Automaton) -> Difference:
-    """Compare for all names that a topic may have; TooLargeError when there are too many states to look at."""
+    """Compare for all valid topic names; TooLargeError when there are too many states."""
     if first is second:
         return Difference(only_first=None, only_second=None)
     only: dict[bool, str] = {}

@@ -30,7 +30,7 @@ MAX_DEPTH = 1000
 """RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
 
 MAX_EMPTY_PATH = 4500
-"""RE2/J 1.8 follows what takes no character by recursion, too: 1 MiB is gone after 5,000 instructions."""
+"""RE2/J 1.8 also follows empty instructions by recursion: 5,000 of them use up 1 MiB."""
 
 
 class InvalidRegexError(GroupsError):
@@ -56,7 +56,7 @@ class BrokerRegex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexVerdict:
-    """What the broker would say of a pattern."""
+    """The broker's verdict on a pattern."""
 
     pattern: str
     regex: BrokerRegex | None = None
@@ -65,9 +65,9 @@ class RegexVerdict:
     """None when it is refused."""
     reason: str | None = None
     position: int | None = None
-    """Where the fault begins, in characters from 0; None when the engine does not tell."""
+    """Where the fault starts, in characters from 0; None when the engine does not report it."""
     danger: str | None = None
-    """What an accepted pattern would do to the broker; None when it is harmless."""
+    """The harm of an accepted pattern to the broker; None when it is harmless."""
 
     @property
     def valid(self) -> bool:
@@ -95,7 +95,7 @@ def judge(pattern: str) -> RegexVerdict:
 
 
 def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """The pattern as the broker reads it; InvalidRegexError says why not, and where.
+    """The pattern as the broker reads it; InvalidRegexError with the reason and the position.
 
     What could harm a broker is refused too.
     """

@@ -4,7 +4,7 @@ Java's names are certain: one that is missing here is either unknown to every Ja
 to some (UnsureError).
 
 Source: the keys of `com.google.re2j.UnicodeTables` in the jar that Kafka 4.3 ships; java.util.regex.CharPredicates'
-tables, asked of a JVM. Tests compare both.
+tables, read from a JVM. Tests compare both.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _PLAIN = {
     "LC": LETTERS,
     "Cn": 0,
 }
-"""Categories and POSIX names, also behind `Is` and `gc=`."""
+"""Categories and POSIX names, also after `Is` and `gc=`."""
 
 _JAVA_METHODS = {
     "LowerCase": LOWER,

@@ -1,4 +1,4 @@
-"""What becomes of a subscription regex when its group moves to the consumer protocol.
+"""The effect of a move to the consumer protocol on a subscription regex.
 
 Until then the client matches topics by its own engine; from then on the broker does, by RE2/J. Both are judged for
 the topics there are, and for all names that a topic may have.
@@ -19,7 +19,7 @@ from groups.regex.tree import Assertion, Chars, Choice, Lookaround, Place, Tree,
 from groups.regex.tree import Sequence as Chain
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
-"""What a Java consumer leaves out unless `exclude.internal.topics=false` (Kafka's Topic class)."""
+"""Topics that a Java consumer excludes unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
 ASKED_WHOLLY = 2000
 """The C library matches up to this many names one by one; of more, a sample (see posix)."""
@@ -43,18 +43,18 @@ class Comparison:
 
     verdict: RegexVerdict
     is_literal: bool = False
-    """To librdkafka a subscription that does not begin with `^` is the name of one topic, and stays it."""
+    """To librdkafka a subscription that does not start with `^` is the name of one topic, before and after."""
     client_reason: str | None = None
-    """Why the client's engine refuses the pattern; None when it takes it, or was not asked."""
+    """Why the client's engine refuses the pattern; None when it accepts it, or was not requested."""
     flagged: tuple[str, ...] = ()
-    """What keeps the client's matches from being known for certain."""
+    """Reasons why the client's matches are not certain."""
     matched: Matched = Matched()
     ever: Difference | None = None
     """Examples of names that only the client (first) or only the broker (second) matches, of all that a topic may
     have; None when that is not known.
     """
     rewritten: str | None = None
-    """What to subscribe to instead, where something means to the broker what the old pattern means to the client."""
+    """The pattern to subscribe to instead, if one matches for the broker what the old one matches for the client."""
 
     @property
     def stands(self) -> bool:
@@ -216,7 +216,7 @@ def _asked(regex: BrokerRegex, names: Names) -> bytes:
 
 
 def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
-    """What the C library finds; of many names our reading of the pattern, as long as the library agrees."""
+    """The matches of the C library; for many names those of our parser, as long as the library agrees."""
     if tree is not None and len(names) > ASKED_WHOLLY:
         try:
             read = names.matched(tree)

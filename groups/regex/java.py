@@ -221,7 +221,7 @@ class _Parser:
         return self.quantified(_grouped(kind, body))
 
     def group_kind(self) -> str:
-        """Read what follows `(?`, up to where the body begins."""
+        """Read what follows `(?`, up to the start of the body."""
         self.at += 1
         character = self.text[self.at]
         self.at += 1
@@ -277,7 +277,7 @@ class _Parser:
     # Escapes
 
     def escape(self) -> Tree:
-        """What a backslash outside a class begins."""
+        """The escape of a backslash outside a class."""
         following = self.text[self.at + 1]
         if following in "pP":
             return self.unless_canonical(Chars(self.property()))
@@ -549,7 +549,7 @@ def _grouped(kind: str, body: Tree) -> Tree:
 
 
 def _check_length(tree: Tree) -> None:
-    """Java takes a look-behind only where it sees a longest match, and it sees wrong at times: UnsureError."""
+    """Java accepts a look-behind only with a longest match, which it sometimes computes wrongly: UnsureError."""
     match tree:
         case Sequence(parts) | Choice(parts):
             for part in parts:

@@ -1,6 +1,6 @@
 """POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
 
-A pattern is searched for in a name. What the library says is what counts; a reading of our own (`parse_posix`) is
+A pattern is searched for in a name. The library decides; our own parser (`parse_posix`) is
 there for what it cannot do: a hundred patterns on a hundred thousand names in time, and proofs. It is checked
 against the library on a sample whenever it answers in its place.
 """
@@ -46,7 +46,7 @@ class PosixSyntaxError(Exception):
 
 
 class NotAskedError(Exception):
-    """The C library cannot be asked, or does not answer in time; the text says which."""
+    """The C library cannot be used, or does not answer in time; the text contains the reason."""
 
 
 class PosixRegex:
@@ -99,7 +99,7 @@ def _library() -> Any:
 
 
 def _in_time(ask: Callable[[], T]) -> T:
-    """The answer of the library, which knows no time limit: a thread that misses it is left behind."""
+    """The answer of the library, which knows no time limit: a thread that misses it is abandoned."""
     answers: list[T] = []
     thread = threading.Thread(target=lambda: answers.append(ask()), daemon=True)
     thread.start()
@@ -118,7 +118,7 @@ def parse_posix(pattern: str) -> Tree | None:
 
 
 def anywhere(tree: Tree) -> Tree:
-    """What matches a whole name in which `tree` is found."""
+    """A tree that matches a whole name containing `tree`."""
     anything = Repeat(Chars(ALL), 0, None)
     return Sequence((anything, tree, anything))
 

@@ -2,13 +2,13 @@
 
 Theory of operation. At each place in a name, every instruction either does or does not lead to a match of what is
 left of the name; these truths are one integer, a bit an instruction. The truths at a place follow from the next
-character, the truths behind it, and what comes before the place. So a look-ahead needs no second run, it is one of
-the bits; what comes before (`^`, `\\b`, look-behind) is a context of which there are few, and the truths are kept for
+character, the truths after it, and the context before the place. So a look-ahead needs no second run, it is one of
+the bits; the part before it (`^`, `\\b`, look-behind) is a context of which there are few, and the truths are kept for
 each of them. What backtracking does is all in the tree (`without_atoms`); no input makes this slow.
 
-Possessive repetitions and atomic groups are said in look-aheads (`without_atoms`): what is matched first is then all
-that is matched. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. Where what is matched first is not so easily said, the
-tree says Unsure.
+Possessive repetitions and atomic groups are expressed with look-aheads (`without_atoms`): what is matched first is then
+all that is matched. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. Where the first match cannot be expressed so, the
+tree has Unsure.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class At:
 
 @dataclass(slots=True)
 class Ahead:
-    """True where one of `reach` is, if a look-ahead comes out as it should; one of `body` is true if it matches."""
+    """True where one of `reach` is, if a look-ahead has the required result; one of `body` is true if it matches."""
 
     bit: int
     reach: int
@@ -91,19 +91,19 @@ class Fork:
 
 @dataclass(slots=True)
 class Program:
-    """All fields are sets of instructions as bits, unless said."""
+    """All fields are sets of instructions as bits, unless noted."""
 
     entry: int = 0
-    """A match begins with any of these."""
+    """A match starts with any of these."""
     end: int = 0
-    """True only behind the last character."""
+    """True only after the last character."""
     always: int = 0
     chars: list[tuple[int, int]] = field(default_factory=list)
-    """Instruction and mask of characters: true if the one before it is true behind such a character."""
+    """Instruction and mask of characters: true if the one before it is true after such a character."""
     forks: list[Fork] = field(default_factory=list)
     """Those that stand before an instruction that takes a character."""
     blocks: list[list[Condition]] = field(default_factory=list)
-    """In the order in which they can be worked out: what a look-ahead asks comes before what asks it."""
+    """In the order of evaluation: a look-ahead inside another comes first."""
     behind: list[Tree] = field(default_factory=list)
     """The bodies of the look-behinds, written backwards."""
 
@@ -128,7 +128,7 @@ def compile_whole(tree: Tree) -> Program:
 
 
 def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
-    """A program for what a name begins with, and by tree what it begins with; used backwards for look-behinds."""
+    """A program for the prefix of a name, and the prefix by tree; used backwards for look-behinds."""
     builder = _Builder()
     yes = builder.emit()
     builder.program.always |= yes
@@ -245,7 +245,7 @@ _MIRRORED = {Place.START: Place.END, Place.END: Place.START}
 
 
 def backwards(tree: Tree) -> Tree:
-    """What matches the reversed names."""
+    """A tree that matches the reversed names."""
     match mapped(tree, backwards):
         case Sequence(parts):
             return Sequence(parts[::-1])
@@ -269,7 +269,7 @@ def without_atoms(tree: Tree) -> Tree:
 
 
 def _first(tree: Tree) -> Tree | None:
-    """What `tree` matches first at a place, and nothing else; None where that cannot be said."""
+    """A tree of the first match of `tree` at a place only; None where that cannot be expressed."""
     if _width(tree) is not None:
         return tree
     match tree:
@@ -308,7 +308,7 @@ def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:
 
 
 def _longest(first: Tree | None, body: Tree, least: int, most: int | None) -> Tree | None:
-    """As often as it goes; `first` is what the body matches at a place."""
+    """As often as possible; `first` is the first match of the body at a place."""
     if first is None or _may_be_empty(body):
         return None
     if most is not None and most == least:

@@ -53,7 +53,7 @@ class Parsed:
 
 
 def parse(pattern: str) -> Parsed:
-    """Read a pattern as RE2/J does with its default flags; PatternRefusedError says why it would not."""
+    """Read a pattern as RE2/J does with its default flags; PatternRefusedError with the reason if it would not."""
     return _Parser(pattern).parse()
 
 
@@ -67,9 +67,9 @@ class _Item:
     skipped: int | None = None
     """Instructions on the longest way through it that takes no character; None where there is no such way."""
     dive: int = 1
-    """On the longest such way that begins before it, whether or not it ends behind it."""
+    """On the longest such path that starts before it, whether or not it ends after it."""
     tail: int = 0
-    """On the longest such way that begins in it and ends behind it."""
+    """On the longest such path that starts in it and ends after it."""
     peak: int = 1
     """On the longest such way that touches it."""
 
@@ -125,7 +125,7 @@ class _Parser:
         self.text = pattern
         self.at = 0
         self.fold = False
-        """Whether case does not count. What the other flags change, no topic name can tell."""
+        """Whether case does not count. The other flags make no difference for a topic name."""
         self.names: set[str] = set()
         self.levels = [_Level(0, self.fold)]
         self.differs = False
@@ -222,7 +222,7 @@ class _Parser:
         self.at = end + 1
 
     def inline_flags(self) -> bool:
-        """Set the flags; whether a group begins with them, `(?i:`, rather than `(?i)`."""
+        """Set the flags; whether a group starts with them, `(?i:`, rather than `(?i)`."""
         start = self.at
         self.at += 2
         folds, sign, seen = self.fold, True, False

@@ -58,7 +58,8 @@ def of_java(tree: Tree, client: Automaton) -> Candidates:
 
 
 def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
-    """Candidates for a pattern that the C library searches for; they begin with `^`, or they would be no regex."""
+    """Candidates for a pattern that the C library searches for; they start with `^`, otherwise they would not be a
+    regex."""
     yield f"{pattern}.*"
     inner = pattern.removeprefix("^")
     yield f"^(?:{inner}).*"

@@ -1,6 +1,6 @@
 """Topic names, laid out so that an automaton reads all of them at once.
 
-Names that begin alike share their beginnings: they are a tree of characters, and a level of it is one look-up of an
+Names with the same prefix share it: they are a tree of characters, and a level of it is one look-up of an
 array. An automaton reads from the end to the beginning, so it is made of the pattern written backwards.
 """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-"""What a topic's name may be made of (Kafka's Topic class), in ASCII's order."""
+"""The characters of a topic's name (Kafka's Topic class), in ASCII's order."""
 
 INDEX = {character: index for index, character in enumerate(ALPHABET)}
 ALL = (1 << len(ALPHABET)) - 1
@@ -107,7 +107,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """What must, or must not, follow or come before."""
+    """A condition on the text after or before a place."""
 
     body: Tree
     behind: bool
@@ -134,7 +134,7 @@ NOTHING = Sequence(())
 """Matches the empty string."""
 
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-"""The counts of `Repeat`, by the character that says them in every syntax."""
+"""The counts of `Repeat`, by their character in every syntax."""
 
 HEX_DIGITS = "0123456789abcdefABCDEF"
 
