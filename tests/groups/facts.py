@@ -26,7 +26,7 @@ def classic(members: Sequence[Member], protocol: str = "range", **fields: Any) -
 
 
 def member(name: str, owned: Owned | None = None, topics: Sequence[str] = ("t",), **fields: Any) -> Member:
-    """A classic member that subscribes to `t` unless told otherwise."""
+    """A classic member that subscribes to `t` by default."""
     return Member(
         id=name,
         protocol=fields.pop("protocol", MemberProtocol.CLASSIC),

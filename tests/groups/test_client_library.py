@@ -49,7 +49,7 @@ BY_CLIENT = "inferred from the client id"
         (f"console-consumer-2-{UUID}", "console-consumer-2", None, UNKNOWN),
     ],
 )
-def test_ids_tell_where_nobody_chose_them(
+def test_default_ids_show_the_library(
     member: str, client: str | None, instance: str | None, expected: tuple[str | None, str]
 ) -> None:
     known = library_of(Member(id=member, instance=instance, client=Client(id=client)))

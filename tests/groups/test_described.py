@@ -28,8 +28,8 @@ def test_the_assignor_of_a_streams_group_is_known_since_4_4(version: int, shown:
         "topology_description_status": 0,
         "assignor_name": "sticky",
     }
-    told = STREAMS_GROUP_DESCRIBE.encode_response(version, 7, {"throttle_time_ms": 0, "groups": [group]})
-    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(version, told[4:]).groups
+    reported = STREAMS_GROUP_DESCRIBE.encode_response(version, 7, {"throttle_time_ms": 0, "groups": [group]})
+    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(version, reported[4:]).groups
     assert as_group(GroupType.STREAMS, answer, None)[0].protocol == shown
 
 
@@ -63,8 +63,8 @@ def test_nodes_of_a_topology_are_those_of_its_description() -> None:
         "topology_description": description,
         "topology_description_status": 3,
     }
-    told = STREAMS_GROUP_DESCRIBE.encode_response(1, 7, {"groups": [group]})
-    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, told[4:]).groups
+    reported = STREAMS_GROUP_DESCRIBE.encode_response(1, 7, {"groups": [group]})
+    (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, reported[4:]).groups
     parts = Subtopology(id="0", source_topics=("in",)), Subtopology(id="1", changelogs=("app-x-changelog",))
     found = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
     read = TopologyNode(name="read", kind=NodeKind.SOURCE, topics=("in",), successors=("count", "write"))

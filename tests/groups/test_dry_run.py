@@ -1,4 +1,4 @@
-"""Dry runs of groups: the course, what is odd, what is asked of whom."""
+"""Dry runs of groups: the rebalances, the oddities, and the assignor that computes them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list() -> None:
     assert next(each for each in run.members if each.id == "a").kept == {"t": (0, 1)}
 
 
-def test_the_second_bounce_goes_on_while_a_cooperative_member_loses() -> None:
+def test_the_second_bounce_continues_while_a_cooperative_member_loses() -> None:
     mixed, alone = ("cooperative-sticky", "range"), ("cooperative-sticky",)
     members = [
         member("a", {"t": [0, 1, 2, 3]}, protocols=alone),
@@ -205,7 +205,7 @@ def test_the_leader_is_inferred_and_said() -> None:
     ]
 
 
-def test_an_assignor_of_one_side_is_found_there_whoever_leads() -> None:
+def test_an_assignor_of_one_side_is_found_there_under_any_leader() -> None:
     group = classic([member("a"), member("b")])
     assert dry_run(group, topics(t=2), DryRunRequest(assignor="uniform")).side is Side.BROKER
     with pytest.raises(LookupError, match="sticky"):
@@ -242,7 +242,7 @@ def test_an_unknown_subscription_is_taken_to_be_what_is_owned_and_said() -> None
 
 
 def test_a_failure_after_the_first_rebalance_leaves_what_came_before() -> None:
-    # Partitions that no longer exist count as owned: what is left over the second time finds nobody with room.
+    # Partitions that no longer exist count as owned: what is left over the second time finds no member with room.
     group = classic([member("a", {"t": [2, 3]}), member("b")], "cooperative-sticky")
     (run,), (problem,) = dry_run_all([group], topics(t=2), DryRunRequest())
     assert len(run.rebalances) == 1

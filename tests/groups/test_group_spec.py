@@ -46,7 +46,7 @@ def test_what_a_member_claims(
 
 
 def marked(*subscriptions: Subscription) -> bool:
-    """Whether the broker's assignor is told that the regexes make the subscriptions unequal."""
+    """Whether the broker's assignor gets that the regexes make the subscriptions unequal."""
     members = tuple(
         Member(id=f"m{i}", subscription=subscription, owned={})
         for i, subscription in enumerate(subscriptions)

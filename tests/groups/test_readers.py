@@ -40,7 +40,7 @@ CASES: dict[str, tuple[tuple[Member, ...], dict[str, Any], TopicUse | None]] = {
     "while-it-rebalances": ((REBALANCING,), PREPARING, TopicUse.UNKNOWN),
     "while-it-rebalances-with-offsets": ((REBALANCING,), {**PREPARING, "offsets": COMMITS}, TopicUse.COMMITTED),
     "another-known-member": ((REBALANCING, OWNER), PREPARING, TopicUse.ASSIGNED),
-    "no-subscription-told": ((OWNS_OTHER,), {}, None),
+    "no-subscription-known": ((OWNS_OTHER,), {}, None),
     "connect": ((REBALANCING,), CONNECT, None),
     "offsets-unread": ((), {"offsets": None}, TopicUse.UNKNOWN),
     "offsets-unread-of-others": ((BARE,), {"offsets": None}, None),

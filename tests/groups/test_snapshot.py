@@ -55,7 +55,7 @@ LOOKS_LIKE_SOMETHING_ELSE = (
 """Texts that a YAML reader may take for something else, or that steer a terminal."""
 
 LONG = ("a" * 1100, "🙂" * 1100, '"' * 700, "x" * 32_000)
-"""A group id may have 32,767 bytes; YAML treats keys of more than 1,024 characters in a way of their own."""
+"""A group id may have 32,767 bytes; YAML treats keys of more than 1,024 characters in its own way."""
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
     LOOKS_LIKE_SOMETHING_ELSE

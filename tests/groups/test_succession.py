@@ -73,17 +73,17 @@ def test_the_order_is_known_of_a_group_that_was_once_larger() -> None:
         held = broker_group(ids)
         for each in rng.sample(ids, 25):
             held.remove(each)
-        told = described(held)
-        found, loaded_anew = succession(told), after_load(told)
+        reported = described(held)
+        found, loaded_again = succession(reported), after_load(reported)
         assert found is not None
         assert found.certain
         assert held.leader is not None
-        anew = broker_group([each.id for each in told.members])
-        anew.leader = held.leader
-        anew.remove(held.leader)
+        reloaded = broker_group([each.id for each in reported.members])
+        reloaded.leader = held.leader
+        reloaded.remove(held.leader)
         held.remove(held.leader)
-        assert (found.order[0], loaded_anew) == (held.leader, anew.leader)
-        disagreed += held.leader != anew.leader
+        assert (found.order[0], loaded_again) == (held.leader, reloaded.leader)
+        disagreed += held.leader != reloaded.leader
     assert disagreed, "the length of the array never mattered"
 
 
@@ -95,8 +95,8 @@ def test_another_order_is_certain_only_where_every_length_agrees() -> None:
         held = broker_group(crowd)
         for each in rng.sample([each for each in crowd if each != held.leader], len(crowd) - size):
             held.remove(each)
-        told = described(held)
-        shuffled = replace(told, members=tuple(sorted(told.members, key=lambda each: each.id)))
+        reported = described(held)
+        shuffled = replace(reported, members=tuple(sorted(reported.members, key=lambda each: each.id)))
         found = succession(shuffled)
         assert found is not None
         assert held.leader is not None
@@ -109,7 +109,7 @@ def test_another_order_is_certain_only_where_every_length_agrees() -> None:
     assert min(seen.values()) > 5, seen
 
 
-def test_nobody_leads_other_groups_and_empty_ones() -> None:
+def test_no_member_leads_other_groups_and_empty_ones() -> None:
     assert succession(group(kind=GroupType.CLASSIC)) is None
     assert succession(group(member("a"), kind=GroupType.CONSUMER)) is None
     assert leader_of(group(member("a"), kind=GroupType.CONSUMER)) is None
@@ -186,7 +186,7 @@ def _bin(member_id: str) -> int:
     return (code ^ code >> 16) & 15
 
 
-def test_nobody_stands_in_front_where_the_leader_is_not_known() -> None:
+def test_no_member_is_in_front_where_the_leader_is_not_known() -> None:
     assert front_of(group(*in_map("a", "b", "c"))) is None
     assert front_of(group(member("a"))) is None
     assert front_of(group(kind=GroupType.CONSUMER)) is None

@@ -1,4 +1,4 @@
-"""Succession on the real broker: every way in which another member comes to lead is foretold."""
+"""Succession on the real broker: every change of the leader is predicted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def described(source: LiveSource, group: str) -> Group:
 
 
 def foretold(source: LiveSource, group: RawGroup) -> Succession:
-    """The order of succession of a group whose leader everybody was told."""
+    """The order of succession of a group whose leader every member knows."""
     found = succession(described(source, group.id))
     assert found is not None
     assert found.leader == group.leader
@@ -81,8 +81,8 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
         groups.append(group)
     with closing(source_of(broker)) as source:
         for group in groups[:4]:
-            successor, anew = foretold(source, group).order[0], after_load(described(source, group.id))
-            differed += successor != anew
+            successor, reloaded = foretold(source, group).order[0], after_load(described(source, group.id))
+            differed += successor != reloaded
             group.leave(group.leader)
             group.rebalance()
             assert group.leader == successor
@@ -116,7 +116,7 @@ def test_a_leader_that_misses_a_rebalance_is_followed_by_the_first_joined(
             assert late not in {each.id for each in described(source, group.id).members}
 
 
-def test_a_leader_that_comes_back_under_its_instance_id_goes_on_to_lead(
+def test_a_leader_that_rejoins_under_its_instance_id_continues_to_lead(
     broker: Broker, source: LiveSource
 ) -> None:
     group = RawGroup(broker=broker)

@@ -13,7 +13,7 @@ from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
 REBALANCE_TIMEOUT_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
-"""Longer than a test: nobody is thrown out for giving nothing up."""
+"""Longer than a test: no member is removed for revoking nothing."""
 LOADING = (ErrorCode.coordinator_load_in_progress, ErrorCode.not_coordinator)
 LEAVE = -1
 STATIC_LEAVE = -2
@@ -64,7 +64,7 @@ class RawConsumer:
             self.accept()
 
     def has(self, count: int) -> bool:
-        """Whether it has so many partitions, after taking what there is: a new topic takes a moment."""
+        """Whether it has this many partitions, after taking what there is: a new topic takes a moment."""
         self.accept()
         return sum(map(len, self.owned.values())) == count
 

@@ -22,7 +22,7 @@ from wire.messages.embedded_protocol import (
 )
 
 SESSION_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
-"""Longer than a test: nobody sends heartbeats."""
+"""Longer than a test: no member sends heartbeats."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class RawGroup:
         self.finish(self.start_joining(self.members if joining is None else joining))
 
     def start_joining(self, members: Iterable[str]) -> list[Future[Any]]:
-        """JoinGroup of each; the broker answers when the rebalance may go on.
+        """JoinGroup of each; the broker answers when the rebalance may continue.
 
         A new member or the leader is first: in a Stable group a follower's request begins no rebalance.
         """
@@ -130,7 +130,7 @@ class RawGroup:
         self.members.remove(member)
 
     def join_static(self, instance: str) -> Any:
-        """A static member joins, or comes back under a new id."""
+        """A static member joins, or rejoins under a new id."""
         answer = self._join("", instance)
         self.static = {each: name for each, name in self.static.items() if name != instance}
         self.static[answer.member_id] = instance

@@ -1,7 +1,7 @@
 """Three members on a real broker that are restarted one by one, and what is counted meanwhile.
 
 Rebalances are counted by the broker: a classic group's generation becomes the group epoch when the group is converted,
-and each rebalance adds one. Moves are counted by who owns each partition whenever the group has come to rest, and times
+and each rebalance adds one. Moves are counted by who owns each partition whenever the group has settled, and times
 without an owner from what the members wrote down.
 """
 
@@ -165,14 +165,14 @@ class Fleet:
 
     def without_owner(self, since_ns: int) -> list[tuple[int, int]]:
         """From when to when partitions had no owner, each time, by the clock of journals; from then on."""
-        told: dict[Partition, list[tuple[int, str]]] = {}
+        reported: dict[Partition, list[tuple[int, str]]] = {}
         for journal in self.journals:
             for entry in read_journal(journal.name, journal).entries:
                 if entry.kind != "record" and entry.at_ns >= since_ns:
-                    told.setdefault(entry.partition, []).append((entry.at_ns, entry.kind))
+                    reported.setdefault(entry.partition, []).append((entry.at_ns, entry.kind))
         return [
             (before, after)
-            for events in map(sorted, told.values())
+            for events in map(sorted, reported.values())
             for (before, gave), (after, took) in pairwise(events)
             if gave != "assigned" and took == "assigned"
         ]

@@ -124,7 +124,7 @@ def test_of_the_only_member_any_bridge_is_the_follower() -> None:
     assert comes_first(alone, C)
 
 
-def test_whom_to_restart_is_unknown_without_the_leader() -> None:
+def test_the_members_to_restart_are_unknown_without_the_leader() -> None:
     assert restarts(replace(PLAIN, leader=None)) is None
     assert bridge_plan(replace(PLAIN, leader=None)).why
 
@@ -223,7 +223,7 @@ def test_it_waits_no_longer_than_a_rebalance_may_take() -> None:
     assert crossing.next_step(moving, C, 0).move is Move.WAIT
     assert crossing.next_step(moving, C, LONGEST_WAIT_MS - 1).move is Move.WAIT
     assert crossing.next_step(IN_FRONT, FIRST, LONGEST_WAIT_MS).move is Move.RESTART
-    assert crossing.next_step(moving, C, LONGEST_WAIT_MS + 1).move is Move.WAIT  # a wait of its own
+    assert crossing.next_step(moving, C, LONGEST_WAIT_MS + 1).move is Move.WAIT  # its own wait
     assert crossing.next_step(moving, C, 2 * LONGEST_WAIT_MS + 1).move is Move.LEAVE
 
 

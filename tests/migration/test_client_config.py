@@ -367,13 +367,13 @@ def test_files_that_do_not_agree() -> None:
         ("classic", "librdkafka", None),
     ],
 )
-def test_the_way_back_has_leftovers_too(protocol: str, library: str, level: Level | None) -> None:
+def test_the_rollback_has_leftovers_too(protocol: str, library: str, level: Level | None) -> None:
     """Java refuses group.remote.assignor under the classic protocol; librdkafka passes over it."""
     config = _config({"group.protocol": protocol, "group.remote.assignor": "uniform"}, library)
     check_finding(plan(NEWER, CLASSIC, f"{library}:99", configs=[config]), "client-config-leftover", level)
 
 
-def test_a_file_tells_the_library_of_members_of_whom_nothing_is_known() -> None:
+def test_a_file_shows_the_library_of_unknown_members() -> None:
     unknown = replace(GROUP, members=(member("m1"), member("m2", "librdkafka", "2.16")))
     java = _config({"key.deserializer": "x"})
     assert blockers(plan(unknown, CONSUMER)) == ["client-library"]
@@ -429,7 +429,7 @@ def test_the_file_of_a_member_beats_that_of_all() -> None:
     assert plan(GROUP, COOPERATIVE, configs=[both, _config({"key.deserializer": "x"})]).path == "one bounce"
 
 
-def test_the_file_of_a_library_that_nobody_runs() -> None:
+def test_the_file_of_a_library_that_no_member_runs() -> None:
     finding = the_finding(
         plan(GROUP, CONSUMER, configs=[_config({"group.id": "payments"}, "librdkafka")]),
         "client-config-library",

@@ -1,4 +1,4 @@
-"""Which library a member runs: told, recorded, inferred, or unknown."""
+"""The library of a member: declared, recorded, inferred or unknown."""
 
 from dataclasses import replace
 
@@ -93,7 +93,7 @@ def test_what_a_member_id_tells(member_id: str, library: str | None) -> None:
     assert (client.library and client.library.name) == library
 
 
-def test_told_beats_recorded_and_that_beats_the_member_id() -> None:
+def test_declared_beats_recorded_and_that_beats_the_member_id() -> None:
     one = replace(member(f"rdkafka-{UUID}", "java", "4.1.0"), instance="seat")
     assert client_of(one, DeclaredClients()).library is LIBRARIES["java"]
     assert client_of(one, parse_clients(["sarama"])).library is LIBRARIES["sarama"]
@@ -104,9 +104,9 @@ def test_told_beats_recorded_and_that_beats_the_member_id() -> None:
 def test_a_binding_may_be_numbered_apart_from_its_library() -> None:
     assert client_of(member("m", "node-rdkafka", "3.6.1"), DeclaredClients()).version == (2, 12, 0)
     assert client_of(member("m", "node-rdkafka", "3.99.0"), DeclaredClients()).version is None
-    told = client_of(member("m"), parse_clients(["confluent-kafka-javascript:1.10.1"]))
-    assert (told.library, told.version) == (LIBRARIES["librdkafka"], (2, 15, 1))
-    assert told.shown is None
+    reported = client_of(member("m"), parse_clients(["confluent-kafka-javascript:1.10.1"]))
+    assert (reported.library, reported.version) == (LIBRARIES["librdkafka"], (2, 15, 1))
+    assert reported.shown is None
     assert client_of(member("m", "confluent-kafka-go", "2.6.1"), DeclaredClients()).version == (2, 6, 1)
 
 

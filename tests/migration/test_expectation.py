@@ -24,7 +24,7 @@ BOUNCE_S = 10.0
 
 
 def group_of(protocol: str, members: int, partitions: int, *, static: bool = False) -> Group:
-    """A classic group at rest, as range would deal one topic out."""
+    """A settled classic group, as range would deal one topic out."""
     share, more = divmod(partitions, members)
     starts = [index * share + min(index, more) for index in range(members + 1)]
     return Group(
@@ -98,16 +98,16 @@ def test_an_eager_roll_gives_up_everything_twice_a_round() -> None:
 def test_a_cooperative_roll_moves_only_what_it_must() -> None:
     group = group_of("cooperative-sticky", 3, 12)
     (found,) = costs(group, one_by_one(group, COOPERATIVE))
-    # Stopped: 4 partitions go to the others, waiting 2 s, later 1.5 s. Started: 4 come back in a second rebalance, of
+    # Stopped: 4 partitions go to the others, waiting 2 s, later 1.5 s. Started: 4 rejoin in a second rebalance, of
     # which the newcomer learns at its first heartbeat: 3 s.
     assert found == (9, 24, 4 * 2.0 + 2 * 4 * 1.5 + 3 * 4 * 3.0)
 
 
-def test_the_protocol_turns_when_nobody_is_left_without_it() -> None:
+def test_the_protocol_turns_when_no_member_is_left_without_it() -> None:
     group = group_of("range", 3, 12)
     moments = foreseen(group, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE)).moments
     assert [moment.protocol for moment in moments] == ["range"] * 5 + ["cooperative-sticky"] * 8
-    # From the second bounce on some members are cooperative, and hand over in a rebalance of its own.
+    # From the second bounce on some members are cooperative, and hand over in a separate rebalance.
     assert [moment.rebalances for moment in moments] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2]
 
 
@@ -178,7 +178,7 @@ def test_a_guest_leaves_when_the_rounds_are_done() -> None:
 @pytest.mark.parametrize("protocol", ["range", "roundrobin", "sticky", "cooperative-sticky"])
 @pytest.mark.parametrize("members", [1, 2, 5])
 @pytest.mark.parametrize("together", [1, 2])
-def test_a_group_at_rest_owns_everything_once(protocol: str, members: int, together: int) -> None:
+def test_a_group_settled_owns_everything_once(protocol: str, members: int, together: int) -> None:
     group = group_of(protocol, members, 11)
     ids = [member.id for member in group.members]
     rounds = tuple(tuple(ids[start : start + together]) for start in range(0, members, together))
@@ -190,10 +190,10 @@ def test_a_group_at_rest_owns_everything_once(protocol: str, members: int, toget
     position = Walk(group, topics_of(group), Leader.JAVA, BOUNCE_S)
     for start in filter(None, starts):
         for moment in position.walk(Rollout(rounds=rounds, start=start)):
-            assert_at_rest(moment, 11)
+            assert_settled(moment, 11)
 
 
-def assert_at_rest(moment: Moment, partitions: int) -> None:
+def assert_settled(moment: Moment, partitions: int) -> None:
     there = [seat for seat in moment.seats if not seat.away]
     assert sum(seat.partitions for seat in there) == (partitions if there else 0)
     shares = [seat.partitions for seat in there] or [0]

@@ -17,7 +17,7 @@ from tests.support.slowness import Slowness
 LEEWAY = 3
 """Partitions: who gets one more than others hangs on member ids, which the broker draws."""
 CLIENT_S = 1.0
-"""What a client may take beside the heartbeats, on a machine that does nothing else."""
+"""What a client may take next to the heartbeats, on a machine that does nothing else."""
 BOTH = Start(assignors=("cooperative-sticky", "range"))
 STICKY = Start(assignors=("sticky",))
 WAYS = {

@@ -68,7 +68,7 @@ WAITS: dict[str, tuple[list[Member], list[Wait]]] = {
         [modern("a", 5, {}, HAS), modern("b", 4, OTHER, {})],
         [wait(WaitKind.HEARTBEAT, ONE), wait(WaitKind.RELEASE, OTHER, "b")],
     ),
-    "a classic member is told to rejoin once all are free": (
+    "a classic member must rejoin once all are free": (
         [modern("a", 5, {}, HAS, CLASSIC), modern("b", 4, OTHER, {})], [wait(WaitKind.RELEASE, OTHER, "b")],
     ),
     "a classic member rejoins for more": ([modern("a", 5, {}, HAS, CLASSIC)], [wait(WaitKind.REJOIN)]),

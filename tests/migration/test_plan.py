@@ -67,7 +67,7 @@ WAYS = {
         replace(GROUP, members=(*GROUP.members, member("m3", "librdkafka", "2.6.1"))),
         COOPERATIVE, [], ["stop-all", "start-all"],
     ),
-    "told-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.1"], ["stop-all", "start-all"]),
+    "declared-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.1"], ["stop-all", "start-all"]),
     "empty-to-cooperative": (EMPTY, COOPERATIVE, ["librdkafka:2.16.0"], ["start-all"]),
     "listed-already": (listing(GROUP, "range", "cooperative-sticky"), COOPERATIVE, [], ["only-bounce"]),
     "one-of-them-lists-range-alone": (
@@ -200,7 +200,7 @@ def test_what_blocks(group: Group, to: Destination, clients: list[str], rules: l
     assert blockers(made) == rules
     assert made.verdict is Verdict.BLOCKED
     assert (made.steps, made.path, made.alternatives) == ((), "", ())
-    # Blockers stand first, so that nobody has to look for them.
+    # Blockers stand first, so that no member has to look for them.
     levels = [finding.level.value for finding in made.findings]
     assert levels == sorted(levels, key=["blocker", "warning", "info"].index)
 

@@ -123,7 +123,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
 @given(texts, st.lists(texts, max_size=3), st.one_of(st.none(), texts), st.floats(0, 1e9))
-def test_any_text_comes_back(name: str, lines: list[str], host: str | None, seconds: float) -> None:
+def test_any_text_rejoins(name: str, lines: list[str], host: str | None, seconds: float) -> None:
     assert PLAN.baseline is not None
     baseline = replace(PLAN.baseline, members=(model.PlannedMember(id=name, host=host),), topics=tuple(lines))
     step = replace(PLAN.steps[0], config=tuple(lines), gate=(model.Present(client_id=name),))

@@ -274,7 +274,7 @@ def test_the_bridge_is_gated_by_its_place_its_lead_and_the_user_data() -> None:
     assert {Leads(client_id=bridge), NoUserData()} <= set(steps["bridge-leads"].gate)
     assert steps["bridge-leads"].rounds == (("m2",),)
     assert steps["bridge-leads"].config == ()
-    # Whoever was restarted for the bridge is not the first to be converted.
+    # A member that was restarted for the bridge is not the first to convert the group.
     assert steps["first-member"].rounds == (("m1",),)
     # It leaves by itself.
     assert Absent(client_id=bridge) in steps["first-member"].gate
@@ -371,7 +371,7 @@ def test_the_last_member_of_the_consumer_protocol_goes_alone() -> None:
     assert last.config[:3] == ("# java", "group.protocol=classic", f"{PREFIX}.RangeAssignor")
 
 
-def test_static_members_are_told_apart_and_stopped_first() -> None:
+def test_static_members_are_declared_apart_and_stopped_first() -> None:
     static = replace(GROUP, members=tuple(replace(one, instance=f"s-{one.id}") for one in GROUP.members))
     for to in (COOPERATIVE, CONSUMER):
         for step in plan(static, to).steps:
@@ -388,7 +388,7 @@ def test_static_members_are_told_apart_and_stopped_first() -> None:
     assert any("until its session expires" in action for action in stop.actions)
 
 
-def test_a_regex_may_lose_its_owner_on_the_way_back() -> None:
+def test_a_regex_may_lose_its_owner_in_the_rollback() -> None:
     wanting = Subscription(regex="^orders.*")
     group = replace(NEWER, members=tuple(replace(one, subscription=wanting) for one in NEWER.members))
     for step in plan(group, CLASSIC).steps:
@@ -454,7 +454,7 @@ def test_a_group_without_members_names_none() -> None:
     (step,) = plan(EMPTY, Destination.CONSUMER, "java:4.1.0").steps
     assert (step.rounds, step.round_action, step.expectation) == ((), RoundAction.START, None)
     assert MemberCount(at_least=1) in step.gate
-    # Nobody knows which assignor its members had.
+    # No member knows which assignor its members had.
     assert not any(line.startswith("group.remote.assignor=") for line in step.config)
 
 
@@ -470,7 +470,7 @@ def test_gates_ask_for_every_member_of_the_group() -> None:
 
 
 def _of(size: int, group: Group) -> Group:
-    """The group with so many members like its first: m1, m2, …"""
+    """The group with this many members like its first: m1, m2, …"""
     first = group.members[0]
     names = [f"m{number}" for number in range(1, size + 1)]
     members = tuple(replace(first, id=name, client=replace(first.client, id=name)) for name in names)
@@ -494,7 +494,7 @@ def test_an_old_java_gets_the_new_client_and_the_list_in_one_bounce() -> None:
     assert "newer client" in start.actions[0]
 
 
-def test_on_the_way_back_an_old_client_may_come_in_the_second_bounce() -> None:
+def test_in_the_rollback_an_old_client_may_come_in_the_second_bounce() -> None:
     made = plan(replace(GROUP, protocol="cooperative-sticky"), EAGER, "java:3.9")
     first, second = made.steps
     line = "(java before 2.4), may be started from this step on, not before."

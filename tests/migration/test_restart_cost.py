@@ -45,13 +45,13 @@ def test_an_eager_restart_stops_everything_twice() -> None:
 
 
 def test_a_cooperative_restart_stops_what_moves() -> None:
-    """Leaving: 4 wait 2 s. Joining: 4 come back in a second rebalance, of which the newcomer learns after 3 s."""
+    """Leaving: 4 wait 2 s. Joining: 4 rejoin in a second rebalance, of which the newcomer learns after 3 s."""
     waits, stops = 4 * 2.0 + 4 * 3.0, 4 + 4
     assert now_and_then(group_of("roundrobin", 3, 12), Destination.COOPERATIVE)[1] == waits + stops * RESUME_S
 
 
 def test_the_consumer_protocol_hands_over_at_heartbeats() -> None:
-    """4 partitions go to the others and come back: half a heartbeat of 5 s each time."""
+    """4 partitions go to the others and rejoin: half a heartbeat of 5 s each time."""
     waits, stops = 4 * 2.5 + 4 * 2.5, 4 + 4
     assert now_and_then(group_of("roundrobin", 3, 12), Destination.CONSUMER)[1] == waits + stops * RESUME_S
 
@@ -113,7 +113,7 @@ def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
             )
 
 
-def test_what_can_never_migrate_is_told_from_what_may_not_now() -> None:
+def test_what_can_never_migrate_is_reported_from_what_may_not_now() -> None:
     group = group_of("range", 3, 12)
     connect = replace(group, protocol_type="connect")
     there = replace(

@@ -26,13 +26,13 @@ def test_the_protocol_turns_with_the_last_member(broker: Broker, members: Member
 
     running: dict[str, Member] = {}
 
-    def told() -> str:
+    def reported() -> str:
         (row,) = parse(tools.ask(broker, CONSUMER_GROUPS, "--describe", "--group", group, "--state").stdout)
         return str(row["ASSIGNMENT-STRATEGY"]).strip("-")
 
     def protocol() -> str:
         # Cooperative members rebalance once more, and no protocol is shown meanwhile.
-        return wait_until(told, "the group has a protocol")
+        return wait_until(reported, "the group has a protocol")
 
     def start(name: str, *names: str) -> None:
         running[name] = members.java(

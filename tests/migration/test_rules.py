@@ -134,7 +134,7 @@ def test_what_a_library_can_do(client: str, to: Destination, level: Level | None
 
 
 def test_what_is_true_of_many_members_is_said_once() -> None:
-    """A table of 500 rows that say the same is read by nobody."""
+    """A table of 500 rows that say the same is read by no member."""
     members = tuple(member(f"m{number}") for number in range(500))
     made = plan(replace(GROUP, members=members), CONSUMER, "java")
     assert len(made.findings) < 15
@@ -145,7 +145,7 @@ def test_what_is_true_of_many_members_is_said_once() -> None:
     assert without_members(finding) == "java can do consumer since 4.0; the version is unknown."
 
 
-def test_members_are_named_so_that_they_can_be_told_apart() -> None:
+def test_members_are_named_so_that_they_can_be_reported_apart() -> None:
     twins = tuple(replace(member(f"rdkafka-{n}"), client=Client(id="rdkafka")) for n in "ab")
     finding = the_finding(plan(replace(GROUP, members=twins), CONSUMER, "java"), "client-support")
     assert finding.message.endswith(" 2 members: rdkafka-a, rdkafka-b.")
@@ -202,7 +202,7 @@ def test_callbacks_by_library(group: Group, to: Destination, said: str) -> None:
         ),
     ],
 )
-def test_streams_and_connect_have_ways_of_their_own(
+def test_streams_and_connect_have_their_own_paths(
     group: Group, to: Destination, rule: str, remedy: str
 ) -> None:
     (finding,) = plan(group, to).findings
@@ -287,7 +287,7 @@ def test_members_that_want_different_topics() -> None:
     assert found(plan(replace(GROUP, members=tuple(same)), CONSUMER), "shared-group") is None
 
 
-def test_what_is_told_against_what_shows() -> None:
+def test_what_is_reported_against_what_shows() -> None:
     group = replace(GROUP, members=(member("m1", "java", "4.1.0"), member("rdkafka")))
     finding = the_finding(plan(group, CONSUMER, "java:4.1"), "client-contradiction")
     assert (finding.level, finding.member) == (Level.WARNING, "rdkafka")

@@ -61,15 +61,15 @@ def test_the_library_is_inferred_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "to", "level", "said"),
+    ("reported", "to", "level", "said"),
     [
         ("connect:3.1", COOPERATIVE, Level.BLOCKER, "since 3.2"),
         ("connect:3.2", COOPERATIVE, None, ""),
         ("kafka-connect:3.9", CONSUMER, Level.BLOCKER, "since 4.0"),
     ],
 )
-def test_what_connect_can_do(told: str, to: Destination, level: Level | None, said: str) -> None:
-    made = plan(SINK, to, told)
+def test_what_connect_can_do(reported: str, to: Destination, level: Level | None, said: str) -> None:
+    made = plan(SINK, to, reported)
     check_finding(made, "client-support", level, said)
     if level is not None:
         assert the_finding(made, "client-support").remedy.startswith("Upgrade the Connect workers to ")

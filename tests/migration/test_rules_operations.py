@@ -1,4 +1,4 @@
-"""What changes for whoever runs and watches the members."""
+"""Changes for the operators of the members."""
 
 from dataclasses import replace
 

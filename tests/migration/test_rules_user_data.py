@@ -85,7 +85,7 @@ def test_an_offline_plan_minds_no_user_data() -> None:
     assert made.steps
 
 
-def test_metadata_that_nobody_can_read() -> None:
+def test_metadata_that_no_member_can_read() -> None:
     broken = replace(GROUP.members[0], unreadable="the topics: 3 bytes are missing")
     finding = the_finding(
         plan(replace(GROUP, members=(broken, GROUP.members[1])), CONSUMER), "malformed-metadata"

@@ -1,6 +1,6 @@
-"""The runbooks in the documentation are what `kohort plan` prints for the snapshots beside this test.
+"""The runbooks in the documentation are the output of `kohort plan` for the snapshots next to this test.
 
-`KOHORT_WRITE_GOLDEN=1 pytest tests/migration/test_runbooks.py` writes them anew; read the difference before you
+`KOHORT_WRITE_GOLDEN=1 pytest tests/migration/test_runbooks.py` writes them again; read the difference before you
 commit it.
 """
 

@@ -54,7 +54,7 @@ def classic_group(*members: Member, **more: Any) -> Group:
 
 
 def topics(**partitions: int) -> Mapping[str, Topic]:
-    """Topics by name, with so many partitions, which are empty."""
+    """Topics by name, with this many partitions, which are empty."""
     return {
         name: Topic(
             name=name,

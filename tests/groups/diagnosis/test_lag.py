@@ -92,10 +92,10 @@ def test_a_group_that_reads_is_healthy() -> None:
 def test_a_member_that_owns_and_does_not_consume() -> None:
     ends = {0: 500, 1: 10, 2: 70, 3: 10}
     seen = [look(at, {0: 10, 1: 10, 2: 20 + at, 3: 10}, ends) for at in range(4)]
-    told = found(*seen)["stalled-member"]
-    assert (told.level, told.member, told.since_ms) == (Level.ERROR, "a-id", START_MS)
-    assert told.evidence["partitions"] == ("orders-0",)
-    assert (told.evidence["lag"], told.evidence["still_for_s"]) == (490, 18.0)
+    reported = found(*seen)["stalled-member"]
+    assert (reported.level, reported.member, reported.since_ms) == (Level.ERROR, "a-id", START_MS)
+    assert reported.evidence["partitions"] == ("orders-0",)
+    assert (reported.evidence["lag"], reported.evidence["still_for_s"]) == (490, 18.0)
     # Two looks 12 s apart are not enough; a member that commits every 10 s would not have to have committed.
     assert "stalled-member" not in found(*seen[:3])
     assert "stalled-member" not in found(*seen, commit_interval_ms=10_000)
@@ -119,20 +119,20 @@ def test_a_member_that_owns_and_does_not_consume() -> None:
 
 
 def test_a_partition_that_its_member_cannot_get_past() -> None:
-    told = found(
+    reported = found(
         *[look(at, {0: 10, 1: 10 * at, 2: 5, 3: 5}, {0: 50, 1: 10 * at, 2: 5, 3: 5}) for at in range(4)]
     )
-    assert set(told) == {"stalled-partition"}
-    one = told["stalled-partition"]
+    assert set(reported) == {"stalled-partition"}
+    one = reported["stalled-partition"]
     assert (one.member, one.evidence["offset"]) == ("a-id", 10)
     assert "--partition 0 --offset 10" in one.remedy
 
 
 def test_a_group_that_stopped() -> None:
     seen = [look(at, {0: 10, 1: 10}, {0: 10 + at, 1: 10}, of=EMPTY) for at in range(1, 6)]
-    told = found(*seen)
-    assert {rule: each.level for rule, each in told.items()} == {"stopped": Level.ERROR}
-    # One look cannot tell, and old commits tell that nobody uses the group.
+    reported = found(*seen)
+    assert {rule: each.level for rule, each in reported.items()} == {"stopped": Level.ERROR}
+    # One look cannot tell, and old commits tell that no member uses the group.
     assert found(seen[-1])["stopped"].level is Level.WARNING
     old = replace(
         seen[-1],
@@ -140,9 +140,9 @@ def test_a_group_that_stopped() -> None:
             EMPTY, offsets={NAME: {0: CommittedOffset(offset=10, timestamp=START_MS - 30 * 86_400_000)}}
         ),
     )
-    told = found(*seen[:-1], old)
-    assert told["stopped"].level is Level.WARNING
-    assert "30 days ago" in told["stopped"].message
+    reported = found(*seen[:-1], old)
+    assert reported["stopped"].level is Level.WARNING
+    assert "30 days ago" in reported["stopped"].message
     # Consumers without a membership commit too; and a group that has read everything has not stopped.
     assert found(look(0, {0: 1}, {0: 9}, of=EMPTY), look(9, {0: 5}, {0: 9}, of=EMPTY)) == {}
     assert found(look(0, {0: 9}, {0: 9}, of=EMPTY), look(9, {0: 9}, {0: 9}, of=EMPTY)) == {}
@@ -150,8 +150,8 @@ def test_a_group_that_stopped() -> None:
 
 def test_lag_that_grows_and_lag_that_shrinks() -> None:
     rest = {1: 0, 2: 0, 3: 0}
-    told = found(look(0, {0: 0, **rest}, {0: 1000, **rest}), look(5, {0: 300, **rest}, {0: 4000, **rest}))
-    one = told["falling-behind"]
+    reported = found(look(0, {0: 0, **rest}, {0: 1000, **rest}), look(5, {0: 300, **rest}, {0: 4000, **rest}))
+    one = reported["falling-behind"]
     assert one.level is Level.WARNING
     assert (one.evidence["produced_per_s"], one.evidence["committed_per_s"]) == (100, 10)
     assert one.evidence["lag_grown_by"] == 2700
@@ -159,9 +159,9 @@ def test_lag_that_grows_and_lag_that_shrinks() -> None:
         look(0, {0: 0, **rest}, {0: 90_000, **rest}),
         look(5, {0: 30_000, **rest}, {0: 90_000, **rest}),
     ]
-    told = found(*shrinks, hot=NEVER)
-    assert {rule: each.level for rule, each in told.items()} == {"slow-catch-up": Level.NOTE}
-    assert told["slow-catch-up"].evidence["catch_up_s"] == 60
+    reported = found(*shrinks, hot=NEVER)
+    assert {rule: each.level for rule, each in reported.items()} == {"slow-catch-up": Level.NOTE}
+    assert reported["slow-catch-up"].evidence["catch_up_s"] == 60
     assert found(*shrinks, hot=NEVER, catch_up_ms=10_000)["slow-catch-up"].level is Level.WARNING
 
 
@@ -175,8 +175,8 @@ def test_a_partition_that_lags_more_than_the_others() -> None:
 
 
 def test_committed_offsets_that_went_back() -> None:
-    told = found(HEALTHY[1], HEALTHY[0])
-    assert told["rewound"].evidence["partitions"] == ("orders-0", "orders-2")
+    reported = found(HEALTHY[1], HEALTHY[0])
+    assert reported["rewound"].evidence["partitions"] == ("orders-0", "orders-2")
 
 
 def test_records_that_are_deleted_before_they_are_read() -> None:
@@ -194,8 +194,12 @@ def test_records_that_are_deleted_before_they_are_read() -> None:
 def test_offsets_beyond_the_end_and_of_a_topic_that_is_gone() -> None:
     ends = dict.fromkeys(range(4), 7)
     committed = {0: 500, 1: 7, 2: 7, 3: 7}
-    (told,) = found(look(0, committed, ends), look(1, committed, ends)).values()
-    assert (told.rule, told.level, told.evidence["above_the_end_by"]) == ("beyond-end", Level.ERROR, 493)
+    (reported,) = found(look(0, committed, ends), look(1, committed, ends)).values()
+    assert (reported.rule, reported.level, reported.evidence["above_the_end_by"]) == (
+        "beyond-end",
+        Level.ERROR,
+        493,
+    )
     now = look(1, committed, ends)
     topic = replace((now.topics or {})[NAME], id=UUID(int=2))
     mine = {
@@ -203,8 +207,8 @@ def test_offsets_beyond_the_end_and_of_a_topic_that_is_gone() -> None:
         1: CommittedOffset(offset=7, topic_id=UUID(int=2)),
     }
     proved = replace(now, topics={NAME: topic}, group=replace(EMPTY, offsets={NAME: mine}))
-    (told,) = found(proved).values()
-    assert (told.rule, told.evidence["partitions"]) == ("topic-recreated", ("orders-0",))
+    (reported,) = found(proved).values()
+    assert (reported.rule, reported.evidence["partitions"]) == ("topic-recreated", ("orders-0",))
     # The topic's own id has changed between the looks.
     before = replace(now, topics={NAME: replace(topic, id=UUID(int=1))})
     assert found(before, replace(now, topics={NAME: topic}))["topic-recreated"].level is Level.ERROR
@@ -213,9 +217,9 @@ def test_offsets_beyond_the_end_and_of_a_topic_that_is_gone() -> None:
 def test_partitions_that_were_never_committed() -> None:
     ends = {0: 5, 1: 5, 2: 5, 3: 40}
     committed = {0: 5, 1: 5, 2: 5}
-    told = found(look(0, committed, ends), look(1, committed, ends))
-    assert {rule: each.level for rule, each in told.items()} == {"never-committed": Level.WARNING}
-    assert told["never-committed"].evidence["records"] == 40
+    reported = found(look(0, committed, ends), look(1, committed, ends))
+    assert {rule: each.level for rule, each in reported.items()} == {"never-committed": Level.WARNING}
+    assert reported["never-committed"].evidence["records"] == 40
     assert found(look(0, committed, {**ends, 3: 0}), look(1, committed, {**ends, 3: 0})) == {}
     # A group that commits nothing keeps its offsets elsewhere.
     assert found(look(0, {}, ends), look(1, {}, ends)) == {}
@@ -230,8 +234,8 @@ def test_offsets_that_expire() -> None:
             look(0, {}, {0: 9}), group=replace(EMPTY, offsets={NAME: {0: commit}}), cluster=cluster
         )
 
-    told = found(idle(6.5))["offsets-expiring"]
-    assert "in 12 h" in told.message
+    reported = found(idle(6.5))["offsets-expiring"]
+    assert "in 12 h" in reported.message
     assert found(idle(5)) == {}
     assert set(found(idle(5), expiry_ms=3 * 86_400_000)) == {"offsets-expiring"}
 
@@ -241,8 +245,8 @@ def test_offsets_of_topics_that_no_member_reads() -> None:
     assert seen.group is not None
     old = {**(seen.group.offsets or {}), "refunds": {0: CommittedOffset(offset=3)}}
     topics = {**(seen.topics or {}), "refunds": Topic(name="refunds", partitions=1, end_offsets={0: 10})}
-    told = found(replace(seen, group=replace(seen.group, offsets=old), topics=topics))
-    assert {rule: each.evidence["lag"] for rule, each in told.items()} == {"left-over-offsets": 7}
+    reported = found(replace(seen, group=replace(seen.group, offsets=old), topics=topics))
+    assert {rule: each.evidence["lag"] for rule, each in reported.items()} == {"left-over-offsets": 7}
 
 
 @pytest.mark.parametrize(("open_s", "level"), [(10, Level.NOTE), (600, Level.ERROR)])
@@ -262,10 +266,10 @@ def test_a_transaction_that_consumers_wait_for(open_s: int, level: Level) -> Non
     )
     seen = [look(at, committed, ends, transactions={(NAME, 0): (one,)}) for at in (0, 5)]
     topics = {NAME: replace((seen[0].topics or {})[NAME], stable_offsets={**ends, 0: 50})}
-    told = found(*[replace(each, topics=topics) for each in seen])
+    reported = found(*[replace(each, topics=topics) for each in seen])
     # It explains why the offset stands still.
-    assert {rule: each.level for rule, each in told.items()} == {"open-transaction": level}
-    assert "--topic orders --partition 0 --start-offset 50" in told["open-transaction"].remedy
+    assert {rule: each.level for rule, each in reported.items()} == {"open-transaction": level}
+    assert "--topic orders --partition 0 --start-offset 50" in reported["open-transaction"].remedy
     # Consumers that do not wait get past it.
     assert "open-transaction" not in found(*seen)
 
@@ -281,16 +285,16 @@ def test_groups_that_commit_seldom_get_a_warning(rule: str, gap_ms: int | None, 
         else group(state=GroupState.EMPTY, protocol_type="")
     )
     of = replace(of, commit_gap_ms=gap_ms)
-    told = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, 5)])
-    assert told[rule].level is level
+    reported = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, 5)])
+    assert reported[rule].level is level
 
 
 @pytest.mark.parametrize(("position", "level"), [(3, Level.WARNING), (10, Level.ERROR)])
 def test_stall_is_a_warning_for_a_minute_if_the_last_commit_cannot_be_read(
     position: int, level: Level
 ) -> None:
-    told = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, commit_ms=None) for at in (0, position)])
-    assert told["stalled-member"].level is level
+    reported = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, commit_ms=None) for at in (0, position)])
+    assert reported["stalled-member"].level is level
 
 
 def test_group_whose_last_member_left_meanwhile_has_stopped() -> None:

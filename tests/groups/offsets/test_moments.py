@@ -1,4 +1,4 @@
-"""Times and durations, beside `Utils.getDateTime` and `Duration.parse` themselves."""
+"""Times and durations, compared with `Utils.getDateTime` and `Duration.parse`."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_the_same_as_java(kafka_jars: Path, kind: str, seeds: tuple[str, ...], l
         program(kafka_jars, "Moments"), input="".join(f"{kind}{case}\n" for case in cases),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    told = dict(zip(cases, done.stdout.splitlines(), strict=True))
+    reported = dict(zip(cases, done.stdout.splitlines(), strict=True))
     differing = {
-        case: (ours(kind, case), java_s) for case, java_s in told.items() if ours(kind, case) != java_s
+        case: (ours(kind, case), java_s) for case, java_s in reported.items() if ours(kind, case) != java_s
     }
     # Java takes more times than we do: it passes over what follows its pattern, and blanks in front of numbers.
     # Before 1582 it counts by another calendar; for a reset, everything before 1970 is the same.
@@ -78,7 +78,7 @@ def test_the_same_as_java(kafka_jars: Path, kind: str, seeds: tuple[str, ...], l
         if kind == "d" or not (pair[0] == "-" or all(moment[0] == "-" and moment != "-" for moment in pair))
     }
     assert not strange, strange
-    assert sum(answer != "-" for answer in told.values()) > 100
+    assert sum(answer != "-" for answer in reported.values()) > 100
 
 
 def test_what_java_would_misread_is_refused() -> None:

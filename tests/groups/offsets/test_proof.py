@@ -1,4 +1,5 @@
-"""Proofs of offsets against copies whose history is known: shifted, behind, begun anew, compacted, cut at the start."""
+"""Proofs of offsets against copies whose history is known: shifted, behind, started again, compacted, cut at the
+start."""
 
 from __future__ import annotations
 
@@ -122,7 +123,7 @@ def test_compaction_on_either_side() -> None:
         assert 25 <= proof.offset <= 29
 
 
-def test_repeated_records_are_distinguished_by_their_neighbors_or_not_at_all() -> None:
+def test_repeated_records_are_distinguished_by_neighbors_or_not() -> None:
     alike = [record(number, 0, time_ms=1) for number in range(6)]
     marked = [
         record(0, 1, time_ms=1),
@@ -173,7 +174,7 @@ def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDig
         copy.append((dataclasses.replace(log[number], offset=shift + place), number))
     copy = copy[: draw(st.integers(len(copy) // 2, len(copy)))] if draw(st.booleans()) else copy
     copy = copy[draw(st.integers(0, len(copy) // 2)) :] if draw(st.booleans()) else copy
-    # Of records that are all alike, or copied twice, nobody can say which is gone.
+    # Of records that are all alike, or copied twice, it is unknown which is gone.
     some = st.sets(st.integers(0, 50), max_size=8 if varied and restart is None else 0)
     gone, lost = draw(some), draw(some)
     copy = [each for place, each in enumerate(copy) if place not in gone]
@@ -196,7 +197,7 @@ def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
 
 @settings(max_examples=cases("KOHORT_PROOFS", 250, many=50_000), deadline=None)
 @given(histories(), st.sampled_from([1, 5, 20, 100, 100]))
-def test_what_is_proved_skips_nothing_and_reads_nothing_anew(
+def test_what_is_proved_skips_nothing_and_reads_nothing_again(
     history: tuple[list[RecordDigest], list[tuple[RecordDigest, int]], int], search: int
 ) -> None:
     source, copy, offset = history

@@ -93,7 +93,7 @@ def test_the_matches_are_the_brokers(kafka_jars: Path) -> None:
 
 @pytest.mark.kafka
 def test_the_reason_is_in_the_brokers_words(kafka_jars: Path) -> None:
-    # Where the whole pattern is the fault, or RE2/J reports an error of its own, ours say it shorter.
+    # Where the whole pattern is the fault, or RE2/J reports its own error, ours say it shorter.
     own_words = ("missing closing )", "unexpected )", "trailing backslash")
     patterns = [pattern for pattern, (reason, _) in INVALID.items() if not reason.startswith(own_words)]
     for pattern, said in zip(patterns, ask(kafka_jars, patterns), strict=True):

@@ -1,4 +1,4 @@
-"""Every class that has a name, against RE2/J: which topic characters it holds, and what google-re2 is told."""
+"""Every class that has a name, against RE2/J: its topic characters, and its form for google-re2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns written anew: the client's matches of the old are the broker's of the new, by the real engines."""
+"""Rewritten patterns: the client's matches of the old are the broker's of the new, by the real engines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_of_librdkafka(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["orders-.*", "[a-z]+", "(orders|audit)", r"a\.b"])
-def test_nothing_is_written_anew_where_nothing_changes(pattern: str) -> None:
+def test_nothing_is_written_again_where_nothing_changes(pattern: str) -> None:
     comparison = compare(pattern, ClientEngine.JAVA, None)
     assert comparison.rewritten is None
     assert comparison.ever is not None

@@ -35,8 +35,8 @@ class Application:
         library: `java`, `librdkafka` or one of OTHERS.
         config: its configuration file but for the servers, the group and the client id.
         members: starts its processes.
-        polls_again: whether it goes on after an exception, which is an event then (`thrown`), or ends.
-        own_process: whether one of Java has a JVM of its own, so that it can crash.
+        polls_again: whether it continues after an exception, which is an event then (`thrown`), or ends.
+        own_process: whether one of Java has its own JVM, so that it can crash.
     """
 
     name: str

@@ -26,7 +26,7 @@ sooner after another takes longer."""
 
 @contextmanager
 def bridge(deployment: Deployment, directory: Path, *options: str, name: str = "bridge") -> Iterator[Running]:
-    """A bridge for the deployment's group, as a process of its own; killed with the context."""
+    """A bridge for the deployment's group, as its own process; killed with the context."""
     broker = deployment.broker.bootstrap
     command = ("bridge", deployment.group, "-b", broker, "--execute", "--yes", "--watch", *options)
     (directory / "home").mkdir(exist_ok=True)
@@ -64,7 +64,7 @@ def moved(move: str) -> Callable[[Running], bool]:
 
 
 def make_it_lead(deployment: Deployment, running: Running) -> int:
-    """Restart whom the bridge names, until it leads; how many that were."""
+    """Restart the members that the bridge names, until it leads; their number."""
     restarted: list[str] = []
     while True:
         running.wait_for(
@@ -126,8 +126,8 @@ def longest_gap_s(journals: list[Journal], from_ns: int, until_ns: int) -> float
     return longest_ns / 1e9
 
 
-def at_rest(deployment: Deployment, members: int) -> None:
-    """Until the group is Stable with so many members, and every partition has an owner."""
+def wait_until_settled(deployment: Deployment, members: int) -> None:
+    """Until the group is Stable with this many members, and every partition has an owner."""
     deployment.wait_stable(members)
     wait_until(
         lambda: (

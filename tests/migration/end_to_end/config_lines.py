@@ -1,7 +1,7 @@
 """The configuration lines that a plan prints, applied to a client's configuration as a person would.
 
 A line is a heading (`# java`: what follows is for clients of that library; what stands above all headings is for
-all), a setting (`key=value`), one that goes (`# remove: key`) or comes back (`# restore, if it was set: key`).
+all), a setting (`key=value`), a removed one (`# remove: key`) or a restored one (`# restore, if it was set: key`).
 """
 
 import re

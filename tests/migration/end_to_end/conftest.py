@@ -34,7 +34,8 @@ def deploy(
     tmp_path: Path,
     program: Callable[[str], None],
 ) -> Iterator[Deploy]:
-    """Give a function that deploys consumers, which are ended after the test; of sarama only where it is to be had."""
+    """Give a function that deploys consumers, which are stopped after the test; of sarama only where it is
+    available."""
     with ExitStack() as stack:
 
         def deploys(fleet: Fleet) -> Deployment:

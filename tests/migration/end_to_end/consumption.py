@@ -46,7 +46,7 @@ class Interleaving:
 
 
 def stays(journals: Iterable[Journal]) -> dict[Partition, list[Stay]]:
-    """When each partition was held by whom, by the consumers' own listeners, in order of time.
+    """The holders of each partition over time, by the consumers' own listeners, in order of time.
 
     ValueError: a consumer was assigned what it held, or let go of what it did not hold.
     """
@@ -101,8 +101,8 @@ def outside(journals: Sequence[Journal]) -> list[tuple[str, Entry]]:
 def interleavings(journals: Sequence[Journal]) -> list[Interleaving]:
     """Where records alone show two at once.
 
-    A consumer that comes back to a partition goes on behind what others have consumed meanwhile. One that never
-    left goes on at an offset that another has consumed between its last record and this one.
+    A consumer that gets a partition again continues after what others have consumed meanwhile. One that never
+    left continues at an offset that another has consumed between its last record and this one.
     """
     by_partition: dict[Partition, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for journal in journals:
@@ -139,7 +139,7 @@ def lost(
 
 
 def repeated(journals: Iterable[Journal]) -> list[tuple[Partition, int, tuple[str, ...]]]:
-    """Records that were consumed more than once: partition, offset, and by whom, in order of time."""
+    """Records that were consumed more than once: partition, offset and consumers, in order of time."""
     readers: dict[tuple[Partition, int], list[tuple[int, str]]] = defaultdict(list)
     for journal in journals:
         for entry in records(journal):

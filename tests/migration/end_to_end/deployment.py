@@ -29,8 +29,8 @@ class Fleet:
     Attributes:
         library: `java`, `librdkafka` or `sarama`.
         config: each consumer's configuration at the beginning.
-        static: whether each has a group.instance.id of its own.
-        polls_again: whether each goes on after an exception.
+        static: whether each has its own group.instance.id.
+        polls_again: whether each continues after an exception.
         subscribe: what each asks for, made of the common beginning of the topics' names.
     """
 
@@ -55,11 +55,11 @@ class Deployment:
     """One that is not part of the deployment, not started: as its consumers were at the beginning."""
 
     def wait_stable(self, members: int | None = None) -> GroupView:
-        """Wait until the group has settled with so many members, or all."""
+        """Wait until the group has settled with this many members, or all."""
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
     def wait_rest(self) -> None:
-        """Wait until no rebalance is under way or about to begin, whoever is a member.
+        """Wait until no rebalance is in progress or about to start, with any members.
 
         Cooperative members rebalance once more when a Stable group leaves partitions without an owner.
         """
@@ -130,10 +130,10 @@ class Outcome:
 def deployed(
     fleet: Fleet, broker: Broker, jars: Path, hosts: Sequence[JavaHost], directory: Path
 ) -> Iterator[Deployment]:
-    """Deploy `fleet`, at rest, with a producer at work; all ends with the context.
+    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context.
 
     Args:
-        hosts: the JVMs of the consumers and of a stranger, one each: each is a process of its own.
+        hosts: the JVMs of the consumers and of a stranger, one each: each is its own process.
         directory: where the journals go.
     """
     group, prefix = fresh_name("payments"), fresh_name("orders")

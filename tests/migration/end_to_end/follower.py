@@ -27,7 +27,7 @@ RESTART = re.compile(r"\bfirst in the order of succession, .*: restart (?P<name>
 PLACE_S = 240.0
 """For a guest to find its place: one try in eight succeeds at least, and takes some 3 s."""
 BRIDGE, CONSOLE = "kohort bridge", "kafka-console-consumer"
-"""Commands that do not come back by themselves: the bridge where it is to `--execute`."""
+"""Commands that do not return by themselves: the bridge with `--execute`."""
 COMMAND = re.compile(r"`(kafka-[^`]+)`")
 
 
@@ -59,7 +59,7 @@ class Follower:
     """Whether the plan's console consumer takes the place of `kohort bridge`."""
 
     def make_plan(self, *options: str) -> dict[str, Any]:
-        """Have the plan of the group at rest made and written to its file; return it."""
+        """Have the plan of the settled group made and written to its file; return it."""
         self.deployment.wait_rest()
         group, broker = self.deployment.group, self.deployment.broker.bootstrap
         command = shlex.join(["kohort", "plan", group, *options, "-b", broker, "--output", "yaml"])
@@ -187,7 +187,7 @@ class Follower:
     def _run(self, commands: Iterable[str]) -> None:
         for command in commands:
             if runs_on(command):
-                # It asks on a terminal, and here is none.
+                # It asks on a terminal, and there is none here.
                 self.guests.append(self.shell.start(f"{command} --yes" if BRIDGE in command else command))
                 continue
             done = self.shell.run(command)
@@ -216,7 +216,7 @@ class Follower:
 
 
 def runs_on(command: str) -> bool:
-    """Whether it does not come back by itself."""
+    """Whether it does not return by itself."""
     return CONSOLE in command or (BRIDGE in command and "--execute" in command)
 
 

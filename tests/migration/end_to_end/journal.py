@@ -1,4 +1,4 @@
-"""What a consumer wrote down while it lived: every record, and what its listener was told.
+"""The journal of a consumer: every record, and every call of its listener.
 
 A journal is a file of lines `AT_NS KIND TOPIC PARTITION OFFSET KEY:VALUE`: nanoseconds of the machine's monotonic
 clock, which all processes share (Java's `System.nanoTime`, Python's `time.monotonic_ns`), and a kind: `record`,
@@ -26,9 +26,9 @@ class Entry:
     kind: str
     partition: Partition
     offset: int | None
-    """Of a record; None for what a listener was told."""
+    """Of a record; None for what a listener was shown."""
     content: str = ""
-    """Its key, a colon, its value; empty for what a listener was told."""
+    """Its key, a colon, its value; empty for what a listener was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,13 @@ class Journal:
 
 
 def read_journal(member: str, path: Path) -> Journal:
-    """Read the journal at `path`; one that was never begun is empty. ValueError names a line that is none."""
+    """Read the journal at `path`; one that was never started is empty. ValueError names an invalid line."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return Journal(member=member, entries=tuple(parse(text.splitlines())))
 
 
 def parse(lines: Iterable[str]) -> Iterable[Entry]:
-    """The entries that `lines` are; ValueError for a line that is none."""
+    """The entries of `lines`; ValueError for an invalid line."""
     for line in lines:
         fields, content = line.split(" ", FIELDS), ""
         if len(fields) > FIELDS:

@@ -55,7 +55,7 @@ def _rebalancing(broker: Broker, group: str) -> Iterator[ClassicGroupRecord | Ta
 
 
 def moved(journals: Iterable[Journal]) -> int:
-    """How often a partition came to another consumer than had it last; one that restarts is still the same."""
+    """How often a partition moved to another consumer; a restarted one counts as the same."""
     return sum(
         one.member.rpartition(".")[0] != other.member.rpartition(".")[0]
         for them in stays(journals).values()

@@ -44,12 +44,12 @@ class RealStage:
         self._stopped: set[str] = set()
         self._starting: list[tuple[float, Application]] = []
         self._ending: list[tuple[float, Application]] = []
-        """Predecessors that are to be stopped, and when."""
+        """Predecessors to stop, and when."""
 
     # What is done to it.
 
     def begin(self, *, leader: str | None = None) -> None:
-        """As it is, whoever leads."""
+        """The group, under any leader."""
         self._has_leader = leader is not None
         self._deployment.wait_rest()
         self._began_ns = time.monotonic_ns()
@@ -97,7 +97,7 @@ class RealStage:
         """There is nothing simulated."""
 
     def _successor(self, one: Application) -> Application:
-        """In the process that nobody uses."""
+        """In the unused process."""
         made = replace(
             one,
             members=self._deployment.stranger.members,
@@ -120,7 +120,7 @@ class RealStage:
                 self._ending.remove((due_s, one))
                 one.stop()
 
-    # What is seen of it.
+    # Observable state.
 
     @property
     def now_s(self) -> float:

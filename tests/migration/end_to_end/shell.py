@@ -29,7 +29,7 @@ TOOLS: Mapping[str, str] = {
 
 
 class Shell:
-    """Runs the commands that a plan prints, in a directory of its own."""
+    """Runs the commands that a plan prints, in its own directory."""
 
     def __init__(self, directory: Path, jars: Path) -> None:
         """Make `directory`, and Kafka's scripts in it, `.sh` and without, as packages of Kafka have them."""
@@ -43,11 +43,11 @@ class Shell:
         found = shutil.which("java")
         if found is None:
             raise FileNotFoundError("java is not on the path")
-        beside = (str(scripts), str(Path(sys.executable).parent), str(Path(found).parent))
+        next_to = (str(scripts), str(Path(sys.executable).parent), str(Path(found).parent))
         self.env = {
             "HOME": str(directory),
             "XDG_DATA_HOME": str(directory / "data"),
-            "PATH": os.pathsep.join((*beside, "/usr/bin", "/bin")),
+            "PATH": os.pathsep.join((*next_to, "/usr/bin", "/bin")),
             "LC_ALL": "C.UTF-8",
         }
         forked.script(scripts, self.env)
@@ -92,7 +92,7 @@ class Background:
                 stderr=subprocess.STDOUT,
                 env=shell.env,
                 cwd=shell.directory,
-                # A group of its own, so that a signal reaches what the line started and nothing else.
+                # A separate group, so that a signal reaches the processes of the line and nothing else.
                 start_new_session=True,
             )
 

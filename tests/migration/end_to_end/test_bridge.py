@@ -18,13 +18,13 @@ from tests.kafka.groups import MemberView, describe
 from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.bridged import (
     OPERATOR_S,
-    at_rest,
     bridge,
     longest_gap_s,
     make_it_lead,
     moves,
     operate,
     to_consumer,
+    wait_until_settled,
 )
 from tests.migration.end_to_end.conftest import Deploy
 from tests.migration.end_to_end.consumption import repeated
@@ -57,7 +57,7 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     first, *others = deployment.applications.values()
     began = time.monotonic_ns()
     others[-1].restart()
-    at_rest(deployment, len(deployment.applications))
+    wait_until_settled(deployment, len(deployment.applications))
     joins = time.monotonic_ns()
     normal_s = longest_gap_s(deployment.journals(), began, joins)
     with bridge(deployment, directory, name=name) as running:
@@ -67,14 +67,14 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
         assert running.process.wait(120) == 0, (moves(running), running.stderr)
         assert "has been converted; the bridge has left" in running.stderr
         assert any(" s  converted: " in line for line in moves(running))
-    at_rest(deployment, len(deployment.applications))
+    wait_until_settled(deployment, len(deployment.applications))
     bridged_s = longest_gap_s(deployment.journals(), joins, time.monotonic_ns())
     view = describe(deployment.broker, deployment.group)
     assert view is not None
     assert not any(map(is_bridge, view.members))
     for one in others:
         to_consumer(one)
-        at_rest(deployment, len(deployment.applications))
+        wait_until_settled(deployment, len(deployment.applications))
     deployment.finish().check()
     return {"normal_s": normal_s, "bridged_s": bridged_s, "restarts": float(restarts)}
 
@@ -130,13 +130,13 @@ def test_a_group_recovers_whenever_the_bridge_is_killed(
         first.library, first.config = library, classic
         first.start()
     wait_until(lambda: not any(map(is_bridge, deployment.view().members)), "the bridge's session ends")
-    at_rest(deployment, len(deployment.applications))
+    wait_until_settled(deployment, len(deployment.applications))
     took_s = time.monotonic() - began
     outcome = deployment.finish()
     outcome.check(repeats=True)
     twice = Counter(partition for partition, _, _ in repeated(outcome.journals))
     print(
-        f"kill {number}, {fleet.library}: at {moment_s:.2f} s, {newest}; at rest after {took_s:.1f} s, "
+        f"kill {number}, {fleet.library}: at {moment_s:.2f} s, {newest}; settled after {took_s:.1f} s, "
         f"{twice.total()} records twice, {sorted(twice.values())}"
     )
     assert max(twice.values(), default=0) <= MOST_TWICE

@@ -132,6 +132,6 @@ def test_time_without_owner() -> None:
 @pytest.mark.parametrize(
     "line", ["", "1 record t 0", "x record t 0 1", "1 eaten t 0 1", "1 record t 0 -", "1 assigned t 0 4"]
 )
-def test_line_that_is_none(line: str) -> None:
+def test_line_that_is_invalid(line: str) -> None:
     with pytest.raises(ValueError):
         list(parse([line]))

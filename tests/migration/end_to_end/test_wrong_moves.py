@@ -49,7 +49,7 @@ def test_forgotten_member(deploy: Deploy, follow: Follow) -> None:
     deployment.finish().check()
 
 
-def test_old_member_comes_back_between_the_bounces(deploy: Deploy, follow: Follow) -> None:
+def test_old_member_rejoins_between_the_bounces(deploy: Deploy, follow: Follow) -> None:
     """It turns the whole group back to the old assignor: strayed, back to the first bounce."""
     deployment = deploy(java("range"))
     follower = follow(deployment)
@@ -67,7 +67,7 @@ def test_old_member_comes_back_between_the_bounces(deploy: Deploy, follow: Follo
     deployment.finish().check()
 
 
-def test_mixed_group_at_rest(deploy: Deploy, follow: Follow) -> None:
+def test_settled_mixed_group(deploy: Deploy, follow: Follow) -> None:
     """One member went back to the classic protocol after the roll: the gate names it and the step to go back to."""
     deployment = deploy(librdkafka("range"))
     follower = follow(deployment)

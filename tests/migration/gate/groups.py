@@ -29,7 +29,7 @@ CLASSIC, CONSUMER = MemberProtocol.CLASSIC, MemberProtocol.CONSUMER
 
 
 def member(name: str, run: int = 1, *, protocol: MemberProtocol = CLASSIC, place: int = 0) -> Member:
-    """A member in its run-th life: each has an id of its own."""
+    """A member in its run-th life: each has its own id."""
     owned = {TOPIC: tuple(range(place * EACH, place * EACH + EACH))}
     own = {"target": owned, "epoch": 5} if protocol is CONSUMER else {}
     return Member(

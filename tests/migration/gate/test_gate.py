@@ -57,7 +57,7 @@ def with_first(group: Group, **fields: Any) -> Group:
 
 
 IDLE = with_first(BEFORE, owned={})
-"""Its holes were there before, and are none of the migration."""
+"""Its gaps existed before, and are not of the migration."""
 FOURTH = classic(2, 2, 2, 2, protocol=COOPERATIVE)
 """One came after the plan: no round names it, it was let in with the drift accepted."""
 TWO_ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (1, CLASSIC))
@@ -85,7 +85,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
     "what is false counts more than what is not known": (
         BOUNCES, 2, classic(3, 3, 0, protocol=COOPERATIVE), {}, False, ["m3"], "",
     ),
-    "Stable between two rebalances: a cooperative member has given up what nobody was given yet": (
+    "Stable between two rebalances: a cooperative member has revoked partitions that have no new owner yet": (
         BOUNCES, 1, with_first(ONCE, owned={TOPIC: (0,)}), {}, False, [],
         "no member owns orders-1: another rebalance is expected",
     ),
@@ -102,7 +102,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
         ROLL, 2, consumer((2, CONSUMER), (2, CLASSIC), (1, CLASSIC)), {"began": CONVERTED, "round": 1}, False, ["m2"],
         "rejoined without the consumer protocol",
     ),
-    "another member converted the group, and whose turn it was came back as it was": (
+    "another member converted the group, and the member of the round rejoined unchanged": (
         ROLL, 1, consumer((2, CLASSIC), (2, CONSUMER), (1, CLASSIC)), {}, False, ["m1"], "",
     ),
     "m3 crashed, and has not had its turn": (
@@ -134,7 +134,7 @@ GATES: dict[str, tuple[Plan, int, Group | None, dict[str, Any], bool, list[str],
         BOUNCES, 1, with_first(ONCE, id="n", client=Client(id="pod-x", host="/10.0.0.99")), {}, True, [], "",
     ),
 }  # fmt: skip
-"""Step and group with which a gate is asked; whether it opens, for whom it waits, and what it says."""
+"""Step and group of a gate; whether it opens, the members that it waits for, and its message."""
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_forgotten_member_is_named(lives: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("lives", "done"), [((1, 1, 1), 0), ((2, 1, 1), 1), ((1, 2, 1), 1), ((2, 2, 1), 2), ((2, 2, 2), 3)]
 )
-def test_a_round_opens_when_so_many_were_restarted(lives: tuple[int, ...], done: int) -> None:
+def test_a_round_opens_when_this_many_were_restarted(lives: tuple[int, ...], done: int) -> None:
     for number in (1, 2, 3):
         assert ask(BOUNCES, 1, classic(*lives), round=number).open is (number <= done)
 
@@ -219,14 +219,14 @@ def test_two_looks_that_differ() -> None:
 
 def test_an_id_of_the_classic_group_never_speaks_the_consumer_protocol() -> None:
     """A snapshot that leaves out what members speak: those of a consumer group are taken to speak its protocol."""
-    told = consumer((2, CONSUMER), (1, CONSUMER), (1, CONSUMER))
-    for began in (told, None):
-        assert ask(ROLL, 2, told, began=began).open is not True
-        assert ask(ROLL, 2, told, began=began, round=1).open is not True
-    assert waiting(ask(ROLL, 2, told, began=told)) == ["m2", "m3"]
+    reported = consumer((2, CONSUMER), (1, CONSUMER), (1, CONSUMER))
+    for began in (reported, None):
+        assert ask(ROLL, 2, reported, began=began).open is not True
+        assert ask(ROLL, 2, reported, began=began, round=1).open is not True
+    assert waiting(ask(ROLL, 2, reported, began=reported)) == ["m2", "m3"]
 
 
-def test_a_mixed_group_at_rest() -> None:
+def test_a_settled_mixed_group() -> None:
     found = ask(ROLL, 2, consumer((2, CONSUMER), (2, CONSUMER), (2, CLASSIC)), began=CONVERTED)
     assert (found.open, _strayed(found).back_to) == (False, 1)
     assert "m3" in " ".join(found.reasons)
@@ -370,7 +370,7 @@ def test_what_is_not_known_is_neither_true_nor_false() -> None:
         ("id-3", "0 in 16", "restart m1 with", False),
     ],
 )
-def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str, by_waiting: bool) -> None:
+def test_the_members_before_the_bridge(in_front: str, words: str, restarted: str, by_waiting: bool) -> None:
     """`kohort bridge` joins again by itself where an id may come first.
 
     Bins of Java's HashMap of 16: id-3 in 0, id-4 in 3, and the bridge's behind them.
@@ -387,7 +387,7 @@ def test_who_stands_before_the_bridge(in_front: str, words: str, restarted: str,
     assert restarted in check.text
 
 
-def test_an_order_that_is_not_told_is_not_an_unknown_leader() -> None:
+def test_an_order_that_is_not_known_is_not_an_unknown_leader() -> None:
     ids = ("member-7", "member-49", "member-91")
     members = tuple(Member(id=one, client=Client(id=one)) for one in ids)
     check = _asked(Precedes(client_id="member-49"), replace(BEFORE, members=members, leader="member-7"))
@@ -424,7 +424,7 @@ def test_user_data() -> None:
     assert _check(NoUserData(), ROLLED) is True
 
 
-def test_nobody_speaks_in_an_empty_group() -> None:
+def test_no_member_speaks_in_an_empty_group() -> None:
     assert _check(Speaking(protocol=CLASSIC), EMPTY) is False
 
 

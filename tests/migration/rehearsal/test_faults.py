@@ -146,7 +146,7 @@ def test_a_crash_within_the_session_cannot_be_seen(tmp_path: Path) -> None:
     assert any("m3 has not rejoined" in each for each in rehearsed.opened_wrongly)
 
 
-def test_a_member_comes_back_from_a_crash_as_it_ran(tmp_path: Path) -> None:
+def test_a_member_rejoins_from_a_crash_as_it_ran(tmp_path: Path) -> None:
     first, second = (
         _rehearse(_events(tmp_path, f"at: {step}.1+1, restart: m3, kill: true, after: 5")) for step in (1, 2)
     )
@@ -178,7 +178,7 @@ def test_the_group_begins_without_faults(tmp_path: Path) -> None:
 
 
 def test_a_partition_of_the_network_holds_the_gate_closed(tmp_path: Path) -> None:
-    """The member that comes back cannot reach its coordinator."""
+    """The member that rejoins cannot reach its coordinator."""
     text = "kohort: 1\nfaults: {partition: {members: [m1], from: 1.1+20, to: 1.1+70}}"
     rehearsed = _rehearse(_read(tmp_path, text))
     assert rehearsed.unsafe == ()

@@ -72,7 +72,7 @@ def test_without_the_bridge_the_first_member_is_refused() -> None:
 
 @pytest.mark.parametrize("leader", ["m1", "m2", None])
 @pytest.mark.parametrize("static", [False, True])
-def test_whoever_leads_the_plan_is_safe_and_so_is_every_way_back(leader: str | None, static: bool) -> None:
+def test_the_plan_and_every_rollback_are_safe_under_each_leader(leader: str | None, static: bool) -> None:
     group = carrying(leader, static=static)
     of = plan_of(group, CONSUMER)
     assert ("leader-back" in steps(of)) == (static and leader is not None)

@@ -1,4 +1,4 @@
-"""Operator mistakes, played: what is seen of it, and what the gates make of it."""
+"""Operator mistakes, played: their symptoms, and the reaction of the gates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistak
 from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
-CLOSED, AT_REST, OPENED = GateOutcome
+CLOSED, SETTLED, OPENED = GateOutcome
 INCONSISTENT, FENCED = "INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID"
 Played = Mapping[tuple[Mistake, Place], MistakePlayed]
 
@@ -88,7 +88,7 @@ def test_a_skipped_bounce_is_refused(bounces: Played) -> None:
 
 
 def test_a_reversed_list_leaves_the_old_assignor(bounces: Played) -> None:
-    """The rounds are at rest; only the gate of the step asks for the assignor."""
+    """The rounds have settled; only the gate of the step asks for the assignor."""
     played = bounces[Mistake.REVERSED_LIST, (1, 1)]
     assert played.symptom.refused == ()
     assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
@@ -100,14 +100,14 @@ def test_a_round_too_early_waits_for_rest(bounces: Played) -> None:
     for step in (1, 2):
         played = bounces[Mistake.TOO_EARLY, (step, 1)]
         assert (played.symptom.fewest, played.symptom.planned_fewest) == (1, 2)
-        assert played.outcome is AT_REST
+        assert played.outcome is SETTLED
         assert {"member-count", "rest"} <= set(played.closed_by)
 
 
 def test_an_old_member_turns_the_group_back_between_the_bounces(bounces: Played) -> None:
     played = bounces[Mistake.OLD_MEMBER, (2, 1)]
     assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
-    # The member of the next round is away: it is asked before it comes back.
+    # The member of the next round is away: it is asked before it rejoins.
     assert (played.outcome, played.closed_by) == (CLOSED, ("strayed", "member-count", "protocol-is"))
 
 
@@ -128,7 +128,7 @@ def test_a_deploy_costs_rebalances_and_ends_well_in_the_first_bounce(bounces: Pl
     played = bounces[Mistake.DEPLOY, (1, 2)]
     assert played.symptom.costs.rebalances > played.symptom.planned_costs.rebalances
     assert played.symptom.fewest == 0
-    assert played.outcome is AT_REST
+    assert played.outcome is SETTLED
 
 
 def test_a_deploy_in_the_second_bounce_cannot_be_seen(bounces: Played) -> None:
@@ -217,7 +217,7 @@ def test_all_stopped_and_started() -> None:
     assert {each.closed_by for each in played.values() if each.made.place[0] == 1} == {("state-in",)}
 
 
-def test_a_mistake_that_nobody_can_make_says_why() -> None:
+def test_an_impossible_mistake_has_a_reason() -> None:
     group = classic_group()
     plan = plan_of(group, CONSUMER)
     why = {

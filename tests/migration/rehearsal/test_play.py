@@ -108,7 +108,7 @@ def test_a_seed_gives_the_same_again() -> None:
 
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
-def test_every_way_back_arrives(to: Destination, static: bool) -> None:
+def test_every_rollback_arrives(to: Destination, static: bool) -> None:
     group = classic_group(static=static)
     found = plan_of(group, to)
     for place in places(found):

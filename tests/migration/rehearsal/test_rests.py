@@ -156,7 +156,7 @@ def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> Non
     assert leapt.unsettled() == ""
 
 
-def test_the_group_is_shown_anew_only_where_it_has_changed() -> None:
+def test_the_group_is_shown_again_only_where_it_has_changed() -> None:
     plan, found = made_up(classic_group(), COOPERATIVE)
     stage = Stage(found, cast_for(plan, found), 1, with_story=False)
     stage.begin()

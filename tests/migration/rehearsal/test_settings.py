@@ -32,7 +32,7 @@ def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "reported"),
     [
         ("max.poll.intervall.ms", "1", "did you mean 'max.poll.interval.ms'"),
         ("max.poll.interval.ms", "soon", "a number of ms"),
@@ -40,8 +40,8 @@ def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
         ("library", "java", "there is no setting 'library'"),
     ],
 )
-def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, told: str) -> None:
-    with pytest.raises(InvalidSetting, match=told):
+def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, reported: str) -> None:
+    with pytest.raises(InvalidSetting, match=reported):
         overrides_from({name: value})
 
 

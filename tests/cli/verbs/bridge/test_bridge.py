@@ -49,7 +49,7 @@ def bridge_at(
 
 
 def wait_move(running: Running, move: str) -> None:
-    running.wait_for(lambda each: f" s  {move}: " in each.stdout, f"the bridge comes to {move}")
+    running.wait_for(lambda each: f" s  {move}: " in each.stdout, f"the bridge reaches {move}")
 
 
 def assert_ended(running: Running, status: int, reason: str) -> None:
@@ -218,7 +218,7 @@ def refusals() -> dict[str, tuple[Callable[[Broker, Members], str], str]]:
 
     return {
         "of type consumer": (of_type_consumer, "of type consumer"),
-        "with an assignor of its own": (homemade, "homemade"),
+        "with its own assignor": (homemade, "homemade"),
         "without user data": (without_user_data, "without a bridge"),
         "rebalancing": (rebalancing, "PreparingRebalance"),
     }
@@ -353,7 +353,7 @@ def test_a_lost_connection_ends_it_and_the_group_is_as_before(
     assert sizes(started) == [2, 2]
 
 
-def test_a_group_is_converted_over_tls_and_sasl_with_documented_permissions(
+def test_a_conversion_over_tls_and_sasl_with_documented_permissions(
     kohort: Kohort, secure: SecureBroker, members: Members, tmp_path: Path
 ) -> None:
     broker = secure.broker

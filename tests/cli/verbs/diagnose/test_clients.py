@@ -40,7 +40,7 @@ class Clients:
         )
 
     def pair(self, of: str, **settings: Any) -> list[Any]:
-        """Two members at rest."""
+        """Two settled members."""
         pair = [self.start(of, name, **settings) for name in "ab"]
         for member in pair:
             member.log.wait(lambda member=member: sum(map(len, member.assignment().values())) == 2, of, 60)
@@ -48,7 +48,7 @@ class Clients:
 
 
 def _restart(clients: Clients, of: str, settings: dict[str, Any], ended: Event) -> None:
-    """A process that begins anew again and again."""
+    """A process that starts again and again."""
     while not ended.is_set():
         member = clients.start(of, "crashing", **settings)
         ended.wait(2.5)
@@ -98,7 +98,7 @@ def _about(finding: dict[str, Any]) -> list[str]:
 
 
 def test_java_member_that_polls_too_late(broker: Broker, members: Members, kohort: Kohort) -> None:
-    """Java's members of the consumer protocol leave when their poll interval is over, and come back with their id."""
+    """Java's members of the consumer protocol leave when their poll interval is over, and rejoin with their id."""
     group, topic = fresh_name("clients"), fresh_topic(broker, PARTITIONS)
     late = members.java(broker, group, [topic], group_protocol="consumer", max_poll_interval_ms=4_000)
     late.wait_assignment({topic: list(range(PARTITIONS))})

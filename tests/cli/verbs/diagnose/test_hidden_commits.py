@@ -11,7 +11,7 @@ from tests.cli.served_data import serving
 from tests.kafka.wait import wait_until
 
 
-def test_stall_is_observed_until_it_can_be_told(kohort: Kohort) -> None:
+def test_stall_is_observed_until_it_is_certain(kohort: Kohort) -> None:
     """The six seconds of a diagnosis are less than three commit intervals of three seconds."""
     with serving(None, "--topic", "orders:1") as served:
         consumer = Consumer({"bootstrap.servers": served.bootstrap, "group.id": "payments of eu"})

@@ -1,4 +1,4 @@
-"""What is wrong with offsets and lag of groups on a real broker, each beside a twin that is healthy, in one look."""
+"""Problems with offsets and lag of groups on a real broker, each compared with a healthy twin, in one observation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.kafka.wait import wait_until
 from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
-BESIDE = "healthy"
+HEALTHY = "healthy"
 
 
 @dataclass
 class Scene:
-    """Groups in trouble, and what they need: consumers that live, a producer that goes on."""
+    """Groups in trouble, and what they need: consumers that live, a producer that continues."""
 
     broker: Broker
     prefix: str
@@ -42,7 +42,7 @@ class Scene:
         return f"{self.prefix}-{word}"
 
     def topic(self, word: str, partitions: int = 1, records: int = 10) -> str:
-        """A topic with so many records in each partition."""
+        """A topic with this many records in each partition."""
         name = self.name(word)
         create_topics(self.broker, {name: partitions})
         for _ in range(records):
@@ -111,7 +111,7 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     # A member that reads and commits all the time, one that has ceased to, one that is slow and commits one partition
     # only, and one that cannot get past a record.
     reads, still, half, poisoned = (
-        scene.member(word, orders) for word in (BESIDE, "stalled", "half", "poisoned")
+        scene.member(word, orders) for word in (HEALTHY, "stalled", "half", "poisoned")
     )
 
     def read_on() -> None:
@@ -158,19 +158,19 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
     scene.commit("rewound", long, next(rewound))
     scene.again_and_again(lambda: scene.commit("rewound", long, next(rewound)), 1.0)
 
-    told = kohort(
+    reported = kohort(
         "diagnose", "--match", scene.prefix, "--for", "4s", "--commit-interval", "1s", "--transaction-time", "1s",
         "-b", scene.broker.bootstrap, "--output", "json",
     )  # fmt: skip
-    assert told.status == 1, told
+    assert reported.status == 1, reported
     found = {
         group["group"].removeprefix(f"{scene.prefix}-"): {
             each["rule"]: each for each in group["findings"] if each["level"] != "note"
         }
-        for group in told.document["groups"]
+        for group in reported.document["groups"]
     }
     assert {group: sorted(rules) for group, rules in found.items()} == {
-        BESIDE: [],
+        HEALTHY: [],
         "done": [],
         "half": ["falling-behind", "never-committed"],
         "lost": ["records-lost", "stopped"],
@@ -195,7 +195,7 @@ def test_each_finding_and_its_healthy_twin(scene: Scene, kohort: Kohort) -> None
 @LONG
 def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
     quiet = scene.topic("quiet")
-    idle = scene.member(BESIDE, quiet)
+    idle = scene.member(HEALTHY, quiet)
     idle.commit(offsets=[TopicPartition(quiet, 0, 10)], asynchronous=False)
     scene.commit("expires", quiet, 10)
 
@@ -216,7 +216,7 @@ def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
     left = scene.member("left", quiet)
     left.commit(offsets=[TopicPartition(quiet, 0, 10), TopicPartition(hot, 0, 4990)], asynchronous=False)
 
-    told = kohort(
+    reported = kohort(
         "diagnose", "--match", scene.prefix, "--for", "4s", "--catch-up", "10s", "--expires-within", "8d",
         "-b", scene.broker.bootstrap, "--output", "json",
     )  # fmt: skip
@@ -224,16 +224,16 @@ def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
         group["group"].removeprefix(f"{scene.prefix}-"): {
             each["rule"]: each["level"] for each in group["findings"]
         }
-        for group in told.document["groups"]
+        for group in reported.document["groups"]
     }
-    assert found[BESIDE] == {}
+    assert found[HEALTHY] == {}
     assert found["expires"] == {"offsets-expiring": "warning"}
     assert found["left"] == {"left-over-offsets": "note"}
     assert found["shrinks"]["slow-catch-up"] == "warning"
     assert "hot-partition" not in found["shrinks"]
     assert found["hot"] == {"hot-partition": "warning", "slow-catch-up": "warning"}
     assert found["overtaken"]["overtaken"] == "error"
-    assert told.status == 1
+    assert reported.status == 1
 
 
 def _step(consumer: Consumer, topic: str, offsets: Iterator[int]) -> None:

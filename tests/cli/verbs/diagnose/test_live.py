@@ -43,7 +43,7 @@ class Stage:
         return f"{self.prefix}.{of}"
 
     def classic(self, of: str, shares: list[tuple[int, ...]]) -> RawGroup:
-        """A classic group at rest, whose members were given these partitions."""
+        """A settled classic group, whose members were given these partitions."""
         group = RawGroup(broker=self.broker, id=self.name(of), topic=self.topic)
         group.grow(len(shares))
         group.joined(group.start_joining(group.members))

@@ -24,8 +24,8 @@ def test_the_topic_id_of_a_commit_proves_it(kohort: Kohort, tmp_path: Path) -> N
     log.save(tmp_path / PARTITION)
     topics = tmp_path / "topics.yaml"
     topics.write_text(f"orders: {{id: {format_uuid(NEW)}, partitions: 1}}\n")
-    told = kohort("diagnose --all-groups --output json --log-dir", tmp_path, "--topics", topics)
-    found = {group["group"]: group["findings"] for group in told.document["groups"]}
+    reported = kohort("diagnose --all-groups --output json --log-dir", tmp_path, "--topics", topics)
+    found = {group["group"]: group["findings"] for group in reported.document["groups"]}
     assert (found["healthy"], found["unknown"]) == ([], [])
     (one,) = found["stale"]
     assert (one["rule"], one["level"], one["evidence"]) == (
@@ -33,4 +33,4 @@ def test_the_topic_id_of_a_commit_proves_it(kohort: Kohort, tmp_path: Path) -> N
         "error",
         {"partitions": ["orders-0"]},
     )
-    assert told.status == 1
+    assert reported.status == 1

@@ -79,7 +79,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A group at rest, and all topics it is concerned with."""
+    """A settled group, and all topics it is concerned with."""
 
     group: Group
     topics: Mapping[str, Topic]
@@ -87,7 +87,7 @@ class State:
     def dry_run(self, kind: Kind, *, side: Side | None = None, assignor: str | None = None) -> Assignment:
         """Where a rebalance would lead now."""
         request = DryRunRequest(leader=kind.library, side=side, assignor=assignor)
-        return told(dry_run(self.group, self.topics, request).rebalances[-1].assignment)
+        return reported(dry_run(self.group, self.topics, request).rebalances[-1].assignment)
 
     def with_joiner(self, joiner: Member) -> State:
         """This state with a member appended, as `--add 1` does it, but under its real id."""
@@ -122,7 +122,7 @@ class MissedARebalanceError(Exception):
     """A member was too late for one of several rebalances in a row, or the group had one more than was asked for.
 
     No dry run can know that.
-    A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that is told to rejoin
+    A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that must rejoin
     too, without its new assignment: it claims what it had before, and what was meant for it is anybody's.
     And what a Java group was given twice in hundreds of runs is what comes of one rebalance more: a member that came to
     lead, and did not subscribe to all topics itself, assigned before it knew the others, and again when it did.
@@ -153,7 +153,7 @@ class LiveGroup:
     def __init__(
         self, kohort: Kohort, broker: Broker, members: Members, kind: Kind, *, refreshing: bool = False
     ) -> None:
-        """Start with nobody; `refreshing` members see new partitions soon."""
+        """Start with no member; `refreshing` members see new partitions soon."""
         self.kohort, self.broker, self.members, self.kind = kohort, broker, members, kind
         self.refreshing = refreshing
         self.id = fresh_name("group")
@@ -203,7 +203,7 @@ class LiveGroup:
         self.consumers[name].subscribe(topics)
 
     def dry_run(self, *options: str) -> dict[str, Any]:
-        """What the command says, with the leader's library told."""
+        """What the command says, with the leader's library given."""
         self.rounds = self._rounds()
         leader = () if "--leader" in options else ("--leader", self.kind.library.value)
         asked = ["dry-run", self.id, "-b", self.broker.bootstrap, *leader, *options, "--output", "json"]
@@ -229,19 +229,21 @@ class LiveGroup:
         return group.generation
 
     def settled(self) -> State:
-        """The group at rest: Stable, all who joined and nobody else, everything wanted assigned and held."""
+        """The settled group: Stable, all who joined and no other, everything wanted assigned and held."""
         wait_group(self.broker, self.id, members=len(self.wants))
         last: list[State] = []
 
-        def at_rest() -> State | None:
+        def wait_until_settled() -> State | None:
             last[:] = [self.state()]
             return last[0] if self._rests(last[0].group) else None
 
-        return wait_until(at_rest, lambda: f"{self.id} rests with {self.wants}: {last}", every_s=0.1)
+        return wait_until(
+            wait_until_settled, lambda: f"{self.id} rests with {self.wants}: {last}", every_s=0.1
+        )
 
     def outcome(self, state: State, wanted: Assignment) -> Assignment:
         """What the members of the settled group were given; MissedARebalanceError where that explains a difference."""
-        given = told({member.id: member.owned or {} for member in state.group.members})
+        given = reported({member.id: member.owned or {} for member in state.group.members})
         if given != wanted and self.kind.protocol == "classic":
             rounds = {
                 name: count - self.rounds[name]
@@ -302,7 +304,7 @@ class LiveGroup:
             subscribed = member.subscription
             if subscribed is None or set(subscribed.topics) != self.wants[name]:
                 return False
-            if told({"": _held(self.consumers[name])}) != told({"": member.owned or {}}):
+            if reported({"": _held(self.consumers[name])}) != reported({"": member.owned or {}}):
                 return False
         owned = [(t, p) for m in group.members for t, numbers in (m.owned or {}).items() for p in numbers]
         wanted = [(t, p) for t in frozenset().union(*self.wants.values()) for p in range(self.counts[t])]
@@ -311,10 +313,10 @@ class LiveGroup:
 
 def promised(run: Mapping[str, Any]) -> Assignment:
     """The last rebalance of a dry run's answer."""
-    return told(run["rebalances"][-1]["assignment"])
+    return reported(run["rebalances"][-1]["assignment"])
 
 
-def told(assignment: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
+def reported(assignment: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
     """An assignment from anywhere, in one form."""
     return {
         member: {topic: tuple(sorted(numbers)) for topic, numbers in sorted(topics.items()) if numbers}

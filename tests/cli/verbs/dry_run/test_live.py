@@ -1,6 +1,6 @@
 """What a dry run of a live group says is what the group gets when the change is really made.
 
-Members are real consumers; their ids are drawn anew in every run, so every run is another case.
+Members are real consumers; their ids are random in every run, so every run is another case.
 A long run tries more shapes of groups.
 """
 
@@ -28,7 +28,7 @@ from tests.cli.verbs.dry_run.live_group import (
     added_is_undetermined,
     again_if_a_member_is_late,
     promised,
-    told,
+    reported,
 )
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator, wait_topics_known
@@ -66,7 +66,7 @@ RACKED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A member to start: the topics it wants, by number, and what it is configured with beside its kind."""
+    """A member to start: the topics it wants, by number, and what it is configured with next to its kind."""
 
     topics: tuple[int, ...]
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -188,7 +188,7 @@ def test_a_converted_group(
         raise MissedARebalanceError(f"{group.id} was at {generation}, its joiner is at {joiner.epoch}")
     wanted = before.with_joiner(joiner).dry_run(group.kind, side=Side.BROKER, assignor=target)
     assert group.outcome(state, wanted) == wanted, (before, joiner)
-    # The map that the assignor saw is built anew from the records which that map's members became.
+    # The map that the assignor saw is built again from the records which that map's members became.
     classic = [member.id for member in before.group.members]
     walked = [*(classic[i] for i in timeline_order(classic)), joiner.id]
     assert [member.id for member in state.group.members] == [walked[i] for i in timeline_order(walked)]
@@ -207,7 +207,7 @@ def test_a_converted_group(
 def test_the_leaders_library_decides(
     kohort: Kohort, broker: Broker, members: Members, leader: Leader, assignor: str
 ) -> None:
-    """Both libraries in one group: whoever came first leads, and its implementation assigns for all."""
+    """Both libraries in one group: the first member leads, and its implementation assigns for all."""
     kinds = {library: Kind(library=library, protocol="classic", assignor=assignor) for library in Leader}
     follower = next(library for library in Leader if library is not leader)
     group = LiveGroup(kohort, broker, members, kinds[leader], refreshing=True)
@@ -265,13 +265,13 @@ def test_in_the_second_bounce_each_member_counts_by_its_own_list(
     )
     said = dry_run(asked, before.topics, DryRunRequest(leader=Leader.JAVA))
 
-    wanted = told(said.rebalances[-1].assignment)
+    wanted = reported(said.rebalances[-1].assignment)
     assert group.outcome(state, wanted) == wanted, before
     assert set(said.eager_members) == {state.member(name).id for name in mixed}
     assert len(said.rebalances) == (2 if joins else 1)
     for name in sorted(bounced | mixed):
         revoked = [
-            told({"": event.partitions}).get("", {})
+            reported({"": event.partitions}).get("", {})
             for event in group.consumers[name].events()[seen.get(name, 0) :]
             if event.kind == "revoked" and event.partitions
         ]
@@ -286,21 +286,23 @@ def _named(before: State, state: State) -> list[Member]:
 
 def _revoked(said: DryRun, member: str) -> list[Mapping[str, Sequence[int]]]:
     """What a member gives up in each rebalance that takes anything from it."""
-    held = next(told({"": each.before}).get("", {}) for each in said.members if each.id == member)
+    held = next(reported({"": each.before}).get("", {}) for each in said.members if each.id == member)
     found: list[Mapping[str, Sequence[int]]] = []
     for rebalance in said.rebalances:
-        given = told({"": rebalance.assignment[member]}).get("", {})
+        given = reported({"": rebalance.assignment[member]}).get("", {})
         lost = {
             topic: tuple(p for p in numbers if member in said.eager_members or p not in given.get(topic, ()))
             for topic, numbers in held.items()
         }
-        found += [told({"": lost})[""]] if any(lost.values()) else []
+        found += [reported({"": lost})[""]] if any(lost.values()) else []
         held = given
     return found
 
 
-def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broker, members: Members) -> None:
-    """Without a client id of its own, a member's id begins with its library's; the leader need not be told."""
+def test_the_library_is_reported_by_default_client_ids(
+    kohort: Kohort, broker: Broker, members: Members
+) -> None:
+    """Without its own client id, a member's id begins with its library's; the leader's library need not be given."""
     group = LiveGroup(kohort, broker, members, KINDS[0])
     (topic,) = group.create(3)
     started = members.confluent(broker, group.id, [topic], client_id="rdkafka")
@@ -310,7 +312,7 @@ def test_the_library_is_told_by_default_client_ids(kohort: Kohort, broker: Broke
 
 
 @pytest.mark.parametrize("assignor", ["uniform", "range"])
-def test_a_static_member_comes_back_with_other_topics(
+def test_a_static_member_rejoins_with_other_topics(
     kohort: Kohort, broker: Broker, members: Members, assignor: str
 ) -> None:
     """Under KIP-848 that is a new subscription and a new member id; the seat's target is the new member's."""

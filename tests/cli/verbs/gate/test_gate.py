@@ -176,7 +176,7 @@ def test_notes_follow_the_group_until_the_next_step_has_begun(scene: Scene) -> N
 
 
 def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
-    """The first bounce is done anew after the group strayed: nobody has done the second one."""
+    """The first bounce is done again after the group strayed: no member has done the second one."""
     scene.see(ONCE)
     assert scene.gate(1).status == 0
     assert scene.gate(2).status == 1
@@ -184,7 +184,7 @@ def test_a_way_back_does_not_count_for_the_steps_after_it(scene: Scene) -> None:
     strayed = scene.gate(2, "--output", "json").document
     assert (strayed["strayed"], strayed["back_to"]["step"]) == (True, 1)
     scene.see(classic(4, 4, 4, protocol="cooperative-sticky"))
-    assert scene.gate(2).status == 3, "who was there when it began is to be noted anew"
+    assert scene.gate(2).status == 3, "the members at the start must be recorded again"
     assert scene.gate(1).status == 0
     assert scene.gate(2).status == 1
 
@@ -193,7 +193,7 @@ NO_NOTES = ["", "[]", "kohort: 1\nplan: other\nopened: {}", "a: [", "plan: 3", "
 
 
 @pytest.mark.parametrize("text", [*NO_NOTES, f"kohort: 2\nplan: {fingerprint(PLAN)}\nopened: {{}}"])
-def test_notes_that_are_none_are_said_and_not_used(scene: Scene, text: str) -> None:
+def test_notes_that_are_invalid_are_reported_and_not_used(scene: Scene, text: str) -> None:
     scene.see(TWICE)
     scene.notes.write_text(text)
     scene.gate(2).assert_said(3, "not used")
@@ -309,7 +309,7 @@ def _start(scene: Scene, *options: str) -> subprocess.Popen[str]:
         (["--step", "1", "--wait", "5", "--as-of", "-5m"], "the past does not change"),
     ],
 )
-def test_questions_that_make_no_sense(scene: Scene, options: list[str], said: str) -> None:
+def test_questions_that_are_invalid(scene: Scene, options: list[str], said: str) -> None:
     scene.kohort.quick("gate", scene.plan, *options, "--snapshot", scene.source).assert_said(2, said)
 
 

@@ -43,7 +43,7 @@ def without_code(runbook: str) -> str:
     return re.sub(r"^```.*?^```$", "", runbook, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_the_picture_is_a_file_of_its_own_too(kohort: Kohort, tmp_path: Path) -> None:
+def test_the_picture_is_a_separate_file_too(kohort: Kohort, tmp_path: Path) -> None:
     snapshot, file = SNAPSHOTS / "java-two-bounces.yaml", tmp_path / "course.svg"
     arguments: list[str | Path] = ["plan", "orders-app", "--to", "cooperative", "--snapshot", snapshot]
     answer = kohort.quick(*arguments, "--svg", file).succeeded(stderr="")

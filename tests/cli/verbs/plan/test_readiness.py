@@ -1,4 +1,4 @@
-"""`kohort plan` for one group and for many, with what is told of their clients."""
+"""`kohort plan` for one group and for many, with declarations of their clients."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ def test_clients_from_a_file(kohort: Kohort, sample: Path, tmp_path: Path, name:
     assert answer.document["client"] == "java"
     assert "client-library" not in _findings(answer)
     # What is said of a member on the command line counts more.
-    told = _plan(
+    reported = _plan(
         kohort, sample, "legacy-etl", "--clients", file, "--client", f"{member}=sarama", output="json"
     )
-    assert told.document["client"] == "sarama"
+    assert reported.document["client"] == "sarama"
 
 
 BAD_CLIENTS = {
@@ -135,7 +135,7 @@ BAD_CLIENTS = {
 
 
 @pytest.mark.parametrize(("name", "text", "said"), BAD_CLIENTS.values(), ids=BAD_CLIENTS.keys())
-def test_a_file_of_clients_that_is_none(
+def test_a_file_of_clients_that_is_invalid(
     kohort: Kohort, sample: Path, tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     file = tmp_path / name
@@ -143,7 +143,7 @@ def test_a_file_of_clients_that_is_none(
     _plan(kohort, sample, "billing", "--clients", file).assert_refused(said, str(file), status=3)
 
 
-def test_frameworks_are_told(kohort: Kohort, sample: Path) -> None:
+def test_frameworks_are_declared(kohort: Kohort, sample: Path) -> None:
     answer = _plan(kohort, sample, "billing", "--framework", "Decaton", output="json")
     said = [each["message"] for each in answer.document["findings"] if each["rule"] == "rebalance-listener"]
     assert any(message.startswith("Decaton: ") for message in said)
@@ -222,7 +222,7 @@ def test_wrong_moves_are_caught(kohort: Kohort, sample: Path, client: str, regex
 @settings(max_examples=200)
 @given(content=st.binary(max_size=300), suffix=st.sampled_from([".properties", ".yaml", ".json", ".csv", ""]))
 def test_no_file_is_a_fault(tmp_path_factory: pytest.TempPathFactory, content: bytes, suffix: str) -> None:
-    """A file is read or refused, whatever stands in it."""
+    """A file is read or refused, whatever its contents."""
     file = tmp_path_factory.mktemp("fuzz") / f"c{suffix}"
     file.write_bytes(content)
     for read in (lambda: read_client_config(str(file)), lambda: read_clients(file)):

@@ -60,7 +60,7 @@ def _messages(answer: Answer, rule: str) -> str:
 
 
 def _group_of(broker: Broker, members: Members, size: int) -> tuple[str, str]:
-    """A classic group of so many members at rest, and its topic."""
+    """A classic group of this many members that has settled, and its topic."""
     topic, group = fresh_name("orders"), fresh_name("payments")
     create_topics(broker, {topic: 4})
     for _ in range(size):
@@ -236,7 +236,7 @@ def test_a_broker_without_an_authorizer(kohort: Kohort, broker: Broker, members:
 def test_settings_that_may_not_be_asked_for(
     kohort: Kohort, start_broker: StartBroker, members: Members
 ) -> None:
-    """Who may not describe the brokers' settings still gets a plan, and is told what it does not know."""
+    """Who may not describe the brokers' settings still gets a plan, which reports what is unknown."""
     broker = start_broker(OPEN_AUTHORIZER)
     group, _ = _group_of(broker, members, 1)
     # With one entry about the cluster, what no entry allows is forbidden; the node needs this one itself.

@@ -72,7 +72,7 @@ def test_a_plan_that_is_not_safe_is_blocked_with_its_story(kohort: Kohort, tmp_p
 
 
 def test_a_group_that_cannot_be_rehearsed_says_why(kohort: Kohort, sample: Path) -> None:
-    """Nobody is in it."""
+    """No member is in it."""
     question = "plan nightly-report --to consumer --client java:4.1.0 --rehearse --output json --embedded"
     plan = kohort.quick(question, sample).succeeded().document
     assert plan["rehearsal"] is None

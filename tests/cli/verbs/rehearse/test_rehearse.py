@@ -68,7 +68,7 @@ def test_stopping_in_the_middle(kohort: Kohort, plan: Path, sample: Path) -> Non
     assert "from 1.1 to 2.3" in refused.stderr
 
 
-def test_an_unsafe_plan_is_told_with_its_story(kohort: Kohort, plan: Path, sample: Path) -> None:
+def test_an_unsafe_plan_is_reported_with_its_story(kohort: Kohort, plan: Path, sample: Path) -> None:
     """Somebody starts the members with the list of the second bounce in the first."""
     data = yaml.safe_load(plan.read_text())
     data["steps"][0]["course"] = data["steps"][1]["course"]
@@ -170,7 +170,7 @@ def test_a_round_too_early_may_be_that_of_the_next_step(kohort: Kohort, sample: 
     assert outcomes == {2: "closed", 3: "opens-at-rest"}
 
 
-def test_mistakes_are_not_made_on_the_way_back(kohort: Kohort, plan: Path, sample: Path) -> None:
+def test_mistakes_are_not_made_in_the_rollback(kohort: Kohort, plan: Path, sample: Path) -> None:
     answer = _rehearse(kohort, plan, sample, "--mistakes", "--stop-at", "1.1")
     assert answer.status == 2
     assert "--mistakes" in answer.stderr
@@ -208,7 +208,7 @@ def test_an_unsafe_rehearsal_with_faults_is_played_again(
     assert unsafe["replay"] == f"kohort rehearse PLAN.yaml --seed 1 --faults {faults} --story"
 
 
-def test_a_file_of_faults_that_is_none(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
+def test_a_file_of_faults_that_is_invalid(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
     faults = tmp_path / "faults.yaml"
     faults.write_text("kohort: 1\nevents:\n  - at: 1.2+10\n    freeze: nobody\n    for: 3\n")
     answer = _rehearse(kohort, plan, sample, "--faults", str(faults))
@@ -273,7 +273,7 @@ def test_the_picture_is_on_the_page_too(kohort: Kohort, plan: Path, sample: Path
     page = _rehearse(kohort, plan, sample, "--output", "html").succeeded().stdout
     assert "Owners" in page
     assert "step 2, round 3: gate open after" in page
-    assert "Story of seed" not in page, "nobody asked for it"
+    assert "Story of seed" not in page, "the story was not requested"
 
 
 def test_the_picture_of_an_unsafe_plan_is_that_of_its_story(

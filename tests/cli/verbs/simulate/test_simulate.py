@@ -66,8 +66,8 @@ def test_the_same_seed_gives_the_same_document(kohort: Kohort) -> None:
 
 
 def test_the_story_is_printed_when_it_is_asked_for(kohort: Kohort) -> None:
-    told = kohort.quick("simulate crash --story").succeeded().stdout
-    assert "onPartitionsAssigned" in told
+    reported = kohort.quick("simulate crash --story").succeeded().stdout
+    assert "onPartitionsAssigned" in reported
     assert "onPartitionsAssigned" not in kohort.quick("simulate crash").succeeded().stdout
 
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_played_is_refused(kohort: Kohort, words: str, status: in
     kohort.quick(words).assert_refused(reason, status=status)
 
 
-def test_a_scenario_that_makes_no_sense_is_refused_with_its_line(kohort: Kohort, tmp_path: Path) -> None:
+def test_a_scenario_that_is_invalid_is_refused_with_its_line(kohort: Kohort, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(
         "kohort: 1\ntopics: {t: 1}\nmembers: {a: {topics: [t]}}\nevents:\n  - {at: 1, close: a}\n"
@@ -256,28 +256,28 @@ def _simulated(result: Result, *, seeds: range = range(7, 8), shrunk: Result | N
     return Simulated(request=request, runs=[runs])
 
 
-def test_a_violation_is_told_with_its_story_and_how_to_play_it_again() -> None:
+def test_a_violation_is_reported_with_its_story_and_how_to_play_it_again() -> None:
     simulated = _simulated(_result())
     document = simulation_document(simulated, story=False)
-    told = "\n".join(str(block) for block in document.blocks)
-    assert "I1 does not hold at 4.000 s: a and b own orders 0." in told
-    assert "4.000 s  b  takes orders 0" in told
-    assert "`kohort simulate 'my file.yaml' --seed 7 --protocol cooperative --story`" in told
-    assert "1 more violation followed" in told
+    reported = "\n".join(str(block) for block in document.blocks)
+    assert "I1 does not hold at 4.000 s: a and b own orders 0." in reported
+    assert "4.000 s  b  takes orders 0" in reported
+    assert "`kohort simulate 'my file.yaml' --seed 7 --protocol cooperative --story`" in reported
+    assert "1 more violation followed" in reported
     assert status_of(simulated) == 1
     assert faults(document.as_data()) == []
 
 
-def test_a_known_weakness_is_named_and_told_of_last() -> None:
+def test_a_known_weakness_is_named_and_shown_last() -> None:
     known = Violation(invariant="I7", at_s=3.0, message="goes back", known="late-commit")
     explained = _result(7, violations=(known,))
     simulated = _simulated(explained, seeds=range(7, 9))
     assert (simulated.runs[0].shown_seed, status_of(simulated)) == (7, 1)
     document = simulation_document(simulated, story=False)
-    told = "\n".join(str(block) for block in document.blocks)
+    reported = "\n".join(str(block) for block in document.blocks)
     assert (
         "I7 does not hold at 3.000 s: goes back (a known weakness of the rules of Kafka: late-commit)."
-        in told
+        in reported
     )
     assert document.as_data()["runs"][0]["violations"][0]["known"] == "late-commit"
     assert document.remarks == (
@@ -291,16 +291,16 @@ def test_a_known_weakness_is_named_and_told_of_last() -> None:
     )
 
 
-def test_of_a_shrunk_run_the_shorter_story_is_told() -> None:
+def test_of_a_shrunk_run_the_shorter_story_is_reported() -> None:
     smaller = parse_scenario(
         Path("mine.yaml"),
         "kohort: 1\ntopics: {orders: 2}\nmembers: {a: {topics: [orders]}}\nevents: [{at: 0, start: a}]\n",
     )
     shrunk = _result(scenario=smaller, violations=(Violation(invariant="I1", at_s=2.0, message="sooner"),))
     document = simulation_document(_simulated(_result(), shrunk=shrunk), story=False)
-    told = "\n".join(str(block) for block in document.blocks)
-    assert "I1 does not hold at 2.000 s: sooner." in told
-    assert "the events of 1 of the scenario's 4 events; this file breaks I1 with `--seed 7`:" in told
+    reported = "\n".join(str(block) for block in document.blocks)
+    assert "I1 does not hold at 2.000 s: sooner." in reported
+    assert "the events of 1 of the scenario's 4 events; this file breaks I1 with `--seed 7`:" in reported
     data = document.as_data()
     assert faults(data) == []
     text = data["runs"][0]["shrunk"]["scenario"]

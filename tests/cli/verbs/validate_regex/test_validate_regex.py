@@ -69,7 +69,7 @@ def test_the_broker_matches_internal_topics_too(kohort: Kohort, topics: Path) ->
     assert _ask(kohort, "^.*", "--from", "librdkafka", "--topics", topics)[0].status == 0
 
 
-def test_without_topics_it_is_told_by_example(kohort: Kohort) -> None:
+def test_without_topics_it_is_reported_by_example(kohort: Kohort) -> None:
     answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka")
     assert (answer.status, found["topics"]["lost"], found["examples"]["lost"]) == (1, None, "topica")
     shown = kohort.quick("validate-regex", "^topic", "--from", "librdkafka").stdout.replace("\n", " ")
@@ -77,7 +77,7 @@ def test_without_topics_it_is_told_by_example(kohort: Kohort) -> None:
     assert "Subscribe to `^topic.*` instead" in shown
 
 
-def test_what_cannot_be_told_is_named(kohort: Kohort, topics: Path) -> None:
+def test_what_is_unknown_is_named(kohort: Kohort, topics: Path) -> None:
     answer, (found,) = _ask(kohort, r"[^a[b]]+", "--from", "java", "--topics", topics)
     assert answer.status == 3
     assert found["flagged"] == ["a negated class with a set operation, which Java 8 reads otherwise"]
@@ -179,7 +179,7 @@ def test_files_that_name_no_topics(
         (["--file", "-", "--topics", "-"], "cannot both be standard input"),
     ],
 )
-def test_questions_that_make_no_sense(
+def test_questions_that_are_invalid(
     kohort: Kohort, tmp_path: Path, arguments: list[str], reason: str
 ) -> None:
     empty = tmp_path / "empty"
