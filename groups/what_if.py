@@ -32,7 +32,7 @@ class WhatIf:
         return {*self.remove, *self.subscribe, *self.rack}
 
 
-def strangers(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
+def unknown_names(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
     """Members that a what-if names and none of the groups has; what it adds may be named too."""
     known = {name for group in groups for member in group.members for name in names_of(member)}
     known |= {f"{ADDED}{number}" for number in range(1, what_if.add + 1)}

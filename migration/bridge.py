@@ -179,11 +179,13 @@ def _with_user_data(group: Group) -> int | None:
 
 def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart, ...]:
     static = {member.id for member in group.members if member.instance is not None}
-    ways = [Restart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead]
+    restarts = [
+        Restart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead
+    ]
     if leader in static:
         why = "it leads, and as a static member it leads again if it rejoins within its session"
-        return (*ways, Restart(member=leader, mode=RestartMode.STOP, why=why))
-    return (*ways, Restart(member=leader, mode=RestartMode.RESTART, why="it leads"))
+        return (*restarts, Restart(member=leader, mode=RestartMode.STOP, why=why))
+    return (*restarts, Restart(member=leader, mode=RestartMode.RESTART, why="it leads"))
 
 
 class BridgeProgress:

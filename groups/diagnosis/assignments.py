@@ -153,8 +153,8 @@ def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
 )
 def target_not_reached(case: Case) -> Iterator[Symptom]:
     """Where the state of the group does not show it; where it does, it is `rebalance-stuck`."""
-    since = case.since_ms(lambda group: bool(behind(group)))
-    late = behind(case.group)
+    since = case.since_ms(lambda group: bool(late_members(group)))
+    late = late_members(case.group)
     lasted_ms = case.lasted_ms(since)
     if not late or lasted_ms < case.thresholds.rebalance_ms:
         return
@@ -170,7 +170,7 @@ def target_not_reached(case: Case) -> Iterator[Symptom]:
     )
 
 
-def behind(group: Group) -> list[str]:
+def late_members(group: Group) -> list[str]:
     """Members whose epoch is older than that of the target assignment."""
     wanted = group.assignment_epoch
     return [

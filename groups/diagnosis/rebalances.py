@@ -110,7 +110,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
 def _again_and_again(case: Case, waiting: Sequence[Awaited]) -> Iterator[Symptom]:
     """Rebalances of a classic group that end, and take most of the time: its members read little meanwhile.
 
-    Processes that are killed again and again leave members behind, for each of which a rebalance waits until its
+    Processes that are killed again and again leave their members in the group, for each of which a rebalance waits until its
     session is over.
     """
     took_ms = sum(

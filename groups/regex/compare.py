@@ -57,7 +57,7 @@ class Comparison:
     """The pattern to subscribe to instead, if one matches for the broker what the old one matches for the client."""
 
     @property
-    def stands(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the broker takes the pattern unharmed and nothing is known to be lost or gained."""
         if not self.is_literal and (not self.verdict.valid or self.verdict.danger is not None):
             return False

@@ -231,7 +231,7 @@ def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, Any]:
         "literal": found.is_literal,
         "client_reason": found.client_reason,
         "flagged": list(found.flagged),
-        "stands": found.stands,
+        "stands": found.is_unchanged,
         "broker_topics": _count(found.matched.broker),
         "client_topics": _count(found.matched.client),
         "gained": _listed(found.matched.gained),

@@ -3,7 +3,7 @@
 import pytest
 
 from groups.model import Topic
-from groups.what_if import WhatIf, change_group, change_topics, strangers
+from groups.what_if import WhatIf, change_group, change_topics, unknown_names
 from tests.groups.facts import classic, member, topics
 
 GROUP = classic(
@@ -60,4 +60,4 @@ def test_topics_grow_and_appear_but_do_not_shrink() -> None:
 
 def test_strangers_are_named() -> None:
     what_if = WhatIf(add=1, remove=frozenset({"x"}), rack={"added-1": "r", "added-2": "r"})
-    assert strangers(what_if, [GROUP]) == ["added-2", "x"]
+    assert unknown_names(what_if, [GROUP]) == ["added-2", "x"]

@@ -24,7 +24,7 @@ from groups.dry_run import (
     takes_default,
 )
 from groups.model import Group, Problem, Topic
-from groups.what_if import WhatIf, strangers
+from groups.what_if import WhatIf, unknown_names
 
 
 def what_if_of(options: WhatIfOptions) -> WhatIf:
@@ -102,7 +102,7 @@ def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
         refusals = [refusal for place in places if (refusal := _refusal(request.assignor, *place))]
         if len(refusals) == len(places):
             raise UsageError(f"--assignor: {refusals[0]}")
-    unknown = strangers(request.what_if, groups)
+    unknown = unknown_names(request.what_if, groups)
     if unknown and groups:
         raise UsageError(f"{unknown[0]!r} is not a member, instance or client id of {_names(groups)}")
 

@@ -79,7 +79,7 @@ def untold(comparisons: Sequence[Comparison]) -> Iterator[str]:
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
     """FALSE when a pattern fails; UNREADABLE when the result for one is unknown."""
     together = _together(comparisons, client)
-    if not all(comparison.stands for comparison in comparisons) or together is False:
+    if not all(comparison.is_unchanged for comparison in comparisons) or together is False:
         return ExitStatus.FALSE
     return ExitStatus.UNREADABLE if any(comparison.flagged for comparison in comparisons) else ExitStatus.DONE
 

@@ -117,4 +117,4 @@ def test_an_old_pattern_that_the_c_library_refuses() -> None:
     comparison = compare("^(?:a)", ClientEngine.LIBRDKAFKA, Names(["a"]))
     assert comparison.client_reason is not None
     assert comparison.matched.client is None
-    assert not comparison.stands
+    assert not comparison.is_unchanged
