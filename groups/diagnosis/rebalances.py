@@ -110,8 +110,8 @@ def stuck(case: Case) -> Iterator[Symptom]:
 def _again_and_again(case: Case, waiting: Sequence[Awaited]) -> Iterator[Symptom]:
     """Rebalances of a classic group that end, and take most of the time: its members read little meanwhile.
 
-    Processes that are killed again and again leave their members in the group, for each of which a rebalance waits until its
-    session is over.
+    Processes that are killed again and again leave their members in the group, for each of which a rebalance waits
+    until its session is over.
     """
     took_ms = sum(
         later.at_ms - earlier.at_ms
