@@ -191,7 +191,7 @@ class WrittenChange(ClusterChange[P]):
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
     """Show a change and, with consent, make it. Leaves with the exit status."""
     if consent.place is not None:
-        notice(f"on {consent.place}")
+        notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:
         if not change.is_empty:
             notice(PREVIEW)

@@ -111,7 +111,7 @@ def ask(question: str, place: SourceOrigin | None = None) -> bool:
     """Ask on the terminal; only `y` and `yes` confirm, for a protected context only its name."""
     notice(question)
     if place is not None:  # printed before, but the change may fill the screen by now
-        notice(f"on {place}")
+        notice(f"the target is {place}")
     name = place.name if place is not None and place.is_protected else None
     wanted = f"{name} is protected. Type its name" if name else "Type yes"
     with cleared():

@@ -104,7 +104,7 @@ def _request(options: SourceOptions, **request: Any) -> Any:
     with opened(options) as source:
         if not isinstance(source, LiveSource):
             raise UsageError(
-                f"faults are for a running kohort serve, not for {source.name}: name it (--bootstrap-server)"
+                f"faults need a running kohort serve, not {source.name}: name one with --bootstrap-server"
             )
         with fault_client(source.settings) as client:
             try:

@@ -95,7 +95,7 @@ def test_a_protected_context_wants_its_name_typed(rig: Rig, session_rig: OffsetR
     for answer in ("yes", "y", "", "staging", "PRODUCTION"):
         status, said = rig.on_terminal("delete", group, "--execute", answers=[answer])
         assert (status, "nothing was changed" in said) == (1, True)
-        assert f"on the context production (the current one of {rig.file}, protected)" in said
+        assert f"the target is the context production (the current one of {rig.file}, protected)" in said
         assert "production is protected. Type its name to continue: " in said
     assert session_rig.committed(group)
     status, said = rig.on_terminal("delete", group, "--execute", answers=["production"])

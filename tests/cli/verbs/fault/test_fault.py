@@ -118,7 +118,7 @@ def test_what_cannot_be_done_is_refused(fault: Faults, line: str, status: int, s
 
 
 def test_only_a_live_server_has_faults(kohort: Kohort, sample: Path) -> None:
-    kohort.quick("fault list --embedded", sample).assert_refused("faults are for a running kohort serve")
+    kohort.quick("fault list --embedded", sample).assert_refused("faults need a running kohort serve")
 
 
 @pytest.mark.kafka

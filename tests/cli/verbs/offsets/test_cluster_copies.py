@@ -286,7 +286,7 @@ def test_a_served_cluster_as_target_with_a_protected_context(rig: OffsetRig, tmp
         env = {"KOHORT_CONFIG": str(config)}
         shown = rig.kohort.quick(*words, **env).succeeded()
         assert facts(shown) == {0: ("proved", 0), 1: ("proved", 10)}
-        assert "on the context dr" in shown.stderr
+        assert "the target is the context dr" in shown.stderr
         rig.kohort.quick(*words, "--execute", "--yes", **env).assert_refused("dr is protected")
         rig.kohort.quick(*words, "--execute", "--confirm", "dr", **env).succeeded()
         listed = rig.kohort.quick("offsets", "export", group, "-b", served.bootstrap).succeeded()
