@@ -125,27 +125,17 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
             taken = repeating_columns(heads, rows, width) if takes else []
             rest = [position for position in range(len(columns)) if position not in taken]
             left = [heads[position] for position in rest]
-            bare = [[row[position] for position in rest] for row in rows]
-            widths = folded_widths(left, bare, width) if folds else column_widths(left, bare)
+            inner = [[row[position] for position in rest] for row in texts]
+            if rows is short:
+                inner = shortened_ids(left, inner, width)
+            widths = folded_widths(left, inner, width) if folds else column_widths(left, inner)
             if table_width(widths) <= width:
-                cells = _with_texts(pieces, _with_columns(rows, texts, taken))
-                shared = [(position, columns[position].name) for position in taken]
-                lines = _sections(shared, rest, left, cells, widths, with_heads=table.header)
+                cells = _with_texts([[row[position] for position in rest] for row in pieces], inner)
+                shared = [[row[position] for position in taken] for row in pieces]
+                names = [columns[position].name for position in taken]
+                lines = _sections(names, shared, left, cells, widths, with_heads=table.header)
                 return list(lines), is_short and rows is short
     return list(_records(columns, pieces, width)), False
-
-
-def _with_columns(
-    rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]], positions: Sequence[int]
-) -> list[list[str]]:
-    """The rows with some of their columns from others."""
-    return [
-        [
-            other if position in positions else text
-            for position, (text, other) in enumerate(zip(*both, strict=True))
-        ]
-        for both in zip(rows, others, strict=True)
-    ]
 
 
 def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:
@@ -199,25 +189,25 @@ def _folded_cell(text: str, width: int) -> list[str]:
 
 
 def _sections(
-    shared: Sequence[tuple[int, str]],
-    rest: Sequence[int],
+    names: Sequence[str],
+    shared: Texts,
     columns: Sequence[Column],
     rows: Texts,
     widths: Sequence[int],
     *,
     with_heads: bool,
 ) -> Iterator[Line]:
-    """What consecutive rows share is above them, by position and name; columns are aligned over all sections."""
-    name_width = max((text_width(name) for _, name in shared), default=0)
-    sections = groupby(rows, key=lambda row: [row[position].text for position, _ in shared])
+    """Rows under what consecutive ones share, the cells of `shared` under `names`; all columns are aligned."""
+    name_width = max(map(text_width, names), default=0)
+    both = zip(shared, rows, strict=True)
+    sections = groupby(both, key=lambda each: [piece.text for piece in each[0]])
     for number, (_, section) in enumerate(sections):
-        first, *more = section
+        values, inner = zip(*section, strict=True)
         if number:
             yield ()
-        for position, name in shared:
-            yield (Piece(f"{name:{name_width}}", Role.HEADING), Piece(_GAP), first[position])
-        bare = [[row[position] for position in rest] for row in (first, *more)]
-        yield from column_lines(columns, bare, widths, with_heads=with_heads)
+        for name, value in zip(names, values[0], strict=True):
+            yield (Piece(f"{name:{name_width}}", Role.HEADING), Piece(_GAP), value)
+        yield from column_lines(columns, inner, widths, with_heads=with_heads)
 
 
 def _records(columns: Sequence[Column], rows: Texts, width: int) -> Iterator[Line]:

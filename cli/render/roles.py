@@ -77,7 +77,7 @@ _ROLES: Mapping[str, RoleOf] = {
     **dict.fromkeys(("HOLDS", "VALID", "ARRIVED"), _answer),
     **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
     **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST"), _any(Role.BAD)),
-    **dict.fromkeys(("#WARNINGS", "#UNOWNED", "LOST", "GIVES-UP", "REVOKES"), _any(Role.WARNING)),
+    **dict.fromkeys(("#WARNINGS", "#UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),
     **dict.fromkeys(("GAINED", "GAINS"), _any(Role.GOOD)),
     **dict.fromkeys(("MOVED", "#MOVED"), _any(Role.STRONG)),
 }
