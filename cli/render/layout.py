@@ -120,13 +120,14 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
     if len(texts) > SCREENFUL or table_width(column_widths(stacked, short)) <= width:
         cells, widths = _with_texts(pieces, short), column_widths(stacked, short)
         return list(column_lines(stacked, cells, widths, with_heads=table.header)), is_short
+    candidates = [(columns, texts), (stacked, texts), *([(stacked, short)] if is_short else [])]
     for takes, folds in ((False, True), (True, False), (True, True)):
-        for heads, rows in ((columns, texts), (stacked, texts), (stacked, short)):
+        for heads, rows in candidates:
             taken = repeating_columns(heads, rows, width) if takes else []
             rest = [position for position in range(len(columns)) if position not in taken]
             left = [heads[position] for position in rest]
             inner = [[row[position] for position in rest] for row in texts]
-            if rows is short:
+            if rows is not texts:
                 inner = shortened_ids(left, inner, width)
             widths = folded_widths(left, inner, width) if folds else column_widths(left, inner)
             if table_width(widths) <= width:
@@ -134,7 +135,7 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
                 shared = [[row[position] for position in taken] for row in pieces]
                 names = [columns[position].name for position in taken]
                 lines = _sections(names, shared, left, cells, widths, with_heads=table.header)
-                return list(lines), is_short and rows is short
+                return list(lines), rows is not texts
     return list(_records(columns, pieces, width)), False
 
 
