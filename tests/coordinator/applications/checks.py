@@ -22,7 +22,7 @@ EVENT_PATIENCE_S = 90.0
 
 
 def consumes_once(stage: Stage) -> None:
-    """One, three, two members: every record once; what is written while the group is not at rest, at least once."""
+    """One, three, two members: every record once; what is written while the group rebalances, at least once."""
     stage.start()
     stage.wait_rest()
     stage.write()
@@ -43,7 +43,7 @@ def consumes_once(stage: Stage) -> None:
 
 
 def resumes_after_a_crash(stage: Stage) -> None:
-    """SIGKILL of the only member: the next one goes on from the commit."""
+    """SIGKILL of the only member: the next one continues from the commit."""
     first = stage.start(own_process=True)
     stage.wait_rest()
     stage.write()
@@ -64,7 +64,7 @@ def resumes_after_a_crash(stage: Stage) -> None:
 
 
 def static_restart(stage: Stage) -> None:
-    """A static member that is gone for a while comes back to what it had; the other one notices nothing."""
+    """A static member that restarts returns to its partitions; the other one notices nothing."""
     session = {"session.timeout.ms": LONG_SESSION_MS} if stage.client.is_classic else {}
     places = [{**session, "group.instance.id": f"{stage.group}-{name}"} for name in ("a", "b")]
     # The first one leads. A leader of franz-go that is restarted has the group rebalance, on every server.
@@ -74,13 +74,13 @@ def static_restart(stage: Stage) -> None:
     stage.wait_rest()
     stage.write()
     stage.wait_consumed()
-    # What the last generation has of a cooperative member may be nothing new, and it is told that a little later.
+    # What the last generation has of a cooperative member may be nothing new, and it is reasons that a little later.
     time.sleep(STATIC_QUIET_S)
     before = stage.view()
     assert second.running is not None
     assert first.running is not None
     held, calls = second.running.assignment(), len(first.running.events())
-    # Under the consumer protocol a member that closes says that it comes back; a classic one says that it leaves.
+    # Under the consumer protocol a static member that closes leaves temporarily; a classic one leaves for good.
     second.crash() if stage.client.is_classic else second.stop()
     stage.write(restless=True)
     second.start()
@@ -97,7 +97,7 @@ def static_restart(stage: Stage) -> None:
 
 
 def regex_gains_a_topic(stage: Stage) -> None:
-    """A subscription by a regex comes to have a topic that is made later."""
+    """A subscription by a regex gets a topic that is created later."""
     for _ in range(2):
         stage.start(subscription=stage.client.matching(stage.prefix))
     stage.wait_rest()
@@ -164,8 +164,8 @@ def offsets_by_time(stage: Stage) -> None:
         member.act("offsets_for_times", topic=topic, partitions=partitions, at_ms=began_ms + after_ms)
 
         def answers(asked: int = asked) -> str | None:
-            told = [one.reason for one in member.events() if one.kind == "offsets"]
-            return told[asked] if len(told) > asked else None
+            reasons = [one.reason for one in member.events() if one.kind == "offsets"]
+            return reasons[asked] if len(reasons) > asked else None
 
         found[after_ms] = wait_until(answers, "offsets").split(" ")
     none = "20" if stage.client.gives_the_end else "-1"
@@ -220,7 +220,7 @@ def _read(stage: Stage) -> Mapping[Partition, Mapping[int, str]]:
     total = sum(map(len, stage.producer.written.values()))
     config = {
         "bootstrap.servers": stage.server.bootstrap,
-        "group.id": "nobody",
+        "group.id": "stranger",
         "auto.offset.reset": "earliest",
     }
     with Consumer(config) as consumer:

@@ -15,7 +15,7 @@ SERVED: Mapping[str, Callable[[Path], tuple[str, ...]]] = {
     "serve --data": lambda directory: ("--data", str(directory / "data")),
     "serve --brokers 3": lambda _: ("--brokers", "3"),
 }
-"""The options of `kohort serve`, which gets a directory of its own, by what the table calls it."""
+"""The options of `kohort serve`, which gets a separate directory, by what the table calls it."""
 SERVERS = (REAL, *SERVED)
 
 

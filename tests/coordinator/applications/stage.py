@@ -1,4 +1,4 @@
-"""An application on a server: its consumers come and go while records are written, and each is to be consumed once."""
+"""An application on a server: its consumers come and go while records are written, and each must be consumed once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Stage:
     prefix: str
     applications: list[Application] = field(default_factory=list)
     _restless: set[tuple[Partition, int]] = field(default_factory=set)
-    """Records that were written while the group was not at rest."""
+    """Records that were written while the group was not settled."""
 
     def start(
         self,
@@ -128,7 +128,7 @@ class Stage:
             shown = sorted(map(repr, (one.assignment for one in view.members)))
             return view if shown == sorted(map(repr, held)) else None
 
-        return wait_until(rests, lambda: f"{self.group} is at rest: {seen}")
+        return wait_until(rests, lambda: f"{self.group} is settled: {seen}")
 
     def write(self, count: int = BATCH, *, restless: bool = False) -> None:
         """Write `count` records to every partition; `restless` ones may be consumed twice."""

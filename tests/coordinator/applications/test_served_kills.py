@@ -1,7 +1,7 @@
-"""SIGKILL of `kohort serve --data` under load: producers and consumers go on, and nothing acknowledged is lost.
+"""SIGKILL of `kohort serve --data` under load: producers and consumers continue, and nothing acknowledged is lost.
 
 Two rounds here; `make served-kills` plays a hundred (`KOHORT_SERVED_KILLS`). The clients live through all of them: the
-server comes back on its port each time, and goes on from its directory.
+server restarts on its port each time, and continues from its directory.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Load:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Write until told to stop, then wait for all answers."""
+        """Write until stopped, then wait for all answers."""
         while not stop.wait(EVERY_S):
             for partition in range(PARTITIONS):
                 self._producer.produce(
@@ -106,7 +106,7 @@ class Worker:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Consume and commit until told to stop."""
+        """Consume and commit until stopped."""
         self._consumer.subscribe([TOPIC], on_revoke=lambda *_: self._reached.clear())
         due = time.monotonic()
         while not stop.is_set():
@@ -218,7 +218,7 @@ def _check_commits(bootstrap: str, sure: Mapping[str, Counter[int]]) -> None:
 
 @contextmanager
 def _served(directory: Path, port: int) -> Iterator[tuple[Broker, int]]:
-    """The server on its port, going on from its directory, and its process."""
+    """The server on its port, continuing from its directory, and its process."""
     options = ("--data", str(directory / "data"), "--listen", f"{HOST}:{port}")
     with kohort_process(directory / "serve.log", {}, *options) as (_, pid):
         yield Embedded(port, directory), pid
@@ -234,7 +234,7 @@ def _wait_served(load: Load, workers: list[Worker]) -> None:
 
     wait_until(
         served,
-        lambda: f"clients go on: {load.acknowledged}, {[one.commits for one in workers]}",
+        lambda: f"clients continue: {load.acknowledged}, {[one.commits for one in workers]}",
         every_s=0.01,
     )
 

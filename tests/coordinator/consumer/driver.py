@@ -1,4 +1,4 @@
-"""Plays members of either protocol against the real engine, on a clock that only moves when told to.
+"""Plays members of either protocol against the real engine, on a clock that is set by the test.
 
 An application polls all the time, and polls again after an exception, unless a test says otherwise. Requests are
 answered at once, unless they are held, refused or lost.
@@ -149,7 +149,7 @@ class Play:
         for _ in range(_TOO_MANY):
             if not self._step():
                 return
-        raise AssertionError("it never comes to rest")
+        raise AssertionError("it never settles")
 
     def advance(self, ms: int) -> None:
         """Let time pass, stopping at every deadline."""

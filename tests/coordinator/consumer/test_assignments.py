@@ -11,7 +11,7 @@ FOO = IMAGE.topics["foo"].id
 OWNED = frozenset({TopicPartition("foo", 0)})
 
 
-def test_an_assignment_that_comes_back_is_to_be_reported_again() -> None:
+def test_a_repeated_assignment_must_be_reported_again() -> None:
     """The coordinator waits for the member to report it, though nothing changes for its listener."""
     assignments = Assignments()
     assignments.receive({FOO: (0,)})

@@ -288,7 +288,7 @@ def test_a_loading_coordinator_is_asked_again_after_a_growing_backoff() -> None:
     assert (a.calls(), a.raised, a.owns) == ([], [], ALL[:3])
 
 
-def test_the_backoff_begins_anew_after_an_answer() -> None:
+def test_an_answer_resets_the_backoff() -> None:
     play, a, _ = pair()
     for _ in range(2):
         refuse(play, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, times=3)
@@ -409,7 +409,7 @@ def test_topic_authorization_is_thrown_and_the_member_stays() -> None:
     ("library", "error"),
     [("java", "TopicAuthorizationException"), ("librdkafka", "TOPIC_AUTHORIZATION_FAILED")],
 )
-def test_an_error_that_repeats_while_nobody_polls_is_thrown_once(library: str, error: str) -> None:
+def test_an_error_that_repeats_outside_poll_is_thrown_once(library: str, error: str) -> None:
     play = Play()
     a = start(play, "a", library=library)
     play.pause(a)
@@ -461,7 +461,7 @@ def test_a_member_that_does_not_poll_leaves_and_loses_all_at_its_next_poll() -> 
     assert (len(a.owns), len(b.owns)) == (3, 3)
 
 
-def test_a_static_member_that_does_not_poll_goes_away_and_may_come_back() -> None:
+def test_a_static_member_that_does_not_poll_leaves_and_may_rejoin() -> None:
     play = Play()
     a, b = start(play, "a", instance="i", max_poll_interval_ms=10_000), start(play, "b")
     play.rest()

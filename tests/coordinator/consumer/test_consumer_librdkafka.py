@@ -167,7 +167,7 @@ def test_what_was_revoked_is_committed_after_the_callback() -> None:
     assert {each.partition for each in commit.offsets} == {3, 4, 5}
 
 
-def test_a_commit_of_what_is_to_be_lost_is_not_sent() -> None:
+def test_a_commit_of_partitions_about_to_be_lost_is_not_sent() -> None:
     play, a = alone(max_poll_interval_ms=10_000, enable_auto_commit=False)
     a.positions[TopicPartition("foo", 0)] = 5
     play.pause(a)

@@ -95,7 +95,7 @@ def test_what_is_new_is_owned_and_not_fetched_while_assigned_runs() -> None:
     assert a.fetches == ALL[:3]
 
 
-def test_heartbeats_go_on_while_a_callback_runs() -> None:
+def test_heartbeats_continue_while_a_callback_runs() -> None:
     play, a = alone()
     a.listener["revoked"].takes_ms = 20_000
     start(play, "b")
@@ -301,7 +301,7 @@ def test_assigned_that_takes_longer_than_the_poll_interval_is_lost_again() -> No
     assert a.calls() == [("assigned", ["foo-6"]), ("lost", [*ALL, "foo-6"]), ("assigned", [*ALL, "foo-6"])]
 
 
-def test_the_poll_interval_begins_anew_with_each_callback() -> None:
+def test_each_callback_restarts_the_poll_interval() -> None:
     play = Play()
     start(play, "a")
     b = start(play, "b", max_poll_interval_ms=10_000)
@@ -369,7 +369,7 @@ def test_close_does_not_wait_for_its_answer_for_ever() -> None:
     assert a.is_closed
 
 
-def test_a_commit_that_close_did_not_wait_for_does_not_go_on_twice() -> None:
+def test_a_commit_that_close_did_not_wait_for_does_not_continue_twice() -> None:
     play, a = alone()
     a.listener["revoked"].takes_ms = 5_000
     a.holds = lambda send: isinstance(send.request, OffsetCommit)
@@ -410,7 +410,7 @@ def test_close_after_leaving_calls_revoked_and_does_not_leave_again() -> None:
 
 
 @pytest.mark.parametrize("moment_ms", [0, 5_000, 6_000, 8_500])
-def test_a_copy_goes_on_by_itself(moment_ms: int) -> None:
+def test_a_copy_is_independent(moment_ms: int) -> None:
     """The explorer copies members, in the middle of a callback, too."""
     play, a = alone()
     a.listener["revoked"].takes_ms = a.listener["assigned"].takes_ms = 3_000

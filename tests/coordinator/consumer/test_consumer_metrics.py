@@ -57,7 +57,7 @@ def test_a_refused_heartbeat_while_reconciling_fails_the_rebalance() -> None:
     assert metric(play, a, "partitions-lost-latency-max") == 0
 
 
-def test_a_rebalance_that_begins_anew_is_timed_anew() -> None:
+def test_a_restarted_rebalance_is_timed_from_its_restart() -> None:
     play = Play()
     a = start(play, "a", max_poll_interval_ms=20_000)
     a.listener["revoked"].takes_ms = 25_000
@@ -67,7 +67,7 @@ def test_a_rebalance_that_begins_anew_is_timed_anew() -> None:
     assert metric(play, a, "rebalance-latency-max") == 0
 
 
-def test_a_refusal_while_nothing_is_reconciled_is_none() -> None:
+def test_a_refusal_without_a_reconciliation_is_no_failed_rebalance() -> None:
     play = Play()
     a = start(play, "a")
     play.refuses = lambda _request: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS

@@ -123,7 +123,7 @@ def test_all_is_committed_before_revoked_is_called() -> None:
     assert a.calls()[0] == ("revoked", ["foo-3", "foo-4", "foo-5"])
 
 
-def test_a_reconciliation_goes_on_though_its_commit_fails() -> None:
+def test_a_reconciliation_continues_although_its_commit_fails() -> None:
     play, a = alone(auto_commit_interval_ms=60_000)
     start(play, "b")
     refuse_commits(play, ErrorCode.OFFSET_METADATA_TOO_LARGE)
@@ -224,7 +224,7 @@ def test_a_commit_in_lost_fails() -> None:
     assert [each.error for each in a.committed] == ["CommitFailedException"]
 
 
-def test_the_new_owner_goes_on_where_the_old_one_committed() -> None:
+def test_the_new_owner_continues_from_the_committed_offset() -> None:
     """C5, C6."""
     play, a = alone()
     b = start(play, "b")
@@ -260,7 +260,7 @@ def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:
     assert (len(a.fetches), a.raised) == (6, [])
 
 
-def test_no_position_is_looked_up_for_what_is_to_be_given_up() -> None:
+def test_no_position_is_looked_up_for_revoked_partitions() -> None:
     play = Play()
     play.refuses = lambda request: (
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if isinstance(request, OffsetFetch) else None
@@ -322,7 +322,7 @@ def test_committed_shares_the_fetch_of_positions_and_its_retry(code: ErrorCode) 
 
 
 @pytest.mark.parametrize("code", [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
-def test_until_4_3_a_shared_fetch_that_is_to_be_retried_was_never_answered(code: ErrorCode) -> None:
+def test_until_4_3_a_retried_shared_fetch_was_never_answered(code: ErrorCode) -> None:
     """KAFKA-20765. CommitRequestManager of 4.3.1 chained the retry 798 times, until its stack was full."""
     play, b = _asks_while_it_looks_up("java-4.3", code)
     play.advance(59_000)

@@ -61,7 +61,7 @@ def test_a_deleted_topic_is_revoked_though_the_metadata_lack_it() -> None:
     assert a.owns == ["bar-0", "bar-1"]
 
 
-def test_a_topic_that_comes_back_has_another_id_and_no_position() -> None:
+def test_a_recreated_topic_has_another_id_and_no_position() -> None:
     """K13."""
     play = Play(topics=images(("foo", 1)))
     a = start(play, "a")

@@ -36,7 +36,7 @@ class Reversed:
     said: bytes = b""
     error: int = 0
     computed: int = 0
-    told: list[tuple[int, list[str], bytes | None, int]] = field(default_factory=list)
+    received: list[tuple[int, list[str], bytes | None, int]] = field(default_factory=list)
 
     def metadata(self) -> tuple[int, ClientMetadata]:
         return self.reason, ClientMetadata(version=1, data=self.said)
@@ -56,7 +56,7 @@ class Reversed:
     def on_assignment(
         self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
     ) -> None:
-        self.told.append((error, named(assigned), None if metadata is None else metadata.data, epoch))
+        self.received.append((error, named(assigned), None if metadata is None else metadata.data, epoch))
 
 
 def play_with_local_assignors() -> Play:
@@ -106,21 +106,21 @@ def test_all_members_get_what_one_computed() -> None:
     _, a, b, one, other = pair()
     assert (a.owns, b.owns) == (["foo-1", "foo-3", "foo-5"], ["foo-0", "foo-2", "foo-4"])
     assert one.computed + other.computed == 2
-    assert (one.told[-1][2], other.told[-1][2]) == (b"2", b"2")
+    assert (one.received[-1][2], other.received[-1][2]) == (b"2", b"2")
     for assignor in (one, other):
-        epochs = [epoch for *_, epoch in assignor.told]
+        epochs = [epoch for *_, epoch in assignor.received]
         assert epochs == sorted(set(epochs))
 
 
-def test_an_assignor_is_told_its_metadata_once_in_an_epoch() -> None:
+def test_an_assignor_gets_its_metadata_once_per_epoch() -> None:
     """K9, X10."""
     play = play_with_local_assignors()
     assignor = Reversed()
     a = start(play, "a", local_assignors=(assignor,))
     play.rest()
-    epochs = [epoch for *_, epoch in assignor.told]
+    epochs = [epoch for *_, epoch in assignor.received]
     assert epochs == sorted(set(epochs))
-    assert assignor.told[-1] == (0, ALL, b"1", a.member.epoch)
+    assert assignor.received[-1] == (0, ALL, b"1", a.member.epoch)
 
 
 def test_an_error_of_the_assignor_reaches_its_members() -> None:
@@ -128,7 +128,7 @@ def test_an_error_of_the_assignor_reaches_its_members() -> None:
     assignor = Reversed(error=7)
     a = start(play, "a", local_assignors=(assignor,))
     play.rest()
-    assert assignor.told[-1][0] == 7
+    assert assignor.received[-1][0] == 7
     assert a.raised == []
 
 

@@ -55,7 +55,7 @@ class Member:
         )
 
     def join(self) -> Member:
-        """Send JoinGroup; a dynamic member without id comes back with the one it is given."""
+        """Send JoinGroup; a dynamic member without an id rejoins with the assigned one."""
         self.ticket = self.driver.send(self.request())
         answer = self.driver.answers.get(self.ticket)
         if isinstance(answer, JoinGroupAnswer) and answer.error is ErrorCode.MEMBER_ID_REQUIRED:

@@ -39,7 +39,7 @@ Named = dict[str, list[int]]
 
 @dataclass
 class Consumer:
-    """One consumer. It owns what it is assigned, and gives up at once what it is not, unless told to hold on."""
+    """One consumer. It owns what it is assigned, and releases the rest at once, unless it should hold on."""
 
     driver: Driver
     id: str

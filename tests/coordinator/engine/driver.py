@@ -1,4 +1,4 @@
-"""Plays calls to an engine on a clock that only moves when told to, and keeps the answers by ticket."""
+"""Plays calls to an engine on a clock that is set by the test, and keeps the answers by ticket."""
 
 from __future__ import annotations
 

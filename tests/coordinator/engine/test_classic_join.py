@@ -31,7 +31,7 @@ def test_pending_member_delays_a_rebalance_by_its_session_timeout(driver: Driver
     assert driver.ask(pending.request(), JoinGroupAnswer) == refused(ErrorCode.UNKNOWN_MEMBER_ID, pending.id)
 
 
-def test_pending_member_that_comes_back_with_an_instance_id_is_unknown(driver: Driver) -> None:
+def test_pending_member_that_rejoins_with_an_instance_id_is_unknown(driver: Driver) -> None:
     """Kafka fails here with UNKNOWN_SERVER_ERROR."""
     pending = Member(driver)
     pending.id = driver.ask(pending.request(), JoinGroupAnswer).member

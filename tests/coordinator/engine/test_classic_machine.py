@@ -1,4 +1,5 @@
-"""Random requests to classic groups, and time: whatever comes, the groups stay whole and nobody waits for ever."""
+"""Random requests to classic groups, and time: whatever comes, the groups stay consistent and no member waits
+forever."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ class ClassicGroups(RuleBasedStateMachine):
         version=st.sampled_from([0, 3, 5, 8, 9, 9]),
         rebalance_timeout_ms=st.sampled_from([-1, 0, 2_000, 20_000]),
     )
-    def join_anew(
+    def join_new(
         self, group: str, instance: str | None, listed: object, version: int, rebalance_timeout_ms: int
     ) -> object:
         ticket = self.driver.send(
@@ -116,7 +117,7 @@ class ClassicGroups(RuleBasedStateMachine):
 
     @rule(group=GROUPS, absent=st.sampled_from([None, None, 0, 1]))
     def rebalance(self, group: str, absent: int | None) -> None:
-        """Everybody comes back who is pending or a member, except perhaps one."""
+        """All pending and known members rejoin, except perhaps one."""
         found = self.group(group)
         if found is None:
             return
@@ -223,7 +224,7 @@ class ClassicGroups(RuleBasedStateMachine):
         assert ErrorCode.UNKNOWN_SERVER_ERROR not in codes
 
     @invariant()
-    def whoever_waits_is_parked(self) -> None:
+    def waiting_members_are_parked(self) -> None:
         parked = [
             ticket
             for group in self.driver.engine.state.groups.values()
@@ -249,9 +250,9 @@ class ClassicGroups(RuleBasedStateMachine):
         assert hard_state(fresh) == hard_state(self.driver.engine)
 
     def teardown(self) -> None:
-        """Nobody is heard of any more: all waiting ends, and all members go."""
+        """No member sends requests any more: all waiting ends, and all members are removed."""
         self.driver.advance(HOUR_MS)
-        self.whoever_waits_is_parked()
+        self.waiting_members_are_parked()
         assert len(self.driver.answers) == self.driver.tickets
         for group in self.driver.engine.state.groups.values():
             assert group.is_empty()

@@ -99,7 +99,7 @@ def test_heartbeat_is_refused_in_every_state(
     assert driver.ask(request, HeartbeatAnswer).error is error
 
 
-def test_parked_syncer_that_is_removed_is_told_that_it_is_unknown(driver: Driver) -> None:
+def test_removed_member_with_a_parked_sync_is_answered_unknown(driver: Driver) -> None:
     """Kafka never answers it."""
     _, follower = together(driver, Member(driver), Member(driver))
     parked = follower.sync()
@@ -228,7 +228,7 @@ def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> Non
     leaving = (
         (follower.id, None),
         ("", "i"),
-        ("", "nobody"),
+        ("", "stranger"),
         ("x", None),
         (follower.id, None),
     )
@@ -244,7 +244,7 @@ def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> Non
     assert (again.generation, [member.member for member in again.members]) == (3, [leader.id])
 
 
-def test_a_timer_whose_records_cannot_be_written_takes_nobody_else_down(
+def test_a_timer_with_unwritable_records_affects_no_other_group(
     driver: Driver, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(record: object) -> tuple[bytes, bytes | None]:

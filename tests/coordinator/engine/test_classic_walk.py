@@ -48,7 +48,7 @@ class Walk:
         }
         self.random.choices(list(steps), list(steps.values()))[0]()
         self.machine.nothing_fails()
-        self.machine.whoever_waits_is_parked()
+        self.machine.waiting_members_are_parked()
         self.machine.groups_are_whole()
         self.machine.replaying_all_records_gives_the_same_hard_state()
         group = self.machine.group("g")
@@ -59,7 +59,7 @@ class Walk:
         return self.random.choice([*self.ids[-6:], ("g", "stranger", None)])
 
     def join(self) -> None:
-        made = self.machine.join_anew(
+        made = self.machine.join_new(
             group="g",
             instance=self.random.choice([None, None, "a", "b"]),
             listed=self.random.choice(LISTS),

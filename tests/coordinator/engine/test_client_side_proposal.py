@@ -32,7 +32,7 @@ def test_step_1_the_coordinator_fails_before_all_members_have_joined(driver: Dri
     b.join()
     assert (b.waits(), state(driver)) == (True, "PreparingRebalance")
     driver.restart()
-    # The generation before is what was persisted; all members resend their JoinGroup, and go on from there.
+    # The generation before is what was persisted; all members resend their JoinGroup, and continue from there.
     assert (state(driver), a.heartbeat()) == ("Stable", ErrorCode.NONE)
     b.join()
     assert a.heartbeat() is REBALANCING
@@ -87,7 +87,7 @@ def test_step_4_it_fails_before_all_members_have_their_assignment(driver: Driver
     leader, follower = together(driver, Member(driver), Member(driver))
     leader.sync({leader.id: b"mine", follower.id: b"yours"})
     driver.restart()
-    # The state is persisted: whoever syncs now is answered at once, and nobody else has to do anything.
+    # The state is persisted: a member that syncs now is answered at once, and no other has to do anything.
     assert follower.synced() == SyncGroupAnswer(
         error=ErrorCode.NONE, protocol_type="consumer", protocol="range", assignment=b"yours"
     )
@@ -116,8 +116,8 @@ def test_a_member_changes_its_subscription(driver: Driver) -> None:
     follower.join()
     assert leader.heartbeat() is REBALANCING
     leader.join()
-    told = {one.member: one.subscription for one in leader.joined().members}
-    assert told[follower.joined().member] == follower.protocols[0].metadata
+    subscriptions = {one.member: one.subscription for one in leader.joined().members}
+    assert subscriptions[follower.joined().member] == follower.protocols[0].metadata
 
 
 def test_topic_metadata_change(driver: Driver) -> None:

@@ -60,7 +60,7 @@ def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
         driver.take(driver.engine.update_topics(image, driver.now_ms))
         consumer.beat()
         orders.append([key.int for key in last_orders(driver)[0]])
-    # A copy of three topics has four bins, in which 5 stands before 1; one of four topics has eight.
+    # A copy of three topics has four bins, in which 5 is before 1; one of four topics has eight.
     assert orders == [[5, 1, 2, 3], [1, 2, 3, 5]]
 
 

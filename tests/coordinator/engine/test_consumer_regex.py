@@ -1,4 +1,4 @@
-"""Subscriptions by regex: resolved beside the answers, at most every 10 s."""
+"""Subscriptions by regex: resolved separately from the answers, at most every 10 s."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_topic_that_is_only_changed_needs_no_resolution(driver: Driver) -> Non
     assert group_of(driver).regexes["foo-.*"].resolved_ms == resolved
 
 
-def test_every_regex_is_resolved_anew_after_the_refresh_interval(driver: Driver) -> None:
+def test_regexes_are_refreshed_after_the_refresh_interval(driver: Driver) -> None:
     a = by_regex(driver, "a")
     a.join()
     for _ in range(20):
@@ -107,7 +107,7 @@ def test_a_regex_that_was_resolved_is_known_after_a_restart(driver: Driver) -> N
 
 
 def test_a_regex_resolved_by_another_coordinators_version_is_refreshed(driver: Driver) -> None:
-    """A version of the topics is a number of whoever counted: another coordinator begins somewhere else."""
+    """Each coordinator numbers the versions of the topics itself."""
     a = by_regex(driver, "a")
     a.join()
     a.beat()

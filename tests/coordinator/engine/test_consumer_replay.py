@@ -127,7 +127,7 @@ def test_partition_metadata_of_an_older_broker_is_deleted(
     assert epochs(driver) == ("Stable", 3, 3)
 
 
-def test_a_group_that_an_older_broker_left_without_a_hash_is_assigned_anew(driver: Driver) -> None:
+def test_a_group_without_a_hash_is_reassigned(driver: Driver) -> None:
     seed(driver, 3, {"a": {"foo": [0, 1, 2]}})
     driver.records.append(ConsumerGroupRecord(group="g", value=ConsumerGroupValue(epoch=3)))
     left_by_an_older_broker(driver)
@@ -137,7 +137,7 @@ def test_a_group_that_an_older_broker_left_without_a_hash_is_assigned_anew(drive
     assert driver.records.count(DELETED) == 1
 
 
-def test_whoever_deletes_a_group_deletes_its_partition_metadata_too(driver: Driver) -> None:
+def test_deleting_a_group_deletes_its_partition_metadata(driver: Driver) -> None:
     a = joined(driver, "a")
     a.leave()
     assert DELETED not in driver.records

@@ -10,7 +10,7 @@ from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode
 
 
-def test_the_first_configured_assignor_is_taken_without_a_wish() -> None:
+def test_the_first_configured_assignor_is_the_default() -> None:
     driver = Driver(group_consumer_assignors="range")
     a, b = Consumer(driver, "a", topics=("foo", "bar")), Consumer(driver, "b", topics=("foo", "bar"))
     a.join()
@@ -69,7 +69,7 @@ def test_settings_are_checked_without_being_set(driver: Driver) -> None:
     assert Consumer(driver, "a").join().heartbeat_interval_ms == 5_000
 
 
-def test_without_an_interval_nobody_waits_for_a_clock_that_was_ahead(driver: Driver) -> None:
+def test_without_an_interval_a_clock_that_was_ahead_does_not_matter(driver: Driver) -> None:
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     driver.now_ms += 60_000
     a.join()

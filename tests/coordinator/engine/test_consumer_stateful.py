@@ -166,7 +166,7 @@ class Groups(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), partitions=st.sampled_from((None, 1, 3, 5)))
     def change_topic(self, name: str, partitions: int | None) -> None:
-        """Delete it, or create it anew with an id of its own, or let it grow."""
+        """Delete it, recreate it with a new id, or grow it."""
         self.version += 1
         old = self.topics.pop(name, None)
         if partitions is not None:

@@ -25,7 +25,7 @@ def test_a_member_that_stays_away_is_removed_after_its_session(driver: Driver) -
     assert epochs(driver) == ("Assigning", 4, 3)
 
 
-def test_a_static_member_that_was_revoking_comes_back_without(driver: Driver) -> None:
+def test_a_static_member_that_was_revoking_rejoins_without(driver: Driver) -> None:
     a, b = joined(driver, "a", instance="i"), joined(driver, "b")
     a.beat()
     a.leave(-2)

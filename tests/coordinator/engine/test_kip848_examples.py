@@ -142,6 +142,6 @@ def test_a_lost_answer_is_forgiven(lost: bool) -> None:
         answer = a.beat(epoch=2)
         assert (answer.error, answer.epoch) == (ErrorCode.NONE, 3)
     else:
-        foreign = {driver.engine.topics.topics["foo"].id: (0, 9)}
-        assert a.refused(epoch=2, owned=foreign)[0] is ErrorCode.FENCED_MEMBER_EPOCH
+        unowned = {driver.engine.topics.topics["foo"].id: (0, 9)}
+        assert a.refused(epoch=2, owned=unowned)[0] is ErrorCode.FENCED_MEMBER_EPOCH
         assert a.refused(epoch=2, owned=None)[0] is ErrorCode.FENCED_MEMBER_EPOCH

@@ -23,7 +23,7 @@ from tests.kafka.tool_host import DUMP_LOG, ToolHost
 
 LETTERS = "abcxyz-._09"
 RACKS = ("", "a", "b", "eu-west-1a", "ü", "\uff61", "\U0001f600", "\ud800")
-"""Of UTF-16 the order is another one than of code points: U+FF61 stands behind U+1F600."""
+"""The order of UTF-16 differs from that of code points: U+FF61 is after U+1F600."""
 
 
 @pytest.fixture(scope="module")

@@ -76,10 +76,10 @@ def test_fetch_by_id_of_an_unknown_id_is_an_error_of_its_partitions(driver: Driv
     )
 
 
-def test_topic_made_anew_in_one_step_loses_its_offsets_too(driver: Driver) -> None:
+def test_topic_recreated_in_one_step_loses_its_offsets_too(driver: Driver) -> None:
     commit(driver, at(1), at(2, name="t2"))
-    anew = replace(topic("t1"), id=UUID(int=77))
-    driver.take(driver.engine.update_topics(TopicImage.of([anew, topic("t2")], 2), driver.now_ms))
+    recreated = replace(topic("t1"), id=UUID(int=77))
+    driver.take(driver.engine.update_topics(TopicImage.of([recreated, topic("t2")], 2), driver.now_ms))
     assert (offset(driver), offset(driver, "t2")) == (-1, 2)
 
 

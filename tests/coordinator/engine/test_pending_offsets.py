@@ -144,9 +144,9 @@ def test_deleting_a_topic_deletes_its_pending_offsets(driver: Driver, topic_id: 
 
 
 def test_deleting_a_topic_leaves_what_is_pending_for_its_successor(driver: Driver) -> None:
-    anew = replace(topic("t1"), id=UUID(int=77))
-    driver.engine.replay(at(2, topic_id=anew.id), P)
-    driver.take(driver.engine.update_topics(TopicImage.of([anew, topic("t2")], 2), driver.now_ms))
+    recreated = replace(topic("t1"), id=UUID(int=77))
+    driver.engine.replay(at(2, topic_id=recreated.id), P)
+    driver.take(driver.engine.update_topics(TopicImage.of([recreated, topic("t2")], 2), driver.now_ms))
     driver.engine.end_transaction(P, committed=True)
     assert fetch(driver).offset == 2
 

@@ -51,7 +51,7 @@ def test_a_member_that_no_record_knows_is_forgotten(driver: Driver) -> None:
     assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_sessions_begin_anew(driver: Driver) -> None:
+def test_sessions_restart(driver: Driver) -> None:
     (classic,) = stable(driver, Member(driver, group="classic"))
     joined(driver, "m")
     driver.advance(9_000)

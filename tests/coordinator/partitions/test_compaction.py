@@ -104,7 +104,7 @@ def test_of_every_key_the_last_record_stays_and_a_restart_reads_the_same(store: 
         if segment.next_offset < 300:
             assert not [*check_indexes(segment.path, segment.base_offset, segment.batches)]
     assert not compact(partition), "nothing is dirty any more"
-    assert write(partition, "key 0", "goes on") == 300
+    assert write(partition, "key 0", "continues") == 300
     for leave in (store.close, store.kill):
         leave()
         assert records(store.partition())[: len(after)] == after

@@ -149,7 +149,7 @@ def test_a_torn_tail_is_cut_off(store: Store, torn: bytes) -> None:
     assert content(store.partition()).startswith(written)
 
 
-def test_a_partition_that_nobody_asked_for_is_put_in_order_too(store: Store) -> None:
+def test_an_unread_partition_is_completed_too(store: Store) -> None:
     fill(store.partition(), 1, batches=5)
     (path,) = list_segments(store.root / "orders-0")
     store.kill()
@@ -227,7 +227,7 @@ def test_a_segment_that_somebody_cut_is_an_error_of_the_disk(store: Store) -> No
         content(store.partition())
 
 
-def test_only_so_many_files_are_open(tmp_path: Path) -> None:
+def test_a_limited_number_of_files_is_open(tmp_path: Path) -> None:
     paths = [tmp_path / str(number) for number in range(5)]
     for path in paths:
         path.touch()

@@ -119,7 +119,7 @@ def test_numbers_begin_again_behind_the_last_one() -> None:
     assert partition.produce(Q, 0, 2) == 6
 
 
-def test_a_producer_that_is_not_known_goes_on_with_any_number() -> None:
+def test_an_unknown_producer_continues_with_any_sequence() -> None:
     partition = Partition()
     assert partition.produce(P, 3, 17) == 0
     assert partition.produce(P, 3, 18) == 1

@@ -1,4 +1,4 @@
-"""Two members that behave, beside clients that do not."""
+"""Two well-behaved members, next to clients that are not."""
 
 from __future__ import annotations
 
@@ -68,8 +68,10 @@ class Neighbor:
             "protocol_type": "consumer",
             "protocols": [{"name": "range", "metadata": b""}],
         }
-        told = await self._ask("JoinGroup", 9, **joining, group_instance_id=None)
-        joined = await self._ask("JoinGroup", 9, **joining, member_id=told.member_id, group_instance_id=None)
+        assigned_id = await self._ask("JoinGroup", 9, **joining, group_instance_id=None)
+        joined = await self._ask(
+            "JoinGroup", 9, **joining, member_id=assigned_id.member_id, group_instance_id=None
+        )
         assert not joined.error_code
         self._classic = {"member_id": joined.member_id, "generation_id": joined.generation_id}
         synced = await self._ask(

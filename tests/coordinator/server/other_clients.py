@@ -1,4 +1,4 @@
-"""Sends and reads records with kafka-python and aiokafka, in a process of its own: their warnings are theirs.
+"""Sends and reads records with kafka-python and aiokafka, in a separate process: their warnings are theirs.
 
     python -m tests.coordinator.server.other_clients BOOTSTRAP TOPIC COUNT
 

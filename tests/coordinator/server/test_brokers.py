@@ -179,7 +179,7 @@ def test_a_coordinator_moves_with_what_the_log_holds() -> None:
         cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id)
         assert await committed(second, group) == (5, NONE)
         (described,) = (await ask(second, "DescribeGroups", 5, groups=[group]))["groups"]
-        assert (described["group_state"], described["members"]) == ("Empty", [])  # nobody had synced
+        assert (described["group_state"], described["members"]) == ("Empty", [])  # no member had synced
 
     play(scene)
 
@@ -202,7 +202,7 @@ def test_what_loads_for_a_while_is_loaded_then() -> None:
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "data"])
-def test_a_lost_broker_is_replaced_and_may_come_back(tmp_path: Path, is_kept: bool) -> None:
+def test_a_stopped_broker_is_replaced_and_may_restart(tmp_path: Path, is_kept: bool) -> None:
     async def scene(cluster: Cluster) -> None:
         cluster.topics.create("orders", 3)
         cluster.topics_changed()
@@ -344,15 +344,15 @@ def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:
         assert await create(cluster, "many", 4) == (int(ErrorCode.INVALID_REPLICATION_FACTOR), -1)
         assert await grow(cluster, 3, 2) == refused
         assert await grow(cluster, 3, 2, 3) == NONE
-        told.update(await replicas(cluster))
-        assert set(told) == {"orders", "twice", "usual"}
-        assert told["orders"] == by_hand["orders"]
-        assert all(len(set(each)) == 2 for each in told["twice"])
+        assigned.update(await replicas(cluster))
+        assert set(assigned) == {"orders", "twice", "usual"}
+        assert assigned["orders"] == by_hand["orders"]
+        assert all(len(set(each)) == 2 for each in assigned["twice"])
 
     async def after(cluster: Cluster) -> None:
-        assert await replicas(cluster) == told
+        assert await replicas(cluster) == assigned
 
-    told: dict[str, list[tuple[int, ...]]] = {}
+    assigned: dict[str, list[tuple[int, ...]]] = {}
     play(before, data=DataDirectory.open(tmp_path, SMALL))
     play(after, data=DataDirectory.open(tmp_path, SMALL))
 

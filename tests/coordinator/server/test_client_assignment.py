@@ -74,7 +74,7 @@ def partitions_of(given: Any) -> TopicPartitions:
 
 
 class WirePlay(Play):
-    """A play whose coordinator is at the other end of a connection. Nobody has committed anything."""
+    """A play whose coordinator is at the other end of a connection. No offset is committed."""
 
     def __init__(self, wire: Wire, topics: TopicImage) -> None:
         self._wire = wire
@@ -234,7 +234,7 @@ def test_a_member_computes_the_assignment_of_all(wire: Wire) -> None:
     play.rest()
     assert (a.owns, b.owns) == (["foo-1", "foo-3", "foo-5"], ["foo-0", "foo-2", "foo-4"])
     assert one.computed + other.computed == 2
-    assert (one.told[-1][2], other.told[-1][2]) == (b"2", b"2")
+    assert (one.received[-1][2], other.received[-1][2]) == (b"2", b"2")
 
 
 def test_what_is_not_prepared_or_not_whole_is_refused(wire: Wire) -> None:
@@ -244,13 +244,13 @@ def test_what_is_not_prepared_or_not_whole_is_refused(wire: Wire) -> None:
     asked = {"group_id": "g", "member_id": "a", "member_epoch": a.member.epoch}
     prepared = wire.ask(CONSUMER_GROUP_PREPARE_ASSIGNMENT, 0, **asked)
     assert prepared.error_code == ErrorCode.UNKNOWN_MEMBER_ID
-    nobody = wire.ask(CONSUMER_GROUP_PREPARE_ASSIGNMENT, 0, group_id="", member_id="", member_epoch=0)
-    assert nobody.error_code == ErrorCode.INVALID_REQUEST
+    anonymous = wire.ask(CONSUMER_GROUP_PREPARE_ASSIGNMENT, 0, group_id="", member_id="", member_epoch=0)
+    assert anonymous.error_code == ErrorCode.INVALID_REQUEST
     installed = wire.ask(CONSUMER_GROUP_INSTALL_ASSIGNMENT, 0, **asked, group_epoch=9, error=0, members=[])
     assert installed.error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_without_the_setting_nobody_is_offered_it() -> None:
+def test_without_the_setting_the_apis_are_not_listed() -> None:
     with (
         serving(None, "--topic", "foo:6") as server,
         closing(Wire(server.port)) as connection,

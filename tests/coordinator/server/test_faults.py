@@ -77,7 +77,7 @@ async def scene(security: Security | None = None) -> AsyncIterator[tuple[Scene, 
             await made.close()
 
 
-def test_an_error_is_answered_so_many_times() -> None:
+def test_an_error_is_answered_a_number_of_times() -> None:
     async def play() -> None:
         async with scene() as (made, operator):
             done = await operator.fault(error="NOT_COORDINATOR", api="Heartbeat", times=2)
@@ -265,7 +265,7 @@ def test_the_connections_of_a_client_are_closed() -> None:
     asyncio.run(play())
 
 
-def test_topics_are_created_grown_created_anew_and_deleted() -> None:
+def test_topics_are_created_grown_recreated_and_deleted() -> None:
     async def play() -> None:
         async with scene() as (_, operator):
 
@@ -365,7 +365,7 @@ def test_a_static_classic_member_is_fenced() -> None:
             done = await operator.fault(fence="instance-1", group="billing")
             assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
             assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.FENCED_INSTANCE_ID
-            assert (await operator.fault(expire="nobody", group="billing")).error_code
+            assert (await operator.fault(expire="stranger", group="billing")).error_code
 
     asyncio.run(play())
 

@@ -1,6 +1,6 @@
-"""Whatever one client sends to `kohort serve`, it is answered by the protocol or its connection ends; others go on.
+"""Whatever one client sends to `kohort serve`, it is answered by the protocol or its connection ends; others continue.
 
-Beside every one of these clients two members send heartbeats: to no other end than that none of theirs fails. No
+Together with each of these clients two members send heartbeats, none of which may fail. No
 answer is UNKNOWN_SERVER_ERROR, and the server says nothing but which connections it closed.
 """
 
@@ -52,7 +52,7 @@ SAID = re.compile(
 ANSWERED, CLOSED, PARKED = "answered", "closed", "parked"
 RESET = struct.pack("ii", 1, 0)
 CLOSING = frozenset({"Produce", "DescribeAcls", "CreateAcls", "DeleteAcls"})
-"""A producer that wants no answer is told that way; so is, as by Kafka, whose ACL has numbers that are not known."""
+"""A producer without acks is disconnected; so is, as by Kafka, a client whose ACL has unknown numbers."""
 VERSIONS = [
     (served.api, version)
     for served in SERVED.values()
@@ -96,8 +96,8 @@ def _kohort(log: Path, data: Path | None) -> Iterator[Served]:
     assert strange == []
 
 
-def beside(served: Served, attack: Callable[[], Awaitable[Any]], most_s: float = 600) -> Any:
-    """Attack while the neighbors go on. Gives what the attack gives."""
+def with_neighbors(served: Served, attack: Callable[[], Awaitable[Any]], most_s: float = 600) -> Any:
+    """Attack while the neighbors continue. Returns the attack's result."""
 
     async def scene() -> Any:
         async with await Neighbor.at(served.port):
@@ -107,7 +107,7 @@ def beside(served: Served, attack: Callable[[], Awaitable[Any]], most_s: float =
 
 
 async def outcome(port: int, content: bytes, api: str = "") -> bytes | str:
-    """Send one frame on a connection of its own: what comes back, CLOSED or PARKED."""
+    """Send one frame on a new connection: its answer, CLOSED or PARKED."""
     async with connected(port) as (reader, writer):
         writer.write(len(content).to_bytes(4, "big") + content)
         try:
@@ -178,7 +178,7 @@ def test_the_ends_of_every_field(served: Served, seed: int) -> None:
         (api.name, frame_of(api, version, extreme(request_type(api.name, version), chance)))
         for api, version in asked
     ]
-    found = beside(served, lambda: all_outcomes(served.port, frames))
+    found = with_neighbors(served, lambda: all_outcomes(served.port, frames))
     answered = 0
     for (api, version), answer in zip(asked, found, strict=True):
         if isinstance(answer, bytes):
@@ -202,7 +202,7 @@ def test_damaged_requests(served: Served, seed: int) -> None:
                 del content[chance.randrange(8, len(content)) :]
             # What was damaged may be a time that a Fetch then waits.
             frames.append(("JoinGroup" if api.name == "Fetch" else api.name, bytes(content)))
-    assert set(map(type, beside(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
+    assert set(map(type, with_neighbors(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -218,7 +218,7 @@ def test_random_bytes(served: Served, seed: int) -> None:
                     head + b"\xff\xff" + chance.randbytes(chance.randrange(300)),
                 )
             )
-    beside(served, lambda: all_outcomes(served.port, frames))
+    with_neighbors(served, lambda: all_outcomes(served.port, frames))
 
 
 @pytest.mark.parametrize("seed", SEEDS[:1])
@@ -245,7 +245,7 @@ def test_mutated_requests(served: Served, seed: int) -> None:
         await asyncio.gather(*(client() for _ in range(AT_ONCE)))
         return found
 
-    found = beside(served, attack, most_s=600 + MUTATED / 100)
+    found = with_neighbors(served, attack, most_s=600 + MUTATED / 100)
     assert found.total() == MUTATED
     assert min(found[ANSWERED], found[CLOSED]) > MUTATED / 10
 
@@ -296,12 +296,12 @@ LARGE = {
 
 @pytest.mark.parametrize("what", LARGE)
 def test_large_arrays_are_answered(served: Served, what: str) -> None:
-    assert isinstance(beside(served, lambda: outcome(served.port, LARGE[what])), bytes)
+    assert isinstance(with_neighbors(served, lambda: outcome(served.port, LARGE[what])), bytes)
 
 
 def test_arrays_too_large_end_the_connection(served: Served) -> None:
     content = flexible("DescribeGroups", 6, many(b"\x01", MOST_ELEMENTS + 1), b"\0\0")
-    assert beside(served, lambda: outcome(served.port, content)) == CLOSED
+    assert with_neighbors(served, lambda: outcome(served.port, content)) == CLOSED
 
 
 @pytest.mark.parametrize("count", [10_001, 2**31 - 1])
@@ -321,7 +321,7 @@ def test_partitions_without_number(served: Served, count: int) -> None:
             found.append(errors_in(api, version, answer))
         return found
 
-    assert beside(served, attack) == [{44}, {44}]
+    assert with_neighbors(served, attack) == [{44}, {44}]
 
 
 @pytest.mark.parametrize("length", [-1, -(2**31), MAX_FRAME_BYTES + 1, 2**31 - 1])
@@ -331,13 +331,13 @@ def test_frames_beyond_the_limit(served: Served, length: int) -> None:
             writer.write(length.to_bytes(4, "big", signed=True))
             return await asyncio.wait_for(reader.read(), ANSWER_S)
 
-    assert beside(served, attack) == b""
+    assert with_neighbors(served, attack) == b""
 
 
 def test_a_frame_at_the_limit(served: Served) -> None:
     """A request is in front, and what is behind it means nothing, as to Kafka."""
     content = ANY_COORDINATOR.ljust(MAX_FRAME_BYTES, b"\xff")
-    answer = beside(served, lambda: outcome(served.port, content))
+    answer = with_neighbors(served, lambda: outcome(served.port, content))
     assert isinstance(answer, bytes)
     assert errors_in(SERVED[10].api, 4, answer) == {0}
 
@@ -350,10 +350,10 @@ def test_hundreds_of_clients_that_say_nothing_or_half(served: Served) -> None:
                 writer.write((MAX_FRAME_BYTES.to_bytes(4, "big") + bytes(1000))[: number % 3 * 500])
             return await outcome(served.port, ANY_COORDINATOR)
 
-    assert isinstance(beside(served, attack), bytes)
+    assert isinstance(with_neighbors(served, attack), bytes)
 
 
-def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
+def test_many_requests_whose_answers_are_not_read(served: Served) -> None:
     async def attack() -> bytes | str:
         api = SERVED[18].api
         content = frame_of(api, 0, build(request_type(api.name, 0), {}))
@@ -366,10 +366,10 @@ def test_many_requests_whose_answers_nobody_reads(served: Served) -> None:
                     break
             return await outcome(served.port, ANY_COORDINATOR)
 
-    assert isinstance(beside(served, attack), bytes)
+    assert isinstance(with_neighbors(served, attack), bytes)
 
 
-def test_long_answers_that_nobody_reads_take_no_memory(served: Served) -> None:
+def test_long_answers_that_are_not_read_take_no_memory(served: Served) -> None:
     """Twenty clients ask for two hundred answers of a megabyte each: what waits for each of them is one or two."""
     records = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
     topic = {"name": "unread", "num_partitions": 1, "replication_factor": 1}
@@ -400,4 +400,4 @@ def test_long_answers_that_nobody_reads_take_no_memory(served: Served) -> None:
             assert grown < UNREAD_CLIENTS * 4 * 1024, f"it has grown by {grown} kB"
             return await outcome(served.port, ANY_COORDINATOR)
 
-    assert isinstance(beside(served, attack), bytes)
+    assert isinstance(with_neighbors(served, attack), bytes)

@@ -26,7 +26,7 @@ INTERVAL_MS = 50
 
 
 class Disk:
-    """Counts synchronizations, and holds them up until it is told to let them through."""
+    """Counts synchronizations, and blocks them until released."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -58,7 +58,7 @@ class Disk:
 
 
 class Desk:
-    """A journal, the answers that have left, and what was told of failures."""
+    """A journal, the released answers, and the reported failures."""
 
     def __init__(self, data: DataDirectory) -> None:
         self.left: list[str] = []
@@ -154,7 +154,7 @@ def test_a_disk_slower_than_the_interval_is_not_forgotten(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("fsync", FsyncPolicy)
-def test_a_disk_that_fails_is_told_and_nothing_leaves_for_it(tmp_path: Path, fsync: FsyncPolicy) -> None:
+def test_a_failing_disk_is_reported_and_nothing_is_answered(tmp_path: Path, fsync: FsyncPolicy) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         disk.error = OSError(5, "Input/output error")
         disk.open.set()
@@ -171,7 +171,7 @@ def test_a_disk_that_fails_is_told_and_nothing_leaves_for_it(tmp_path: Path, fsy
 
 
 @pytest.mark.parametrize("fsync", FsyncPolicy)
-def test_a_write_that_fails_is_told(tmp_path: Path, fsync: FsyncPolicy) -> None:
+def test_a_failed_write_is_reported(tmp_path: Path, fsync: FsyncPolicy) -> None:
     async def scene(desk: Desk, disk: Disk) -> None:
         with patch.object(os, "pwrite", side_effect=OSError(28, "No space left on device")):
             desk.write("never")

@@ -111,7 +111,7 @@ def _sent_until_killed(bootstrap: str, topic: str, name: str, pid: int) -> list[
     return acknowledged
 
 
-def test_a_full_disk_refuses_records_and_the_server_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_refuses_records_and_the_server_continues(tmp_path: Path) -> None:
     with (
         small_disk(tmp_path / "disk", kilobytes=4_096) as disk,
         kohort_process(
@@ -135,7 +135,7 @@ def test_a_full_disk_refuses_records_and_the_server_goes_on(tmp_path: Path) -> N
 def test_a_broker_and_kohort_take_turns_on_a_directory(
     kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Each goes on with what the other wrote, and Kafka's own tool finds nothing wrong in it."""
+    """Each continues with what the other wrote, and Kafka's tool finds nothing wrong in it."""
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker")
     try:

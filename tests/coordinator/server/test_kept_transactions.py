@@ -138,7 +138,7 @@ def test_no_kill_shows_half_a_transaction_or_loses_one(tmp_path: Path) -> None:
 
 
 def _is_committed(stage: Server, producer: Producer, values: list[str], kill_after_s: float) -> bool:
-    """Commit a transaction while the server is killed; whether the producer was told that it is committed."""
+    """Commit a transaction while the server is killed; whether the commit was acknowledged."""
     producer.begin_transaction()
     for value in values:
         producer.produce(stage.topic, value)

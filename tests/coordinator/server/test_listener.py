@@ -35,7 +35,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "sent", [b"", b"\0\0", b"\0\0\0\x20half a request"], ids=["nothing", "length", "half"]
 )
-def test_a_quiet_client_is_taken_for_gone(impatient: None, sent: bytes) -> None:
+def test_an_idle_client_is_disconnected(impatient: None, sent: bytes) -> None:
     async def scene() -> bytes:
         async with running() as broker, connected(broker.port) as (reader, writer):
             writer.write(sent)
@@ -47,7 +47,7 @@ def test_a_quiet_client_is_taken_for_gone(impatient: None, sent: bytes) -> None:
     assert asyncio.run(scene()) == b""
 
 
-def test_a_client_that_does_not_read_is_taken_for_gone(impatient: None) -> None:
+def test_a_client_that_does_not_read_is_disconnected(impatient: None) -> None:
     async def ask(writer: asyncio.StreamWriter) -> None:
         content = encoded(VERSIONS, 1, None, "tests")
         while True:
@@ -63,7 +63,7 @@ def test_a_client_that_does_not_read_is_taken_for_gone(impatient: None) -> None:
 
 
 def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two members the second waits for the first to rejoin, which it does when nobody else is left."""
+    """Of two members the second waits for the first to rejoin, which it does when no other is left."""
     monkeypatch.setattr(connection, "IDLE_S", 2.0)  # long enough to say something first, on any machine
     kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
 
@@ -76,7 +76,7 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
             await asyncio.wait_for(first.ended(), DEADLINE_S)
             witness = await Peer.connect(HOST, broker.port)
             await versions(witness)
-            await asyncio.wait_for(witness.ended(), DEADLINE_S)  # as long as nobody may be idle
+            await asyncio.wait_for(witness.ended(), DEADLINE_S)  # as long as a client may be idle
             assert not parked.done()
             again = await Peer.connect(HOST, broker.port)
             await again.send(build(kind, {**JOIN, **RANGE, "member_id": joined.member_id}), answers)

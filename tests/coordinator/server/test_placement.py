@@ -70,7 +70,7 @@ def test_another_broker_leads_while_the_only_replica_is_down() -> None:
     assert leaders(placement) == before
 
 
-def test_nobody_leads_when_all_are_away() -> None:
+def test_there_is_no_leader_when_all_brokers_are_down() -> None:
     placement = placed(1)
     before = leaders(placement)
     for broker in RACKLESS:
@@ -99,7 +99,7 @@ def test_a_broker_that_is_to_lead_gets_a_replica_if_it_has_none() -> None:
     assert placement.leader("orders", 0) == third
 
 
-def test_a_topic_made_again_begins_anew() -> None:
+def test_a_recreated_topic_starts_over() -> None:
     placement = placed(1)
     placement.move("orders", 0, 3)
     placement.forget("orders")

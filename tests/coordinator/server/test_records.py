@@ -148,7 +148,7 @@ def test_a_producer_that_wants_no_answer_gets_none(asker: Asker) -> None:
 
 
 def test_a_batch_of_many_records_is_taken(new_asker: Asker) -> None:
-    """So many that it is read in a thread."""
+    """Large enough to be read in a thread."""
     new_asker.create({"max.message.bytes": "10000000"}, partitions=1)
     count = 2 * MANY_RECORDS
     answer = new_asker.produce("many", batch_of(*[b""] * count))

@@ -19,7 +19,7 @@ NOW_MS = 1_000
 
 
 class Disk:
-    """Keeps nothing until it is told to; a server's transactions on it, and the markers that were written."""
+    """Stores nothing until released; a server's transactions on it, and the markers that were written."""
 
     def __init__(self) -> None:
         self.releases: list[Callable[[], None]] = []

@@ -41,7 +41,7 @@ STARTING: dict[str, Any] = {
     "server_assignor": None,
     "topic_partitions": [],
 }
-GOING_ON: dict[str, Any] = {
+UNCHANGED: dict[str, Any] = {
     **STARTING,
     "rebalance_timeout": -1,
     "subscribed_topic_names": None,
@@ -79,7 +79,9 @@ def test_a_broker_forgets_that_a_downgraded_group_is_to_rebalance(broker: Broker
         "member_id": joined.member_id,
     }
     ask(broker.port, "SyncGroup", 2, **member)
-    ask(broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **{**GOING_ON, "member_epoch": -1})
+    ask(
+        broker.port, "ConsumerGroupHeartbeat", 1, group_id="g", **BEATING, **{**UNCHANGED, "member_epoch": -1}
+    )
     assert ask(broker.port, "Heartbeat", 3, **member).error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert _state(broker) == "PreparingRebalance"
 

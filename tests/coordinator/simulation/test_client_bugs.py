@@ -83,7 +83,7 @@ def test_a_group_waits_for_the_session_of_a_leader_that_is_silent(seed: int) -> 
 def test_a_shutdown_of_eight_takes_seven_rounds(seed: int) -> None:
     result = _run("shutdown-rounds", seed)
     assert len(_given(result, "a", since=40)) == 7
-    # The consumer protocol takes nothing from whoever stays.
+    # The consumer protocol revokes nothing from remaining members.
     assert not [
         each
         for each in _run("shutdown-rounds", seed, Variant.CONSUMER).callbacks
@@ -114,7 +114,7 @@ def test_a_group_waits_for_a_listener_that_does_not_return(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_member_comes_back_after_a_coordinator_that_was_away_for_long(seed: int) -> None:
+def test_no_member_rejoins_after_a_long_outage_of_the_coordinator(seed: int) -> None:
     scenario = shipped_scenario("coordinator-away")
     world = World(scenario, seed)
     world.schedule.play(int(scenario.until_s * 1000), 10**6)
@@ -129,7 +129,7 @@ def test_no_member_comes_back_after_a_coordinator_that_was_away_for_long(seed: i
 
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_coordinator_that_comes_back_finds_the_group_as_it_was(seed: int, library: str) -> None:
+def test_a_restarted_coordinator_finds_the_group_unchanged(seed: int, library: str) -> None:
     result = run(_of(library, shipped_scenario("coordinator-away")), seed)
     assert result.violations == ()
     assert (result.rebalances, [made for made in result.callbacks if made.at_s > 40]) == (1, [])
@@ -213,7 +213,7 @@ def test_partitions_that_are_added_get_owners(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_member_that_left_before_it_had_revoked_never_comes_back(seed: int) -> None:
+def test_a_member_that_left_before_it_had_revoked_never_rejoins(seed: int) -> None:
     result = _run("leave-while-revoking", seed)
     assert [(thrown.member, thrown.error) for thrown in result.thrown] == [
         ("a", "_MAX_POLL_EXCEEDED"),
@@ -225,7 +225,7 @@ def test_a_member_that_left_before_it_had_revoked_never_comes_back(seed: int) ->
     assert {member: len(owned) for member, owned in mended.final.items()} == {"a": 3, "b": 3}
 
 
-def _told(result: Result, what: str) -> int:
+def _count_entries(result: Result, what: str) -> int:
     return sum(happening.what == what for happening in result.story)
 
 
@@ -234,11 +234,11 @@ def test_a_member_heartbeats_for_ever_to_a_group_that_is_gone(seed: int) -> None
     refused = "ConsumerGroupHeartbeat -> GROUP_ID_NOT_FOUND"
     result = _run("group-gone", seed)
     # Every five seconds, from 100 s on, when the network is whole again.
-    assert _told(result, refused) == 16
+    assert _count_entries(result, refused) == 16
     assert (result.thrown, len(result.final["a"])) == ((), 6)
     assert {violation.invariant for violation in result.violations} == {"I4"}
     mended = run(_of("librdkafka", shipped_scenario("group-gone")), seed)
-    assert (_told(mended, refused), [thrown.error for thrown in mended.thrown]) == (1, ["_FATAL"])
+    assert (_count_entries(mended, refused), [thrown.error for thrown in mended.thrown]) == (1, ["_FATAL"])
     assert len(mended.presence) == 2
     assert (len(mended.final["a"]), mended.violations) == (6, ())
 
@@ -273,7 +273,7 @@ def test_a_fetch_that_is_chained_to_a_finished_one_is_never_answered(seed: int) 
     (thrown,) = run(scenario, seed).thrown
     assert (thrown.member, thrown.error, thrown.at_s) == ("a", "TimeoutException", 65.0)
     mended = run(_of("java", scenario), seed)
-    assert _told(mended, "OffsetFetch -> STALE_MEMBER_EPOCH") == 1
+    assert _count_entries(mended, "OffsetFetch -> STALE_MEMBER_EPOCH") == 1
     assert (mended.thrown, mended.violations) == ((), ())
 
 
@@ -282,7 +282,7 @@ LOADS = range(1, 9) if IS_LONG else range(3, 5)
 
 
 def _failed_loads(scenario: Scenario) -> int:
-    """How many of some seeds have a node that cannot load the log, after which the group is never at rest again."""
+    """How many of some seeds have a node that cannot load the log, after which the group never settles again."""
     falls = [tuple(each.invariant for each in run(scenario, seed).violations) for seed in LOADS]
     assert set(falls) <= {(), ("I8", "I4")}
     return len(falls) - falls.count(())

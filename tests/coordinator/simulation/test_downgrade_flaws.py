@@ -1,6 +1,6 @@
 """What a downgrade leaves undone has a name, and nothing else of the kind.
 
-Real consumers show that nobody looks at the topics: the story downgrade-static. For members that wait, see
+Real consumers show that no member watches the topics: the story downgrade-static. For members that wait, see
 `tests/conformance/scripts/migration.yaml`; for a rebalance that is forgotten, `test_broker_converts_groups.py`.
 """
 
@@ -44,7 +44,7 @@ def _found(text: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("change", ["partitions: 4", "recreate: 1"])
-def test_nobody_looks_at_the_topics_after_a_downgrade(change: str) -> None:
+def test_no_member_watches_the_topics_after_a_downgrade(change: str) -> None:
     assert _found(STATIC.replace("partitions: 4", change)) == {("I4", DOWNGRADED_WITHOUT_LEADER)}
 
 
@@ -71,7 +71,7 @@ until: 60
 """
 
 
-def test_a_member_that_waits_for_partitions_is_not_told_after_a_downgrade() -> None:
+def test_a_member_that_waits_is_not_notified_after_a_downgrade() -> None:
     assert _found(WAITING) == {("I4", DOWNGRADED_WHILE_RECONCILING)}
 
 

@@ -135,7 +135,7 @@ def test_states_differ_by_what_is_under_way() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, spec in WORLDS.items() if spec.starts_settled])
-def test_worlds_that_begin_at_rest_do(name: str) -> None:
+def test_worlds_that_start_settled_are_settled(name: str) -> None:
     world = first_state(WORLDS[name])
     assert {len(owned) for _, _, owned in world.owned()} == {1}
 

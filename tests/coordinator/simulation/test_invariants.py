@@ -79,7 +79,7 @@ def play(
 
 
 def patched(member: Member, **properties: Callable[[Any], Any]) -> None:
-    """Give the member a class of its own with other properties."""
+    """Give the member a new class with other properties."""
     kind = type(member)
     fields = {name: property(value) for name, value in properties.items()}
     member.__class__ = type(kind.__name__, (kind,), fields)
@@ -90,7 +90,7 @@ def test_none_falls_in_a_sound_world(variant: Variant) -> None:
     assert play(variant) == set()
 
 
-def test_i1_who_goes_on_to_fetch_what_it_has_given_up() -> None:
+def test_i1_a_member_that_keeps_fetching_revoked_partitions() -> None:
     def change(member: Member) -> None:
         fetched: set[Any] = set()
 
@@ -320,7 +320,7 @@ def test_i11_a_follower_that_is_given_something_else() -> None:
         assert "I11" in play(Variant.EAGER)
 
 
-def test_i11_a_group_that_begins_anew_counts_its_generations_anew() -> None:
+def test_i11_a_recreated_group_counts_its_generations_from_1() -> None:
     events = (
         Start(at=0, member="a"),
         Close(at=10, member="a"),

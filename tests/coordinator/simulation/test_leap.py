@@ -1,4 +1,4 @@
-"""A world that begins with something, and leaps of time: a group that is at rest is there after days."""
+"""A world with an initial state, and skipped time: an idle group still exists after days."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEMBERS = {
 
 
 def resting(member: MemberScript, beginning: InitialState | None = None) -> World:
-    """Two members, at rest since half a minute."""
+    """Two members, idle for half a minute."""
     scenario = Scenario(
         name="resting",
         topics={"orders": 4},
@@ -67,7 +67,7 @@ def test_who_dies_after_a_leap_is_removed_when_its_session_ends(kind: str) -> No
     assert world.violations.all == []
 
 
-def test_a_world_begins_where_it_is_told() -> None:
+def test_a_world_starts_from_its_initial_state() -> None:
     topic = UUID(int=7)
     before = ClassicGroupValue(
         protocol_type="consumer", generation=41, protocol=None, leader=None, state_since_ms=0, members=()

@@ -59,6 +59,6 @@ def test_two_own_what_it_got_since_it_joined_last() -> None:
         ("{at: 19, topic", "{at: 22, topic"),  # a heartbeat with_story it
     ],
 )
-def test_nobody_is_given_what_another_has_else(part: str, other: str) -> None:
+def test_no_member_is_assigned_what_another_owns_otherwise(part: str, other: str) -> None:
     assert part in MISSED
     assert _found(MISSED.replace(part, other)) == set()

@@ -164,7 +164,7 @@ def test_a_partition_of_another_member_changes_nothing() -> None:
     assert wire.received[0][0] < 10
 
 
-def test_a_duplicate_is_handled_later_and_answered_to_nobody() -> None:
+def test_a_duplicate_is_handled_later_and_its_answer_dropped() -> None:
     wire = Wire(Faults(duplicate=1.0, delay_ms=(1, 5)))
     wire.send(1)
     wire.play()

@@ -1,4 +1,4 @@
-"""A coordinator's node crashes, comes back by its log, hands over, and lingers."""
+"""A coordinator's node crashes, restarts from its log, hands over, and becomes a zombie."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_an_application_that_dies_of_an_exception_ends_and_may_start_again() -> 
         assert ("a" in result.final) == (policy != "die")
 
 
-def test_a_listener_that_never_returns_is_closed_by_nobody() -> None:
+def test_a_listener_that_never_returns_is_never_closed() -> None:
     script = replace(SCRIPT, listener={"assigned": ListenerScript(takes_s=None)})
     result = play(Variant.EAGER, Close(at=20, member="a"), members={"a": script, "b": SCRIPT})
     assert "a" in result.final

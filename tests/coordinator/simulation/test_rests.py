@@ -41,7 +41,7 @@ AFTERWARDS: Mapping[str, Event] = {
 
 
 def resting(member: MemberScript) -> World:
-    """Three members, at rest since half a minute."""
+    """Three members, idle for half a minute."""
     names = ("a", "b", "c")
     scripts = {name: replace(member, instance=member.instance and f"i-{name}") for name in names}
     starts = tuple(Start(at=0, member=name) for name in names)
@@ -51,7 +51,7 @@ def resting(member: MemberScript) -> World:
 
 
 def leap(world: World, before_ms: int) -> int:
-    """How long a leap was, if the group is at rest within a second: requests may be under way."""
+    """The length of a skip, if the group is idle within a second: requests may be in flight."""
     for _ in range(1_000):
         began_ms = world.schedule.now_ms
         if idle_time.skip_idle(world, before_ms):
@@ -99,7 +99,7 @@ def test_a_leap_ends_before_what_is_planned(kind: str) -> None:
     assert world.schedule.now_ms < 50_000
 
 
-def test_a_group_that_rebalances_is_not_at_rest() -> None:
+def test_a_group_that_rebalances_is_not_idle() -> None:
     world = resting(MEMBERS["range"])
     world.play(Restart(at=0, member="b", script=world.scenario.members["b"], after_s=5))
     while world.engine.state.groups[GROUP].state is GroupState.STABLE:

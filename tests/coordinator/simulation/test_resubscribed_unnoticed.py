@@ -1,4 +1,4 @@
-"""A static member that comes back with another subscription: nobody reads the new topic.
+"""A static member that rejoins with another subscription: no member reads the new topic.
 
 Real consumers show it: the story static-resubscribed.
 """

@@ -36,7 +36,7 @@ def _found(text: str) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("change", ["partitions: 4", "recreate: 1"])
 @pytest.mark.parametrize("library", ["java", "librdkafka"])
-def test_nobody_notices_what_changed_while_the_leader_was_away(library: str, change: str) -> None:
+def test_changes_while_the_leader_was_away_go_unnoticed(library: str, change: str) -> None:
     text = STATIC_LEAVE_EPOCH.replace("library: java", f"library: {library}").replace("partitions: 4", change)
     assert _found(text) == {("I4", RETURNED_LEADER)}
 

@@ -1,4 +1,4 @@
-"""Whole runs: the same from the same seed, and what they come to."""
+"""Whole runs: the same from the same seed, and their results."""
 
 from __future__ import annotations
 

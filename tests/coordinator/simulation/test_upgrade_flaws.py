@@ -117,7 +117,7 @@ until: 40
 """
 
 
-def test_a_static_successor_upgrades_without_a_target_for_whom_has_joined() -> None:
+def test_a_static_replacement_upgrades_without_targets_for_joined() -> None:
     assert _found(STATIC) == {("I4", UPGRADED_WITHOUT_TARGET)}
 
 
@@ -148,7 +148,7 @@ def test_an_upgrade_by_a_static_replacement_omits_deleted_topics() -> None:
 
 
 @pytest.mark.parametrize("deleted_s", ["10", "30"])
-def test_members_are_told_of_a_topic_that_goes_before_or_after_the_upgrade(deleted_s: str) -> None:
+def test_members_learn_of_topics_deleted_around_the_upgrade(deleted_s: str) -> None:
     assert _found(LEFT_OUT.replace("at: 20.5", f"at: {deleted_s}")) == set()
 
 
@@ -250,7 +250,7 @@ until: 40
 
 
 def test_an_assignment_under_way_names_partitions_of_the_topic_before() -> None:
-    """A message takes half a second: the topic is created anew while the answer to SyncGroup is under way."""
+    """A message takes half a second: the topic is recreated while the answer to SyncGroup is in flight."""
     text = """\
 kohort: 1
 topics: {orders: 6}

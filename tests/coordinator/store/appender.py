@@ -1,7 +1,7 @@
 """A process that appends and compacts until it is killed.
 
 It writes down what it is about to do, a line each, and `done` when that was acknowledged. Offsets go up from the
-largest that the directory holds, so that a later process goes on from an earlier one.
+largest that the directory holds, so that a later process continues from an earlier one.
 
     value GROUP PARTITION OFFSET        committed
     deleted GROUP PARTITION             a tombstone

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from unittest.mock import patch
 
 CALLS = ("rename", "replace", "unlink", "fsync", "mkdir", "rmdir")
-"""What changes names, and what stands between changes that must not overtake each other."""
+"""Renames, and the barriers between changes that must stay in order."""
 
 
 class Killed(BaseException):

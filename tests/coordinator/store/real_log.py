@@ -36,7 +36,7 @@ REUSE = "KOHORT_REAL_LOG"
 OFFSETS_TOPIC = "__consumer_offsets"
 SETTINGS: Mapping[str, str] = {
     **BROKER_SETTINGS,
-    # All that was written stays, so that every earlier moment can be told.
+    # All records stay, so that every earlier time can be read.
     "log.cleaner.min.compaction.lag.ms": str(24 * 3600 * 1000),
 }
 
@@ -46,7 +46,7 @@ class RealLog:
     """A copy of a broker's `log.dirs` and the notes that belong to it.
 
     Attributes:
-        data: the copy; nobody writes to it.
+        data: the copy, which is not written to.
         moments: what was said when all groups but `busy` rested, in order of time. After the last one nothing changed
             but what `busy` committed; then the broker was killed.
         busy_acknowledged: the last offset of the group `busy` whose commit was answered. The next one may be in
@@ -105,7 +105,7 @@ def segments_of(data: Path) -> list[Path]:
 def make_real_log(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> RealLog:
     """Start a broker, let the clients run, note what is said of them, kill the broker, copy its directory.
 
-    Where a group does not come to rest, all is done once more: a librdkafka member of a new group was seen to keep for
+    If a group does not settle, all is done once more: a librdkafka member of a new group was seen to keep for
     minutes what it was to give up, once in some twenty stories. What the members said last is printed.
     """
     try:
@@ -130,7 +130,7 @@ def _make_once(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> Re
         try:
             story.begin()
             first = witness.note("first")
-            story.go_on()
+            story.continue_story()
             story.crash_some()
             second = witness.note("second")
             broker.crash()

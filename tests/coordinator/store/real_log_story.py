@@ -39,7 +39,7 @@ METADATA = "Prüfsumme|ü😀"
 SILENT = 0
 """librdkafka's log level for those whose broker dies under them."""
 STATIC_LEAVE_EPOCH = -2
-"""The epoch of a static member that has left and may come back."""
+"""The epoch of a static member that has left temporarily."""
 CRASH_SESSION_MS = 5000
 """Those who live send heartbeats in it, on a busy machine too."""
 LONG_SESSION_MS = 300_000
@@ -68,7 +68,7 @@ class Story:
         self.clients: list[Consumer] = []
 
     def begin(self) -> None:
-        """Groups of every kind come to rest."""
+        """Groups of every kind settle."""
         create_topics(self.broker, TOPICS)
         self._produce(ORDERS, TOPICS[ORDERS])
         self._set_session("crash-consumer", CRASH_SESSION_MS)
@@ -85,7 +85,7 @@ class Story:
         self.busy.start()
         self._wait_rest({group: len(starters) for group, starters in _FIRST.items()}, ends=RECORDS)
 
-    def go_on(self) -> None:
+    def continue_story(self) -> None:
         """Members join, leave, crash and are exchanged; groups, offsets and a topic are deleted; transactions end."""
         create_topics(self.broker, {LATE: 2})
         self._produce(ORDERS, TOPICS[ORDERS])
@@ -152,7 +152,7 @@ class Story:
         wait_until(reached, f"{group} has {count} members")
 
     def _wait_rest(self, counts: Mapping[str, int], *, ends: int) -> None:
-        """Wait until groups have so many members, own everything they want and have committed the end."""
+        """Wait until groups have this many members, own everything they want and have committed the end."""
         missing: list[str] = []
 
         def resting() -> bool:
@@ -279,7 +279,7 @@ def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bo
         return False
     java = all(one["client_id"].startswith("java-") for one in group["members"])
     if java and any(row["committed"] is None for row in group["offsets"]):
-        return False  # Java commits where it stands in partitions without records, too
+        return False  # Java commits its position in partitions without records, too
     committed = {row["partition"]: row["committed"] for row in group["offsets"] if row["topic"] == ORDERS}
     return group["type"] == "share" or committed == dict.fromkeys(range(TOPICS[ORDERS]), ends)
 

@@ -1,4 +1,4 @@
-"""What records come to when every one of them is replayed: the slow, obvious way, and how to compare it."""
+"""The state after replaying every record: the slow, obvious implementation, and its comparison."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sequential:
     _partitions: int = -1
 
     def producer(self, producer_id: int) -> int:
-        """The engine's producer id for one of this partition: each partition has marks of its own."""
+        """The engine's producer id for one of this partition: each partition has separate markers."""
         return producer_id + (self._partitions << 64)
 
     def replay(self, log: Iterable[tuple[Batch, Sequence[LogRecord]]], as_of_ms: int | None = None) -> None:

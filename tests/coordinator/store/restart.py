@@ -50,7 +50,7 @@ def broker_on(
 def _has_loaded(broker: Broker) -> bool:
     """Whether each partition of the coordinator is loaded, by its present leader.
 
-    A broker that comes back is leader at once, as it was, and loads; then the controller takes notice, and makes it
+    A broker that restarts is leader at once, as it was, and loads; then the controller takes notice, and makes it
     leader again, and it loads again. In between a list of groups is short, and no error says so.
     """
     wanted = [{"topic_id": None, "name": OFFSETS_TOPIC}]
@@ -72,7 +72,7 @@ COMPACTING: Mapping[str, str] = {
     "log.cleaner.backoff.ms": "100",
     "log.cleaner.delete.retention.ms": "0",
     "log.initial.task.delay.ms": "100",
-    # Snappy, which Java writes in a framing of its own.
+    # Snappy, which Java writes in its own framing.
     "offsets.topic.compression.codec": "2",
 }
 COMPRESSED = "compressed"
@@ -80,12 +80,13 @@ COMPRESSED = "compressed"
 
 
 def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:
-    """Have a broker go on with a copy of the log's directory, compact it, and be killed again; the directory then."""
+    """Have a broker continue with a copy of the log's directory, compact it, and be killed again; the directory
+    then."""
     with broker_on(jars, log.data, scratch, COMPACTING) as broker:
         segments = Counter(path.parent.name for path in log.segments())
         partitions = {
             partition for partition, count in segments.items() if count > 1
-        }  # the active one is left alone
+        }  # the active one is unchanged
         wait_until(lambda: compacted(broker.data) == partitions, f"{partitions} are compacted")
         commit(broker, COMPRESSED, ORDERS, dict.fromkeys(range(TOPICS[ORDERS]), RECORDS))
     return broker.data

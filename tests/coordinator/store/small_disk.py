@@ -13,7 +13,7 @@ import pytest
 
 @contextmanager
 def small_disk(path: Path, *, kilobytes: int = 1_024) -> Iterator[Path]:
-    """A new, empty file system at `path`. Skips the test where nobody but root may do that."""
+    """A new, empty file system at `path`. Skips the test if only root may do that."""
     path.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(path)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
@@ -25,7 +25,7 @@ def small_disk(path: Path, *, kilobytes: int = 1_024) -> Iterator[Path]:
 
 
 def fill(path: Path, *, leave: int = 0) -> Path:
-    """Write a file that leaves only so many bytes; deleting it makes room again."""
+    """Write a file that leaves only that many bytes; deleting it makes room again."""
     ballast = path / "ballast"
     free = os.statvfs(path)
     ballast.write_bytes(b"x" * max(0, free.f_bavail * free.f_frsize - leave))

@@ -49,17 +49,17 @@ COOPERATIVE = f"{JAVA}CooperativeStickyAssignor"
 LISTENING = re.compile(r"Listening on \S+:(\d+)")
 QUICK = {"group.consumer.heartbeat.interval.ms": "500", "group.consumer.min.heartbeat.interval.ms": "500"}
 ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
-FOREIGN = {"share", "streams"}
+OTHER_TYPES = {"share", "streams"}
 WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
 """Groups that nothing but offsets of transactions speak of."""
 TAGGED = "consumer"
 LIMITS = SegmentLimits(segment_bytes=2048)
 
 
-def test_a_broker_goes_on_with_what_kohort_wrote_of_its_groups(
+def test_a_broker_continues_with_groups_that_kohort_wrote(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Every group of the real log, replayed by the engine and written anew; one with client-side assignors."""
+    """Every group of the real log, replayed by the engine and rewritten; one with client-side assignors."""
     state = load([real_log.data]).state
     ours = tmp_path / "ours"
     partitions = len({path.parent for path in real_log.segments()})
@@ -77,13 +77,13 @@ def test_a_broker_goes_on_with_what_kohort_wrote_of_its_groups(
     with broker_on(kafka_jars, theirs, tmp_path / "broker") as broker:
         said = Witness(broker, tools, Kohort(tmp_path / "home"), moving={BUSY}).note("ours")
         assert not complaints(broker)
-        assert_same(said, real_log.last, but=FOREIGN | WITHOUT_A_RECORD)
+        assert_same(said, real_log.last, but=OTHER_TYPES | WITHOUT_A_RECORD)
         assert_finds_records(broker, ours)
-        assert_goes_on(broker, said)
+        assert_continues(broker, said)
 
 
 def assert_finds_records(broker: Broker, ours: Path) -> None:
-    """By offset, in the middle of a segment, and by time: with our index files, which it has not written anew."""
+    """By offset, in the middle of a segment, and by time: with our index files, which it has not rewritten."""
     reader = _client(broker, "reader", **{"enable.auto.commit": "false", "fetch.wait.max.ms": "10"})
     for directory in ours.glob(f"{OFFSETS_TOPIC}-*"):
         partition = int(directory.name.rpartition("-")[2])
@@ -114,7 +114,7 @@ def put_in_place(ours: Path, theirs: Path) -> None:
         for path in (ours / directory.name).iterdir():
             if path.name != KEPT:
                 shutil.copy(path, directory / path.name)
-    # What a broker writes when it stops in good order. Without it the next one would write the indexes anew.
+    # A broker writes it when it stops cleanly. Without it the next one would rewrite the indexes.
     (theirs / CLEAN_SHUTDOWN).write_text(json.dumps({"version": 0, "brokerEpoch": -1}))
 
 
@@ -122,13 +122,13 @@ def put_in_place(ours: Path, theirs: Path) -> None:
 def test_a_broker_takes_its_directory_back(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Kohort recovers from a broker's directory, goes on in it and compacts it, share and streams groups included."""
+    """Kohort recovers from a broker's directory, continues in it and compacts it, share and streams groups included."""
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     compaction = CompactionSettings(min_cleanable_dirty_ratio=0.0, delete_retention_ms=0)
     data = DataDirectory.open(theirs, StorageSettings(limits=LIMITS, compaction=compaction))
     recovered = data.recover(Engine())
-    assert recovered.other_types == len(FOREIGN)
+    assert recovered.other_types == len(OTHER_TYPES)
     value = StoredOffset(offset=40, leader_epoch=0, metadata="from Kohort", commit_ms=now_ms())
     data.append([OffsetRecord(group="simple", topic=PAYMENTS, partition=0, value=value)], now_ms())
     assert any(not data.compact(now_ms()) for _ in range(20))
@@ -140,13 +140,13 @@ def test_a_broker_takes_its_directory_back(
         assert_same(said, real_log.last, but={"simple", "aborted-only"})
         (row,) = [row for row in said.group("simple")["offsets"] if row["partition"] == 0]
         assert (row["committed"], row["metadata"]) == (40, "from Kohort")
-        assert_goes_on(broker, said)
+        assert_continues(broker, said)
 
 
-def test_a_broker_goes_on_where_kohort_serve_stopped(
+def test_a_broker_continues_where_kohort_serve_stopped(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Real clients live on `kohort serve` in a broker's directory without groups; then the broker comes back."""
+    """Real clients use `kohort serve` in a broker's directory without groups; then the broker restarts."""
     theirs = tmp_path / "theirs"
     copy_directory(real_log.data, theirs)
     forget_groups(theirs)
@@ -166,7 +166,7 @@ def test_a_broker_goes_on_where_kohort_serve_stopped(
         assert not complaints(broker)
         assert {group["group"] for group in said.kohort_describe["groups"]} == set(counts)
         assert_same(said, before)
-        assert_goes_on(broker, said)
+        assert_continues(broker, said)
 
 
 def forget_groups(data: Path) -> None:
@@ -269,8 +269,8 @@ def _rows(moment: Moment, tool: str, mode: str, left_out: Iterable[str]) -> list
     )
 
 
-def assert_goes_on(broker: Broker, said: Moment) -> None:
-    """Real clients commit, and join groups whose members have gone: generation and epoch go on."""
+def assert_continues(broker: Broker, said: Moment) -> None:
+    """Real clients commit, and join groups whose members have left: generation and epoch continue."""
     commit(broker, "simple", ORDERS, {3: 5})
     committed = _client(broker, "simple")
     (place,) = committed.committed([TopicPartition(ORDERS, 3)], timeout=10)

@@ -88,7 +88,9 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
 
 @settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
 @given(steps=STEPS, segment_bytes=st.sampled_from([1, 300, 1 << 20]))
-def test_nobody_can_tell_but_by_what_is_gone(steps: list[tuple[object, ...]], segment_bytes: int) -> None:
+def test_compaction_changes_nothing_but_removed_records(
+    steps: list[tuple[object, ...]], segment_bytes: int
+) -> None:
     with TemporaryDirectory() as name:
         directory = write(steps).save(Path(name))
         known, records, pending = (
@@ -289,7 +291,7 @@ def test_damage_is_named_and_changes_nothing(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
 
 
-def test_stops_when_told_to(tmp_path: Path) -> None:
+def test_compaction_can_be_stopped(tmp_path: Path) -> None:
     log = Written()
     log.batch([(b"a", b"1")])
     log.roll()

@@ -1,4 +1,4 @@
-"""What a coordinator wrote, compacted again and again at random moments, comes to the same groups.
+"""A coordinator's log, compacted repeatedly at random moments, still gives the same groups.
 
 Records of one group hang together and compaction takes them apart: it keeps the last of each key, wherever it stands.
 """
@@ -37,7 +37,7 @@ SETTINGS = {
 
 
 class Coordinator(Driver):
-    """An engine whose records go into a directory that is compacted now and then, and started anew."""
+    """An engine whose records go into a directory that is compacted now and then, and restarted."""
 
     def __init__(self, path: Path, chance: random.Random) -> None:
         self._path = path

@@ -46,7 +46,7 @@ def test_a_new_directory_is_laid_out_as_a_brokers(tmp_path: Path) -> None:
     assert json.loads((path / CLEAN_SHUTDOWN).read_text()) == {"version": 0, "brokerEpoch": -1}
 
 
-def test_records_come_back_as_they_were_appended(tmp_path: Path) -> None:
+def test_records_are_recovered_as_they_were_appended(tmp_path: Path) -> None:
     with opened(tmp_path) as (data, _, _):
         data.append([committed("a", 0, 1), committed("b", 0, 2)], now_ms=1)
         data.append([committed("a", 0, 3), committed("b", 0, None)], now_ms=2)
@@ -56,7 +56,7 @@ def test_records_come_back_as_they_were_appended(tmp_path: Path) -> None:
         assert committed_offsets(engine) == {("a", 0): 3}
         assert (recovered.records, recovered.was_clean, recovered.torn) == (5, True, ())
         assert data.cluster_id == cluster_id
-        assert not (tmp_path / CLEAN_SHUTDOWN).exists()  # a kill from now on is to be seen
+        assert not (tmp_path / CLEAN_SHUTDOWN).exists()  # a kill from now on must be detected
 
 
 def test_a_result_is_one_batch_per_partition(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_directory_without_all_partitions_is_not_gone_on_from(tmp_path: Path) 
     data.abandon()
 
 
-def test_a_number_of_partitions_that_nobody_has_is_refused(tmp_path: Path) -> None:
+def test_an_absurd_number_of_partitions_is_refused(tmp_path: Path) -> None:
     (tmp_path / "__consumer_offsets-2147483647").mkdir()
     with pytest.raises(Unusable, match="2147483647"):
         DataDirectory.open(tmp_path, SMALL)
@@ -143,10 +143,10 @@ def test_a_kill_during_creation_leaves_the_partition_count(tmp_path: Path) -> No
 
 @settings(max_examples=60)
 @given(cut=st.integers(min_value=1, max_value=400), zeros=st.integers(min_value=0, max_value=200))
-def test_a_torn_tail_is_cut_off_and_told(
+def test_a_torn_tail_is_cut_off_and_reported(
     tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int
 ) -> None:
-    """Wherever the last batch is cut: what was appended before it is there, and appending goes on."""
+    """Wherever the last batch is cut: what was appended before it is there, and appending continues."""
     path = tmp_path_factory.mktemp("data")
     with opened(path, partitions=1, limits=SegmentLimits()) as (data, _, _):
         for offset in range(5):
@@ -154,7 +154,7 @@ def test_a_torn_tail_is_cut_off_and_told(
     segment = list_segments(path / "__consumer_offsets-0")[0]
     content = segment.read_bytes()
     size = len(content) // 5
-    # Zeros in the place of a few bytes may be what stood there.
+    # Zeros may equal the bytes that they replace.
     left = content[: len(content) - min(cut, size - 1)] + b"\0" * (zeros if cut > 100 else 0)
     segment.write_bytes(left)
     with opened(path, partitions=1) as (data, engine, recovered):
@@ -238,7 +238,7 @@ def test_an_empty_active_segment_tells_the_next_offset(tmp_path: Path) -> None:
     assert len(what_is_in(tmp_path)) == 3
 
 
-def test_index_files_go_with_the_first_append_and_come_back_with_the_end(tmp_path: Path) -> None:
+def test_index_files_are_deleted_by_an_append_and_written_on_close(tmp_path: Path) -> None:
     def indexed() -> list[bool]:
         return [path.with_suffix(".index").exists() for path in sorted(tmp_path.glob("*/*.log"))]
 
@@ -254,7 +254,7 @@ def test_index_files_go_with_the_first_append_and_come_back_with_the_end(tmp_pat
         assert indexed() == [False, False]  # who knows how they were left
 
 
-def test_goes_on_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:
+def test_appends_continue_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1):
         pass
     (tmp_path / "__consumer_offsets-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n5 0\n")
@@ -308,7 +308,7 @@ def test_an_open_transaction_holds_compaction_up_once_per_segment(tmp_path: Path
     assert what_is_in(tmp_path) == {("a", 1): 79}
 
 
-def test_a_partition_that_cannot_be_compacted_is_left_alone(tmp_path: Path) -> None:
+def test_a_partition_that_cannot_be_compacted_is_skipped(tmp_path: Path) -> None:
     with opened(tmp_path, partitions=1) as (data, _, _):
         for offset in range(200):
             data.append([committed("a", 0, offset)], now_ms=offset)

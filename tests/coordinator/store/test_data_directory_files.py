@@ -1,4 +1,4 @@
-"""The small files of a data directory: what they say comes back, and of anything else a clear error comes."""
+"""The small files of a data directory: they are read as written, and anything else is a clear error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTITIONS = st.tuples(st.text("abc._-", min_size=1), st.integers(0, 2**31 - 1))
 
 
 @given(offsets=st.dictionaries(PARTITIONS, st.integers(0, 2**63 - 1)))
-def test_offsets_come_back(offsets: dict[tuple[str, int], int]) -> None:
+def test_offsets_are_read_as_written(offsets: dict[tuple[str, int], int]) -> None:
     with TemporaryDirectory() as name:
         path = Path(name) / "checkpoint"
         write_checkpoint(path, offsets)
@@ -55,7 +55,7 @@ def test_a_brokers_checkpoint_is_read(tmp_path: Path) -> None:
         (b"0\n1\n\xc3\xbc 0 x\n", 4),
     ],
 )
-def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: bytes, position: int) -> None:
+def test_an_invalid_checkpoint_is_refused(tmp_path: Path, content: bytes, position: int) -> None:
     path = tmp_path / "checkpoint"
     path.write_bytes(content)
     with pytest.raises(DamagedLog, match="checkpoint") as refused:
@@ -64,7 +64,7 @@ def test_a_checkpoint_that_makes_no_sense_is_refused(tmp_path: Path, content: by
 
 
 @given(configs=st.dictionaries(st.text(), st.dictionaries(st.text(), st.text(), min_size=1)))
-def test_settings_of_groups_come_back(configs: dict[str, dict[str, str]]) -> None:
+def test_group_configs_are_read_as_written(configs: dict[str, dict[str, str]]) -> None:
     with TemporaryDirectory() as name:
         write_configs(Path(name), ConfigKind.GROUP, configs)
         assert read_configs(Path(name), ConfigKind.GROUP) == configs

@@ -132,7 +132,7 @@ def test_a_brokers_partitions_are_never_cleared_away(tmp_path: Path) -> None:
     assert (tmp_path / "older-0" / f"{0:020d}.log").exists()
 
 
-def test_what_is_no_topic_is_left_alone(tmp_path: Path) -> None:
+def test_other_directories_are_unchanged(tmp_path: Path) -> None:
     for name in ("__consumer_offsets-0", "__cluster_metadata-0", "orders-0.0a1b-future", "some folder"):
         (tmp_path / name).mkdir()
     (tmp_path / "file-0").touch()
@@ -141,7 +141,7 @@ def test_what_is_no_topic_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-def test_a_directory_whose_metadata_make_no_sense_is_refused(tmp_path: Path) -> None:
+def test_a_directory_with_invalid_metadata_is_refused(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
     (tmp_path / "orders-0" / "partition.metadata").write_text("version: 0\ntopic_id: none")
     with pytest.raises(DamagedLog, match=r"orders-0.partition\.metadata"):

@@ -100,7 +100,7 @@ def test_a_compaction_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
     again.close()
 
 
-def test_goes_on_once_there_is_room_again(tmp_path: Path) -> None:
+def test_appending_continues_once_there_is_room_again(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as disk:
         path = disk / "data"
         data, engine, _ = start(path)
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, number: int) -> Non
     assert what_is_in(tmp_path) == {("a", 0): 1}
 
 
-def test_a_synchronization_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_failed_synchronization_is_reported(tmp_path: Path) -> None:
     data, _, _ = start(tmp_path, fsync=FsyncPolicy.ALWAYS)
     with (
         patch.object(os, "fsync", side_effect=OSError(errno.EIO, os.strerror(errno.EIO))),

@@ -99,12 +99,12 @@ def test_what_a_member_gives_up_is_its_own_until_it_says_so(engine: Engine) -> N
 def test_offsets_are_there(sample: Snapshot, engine: Engine) -> None:
     for name, group in sample.groups.items():
         stored = engine.state.offsets.get(name, {})
-        told = {
+        expected = {
             (topic, partition): committed.offset
             for topic, partitions in (group.offsets or {}).items()
             for partition, committed in partitions.items()
         }
-        assert {place: value.offset for place, value in stored.items()} == told
+        assert {place: value.offset for place, value in stored.items()} == expected
 
 
 def test_a_regex_is_resolved_over_the_topics_there_are(engine: Engine) -> None:

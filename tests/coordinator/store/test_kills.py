@@ -1,6 +1,6 @@
 """SIGKILL at random moments of a process that appends and compacts: what was acknowledged is there.
 
-A few rounds here; `KOHORT_KILL_ROUNDS=500` for as many as one likes. A round goes on from what the last one left.
+A few rounds here; `KOHORT_KILL_ROUNDS=500` for as many as one likes. A round continues from the last one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Story:
                 self.begun.append(line.split())
 
     def check(self, data: DataDirectory, engine: Engine) -> None:
-        """Compare with what a restart found, and go on from that."""
+        """Compare with what a restart found, and continue from that."""
         sure, found = dict(self.offsets), committed_offsets(engine)
         sure_topics, found_topics = dict(self.topics), _sizes(data)
         self._make_true()
@@ -81,7 +81,7 @@ def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
         engine = Engine()
         torn += len(data.recover(engine).torn)
         story.check(data, engine)
-        if chance.random() < 0.2:  # else no compaction would ever come to its end
+        if chance.random() < 0.2:  # otherwise no compaction would ever finish
             while data.compact(int(time.time() * 1000)):
                 pass
             data.close()

@@ -52,12 +52,12 @@ def _everything(root: Path) -> dict[Path, tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("tail", [SECOND[:-1], SECOND[:30], b"\1", bytes(500)])
-def test_a_torn_tail_is_told_and_no_problem(tmp_path: Path, tail: bytes) -> None:
+def test_a_torn_tail_is_a_notice_and_not_a_problem(tmp_path: Path, tail: bytes) -> None:
     file = partition_directory(tmp_path, 0, FIRST, tail)
     loaded = load([tmp_path])
     assert offsets(loaded) == {"a": 1, "b": 2}
-    (told,) = loaded.notices
-    assert (told.file, told.position, told.is_problem) == (file, len(FIRST), False)
+    (notice,) = loaded.notices
+    assert (notice.file, notice.position, notice.is_problem) == (file, len(FIRST), False)
 
 
 def test_a_damaged_partition_is_omitted_and_reported(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_damaged_partition_is_omitted_and_reported(tmp_path: Path) -> None:
     assert str(problem).startswith(f"{file}, byte 0: the batch's checksum")
 
 
-def test_a_tail_that_the_log_goes_on_behind_is_damage(tmp_path: Path) -> None:
+def test_an_incomplete_batch_before_others_is_damage(tmp_path: Path) -> None:
     file = partition_directory(tmp_path, 0, FIRST, SECOND[:-1])
     partition_directory(tmp_path, 0, commit_batch(3, {"a": 5}), segment=3)
     (problem,) = load([tmp_path]).problems
@@ -101,7 +101,7 @@ def test_a_missing_directory_is_a_problem_and_others_are_read(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("suffix", ["-delete", "-future", "-stray"])
-def test_directories_that_are_not_the_partition_are_passed_by(tmp_path: Path, suffix: str) -> None:
+def test_directories_that_are_not_the_partition_are_skipped(tmp_path: Path, suffix: str) -> None:
     partition_directory(tmp_path, 0, FIRST)
     partition_directory(tmp_path, 1, SECOND)
     (tmp_path / "__consumer_offsets-1").rename(tmp_path / f"__consumer_offsets-1.{'0' * 32}{suffix}")
@@ -109,14 +109,14 @@ def test_directories_that_are_not_the_partition_are_passed_by(tmp_path: Path, su
     assert load([tmp_path]).partitions == (0,)
 
 
-def test_partitions_that_are_nowhere_are_told(tmp_path: Path) -> None:
+def test_missing_partitions_are_reported(tmp_path: Path) -> None:
     for number in (1, 2, 5, 2_000_000_000):
         partition_directory(tmp_path, number)
-    (told,) = load([tmp_path]).notices
-    assert told.message == (
+    (notice,) = load([tmp_path]).notices
+    assert notice.message == (
         "__consumer_offsets 0, 3-4, 6-1999999999 in none of the directories: their groups are unknown"
     )
-    assert not told.is_problem
+    assert not notice.is_problem
 
 
 # Copies on several brokers.
@@ -135,17 +135,17 @@ def test_the_longer_copy_is_read(tmp_path: Path, turn: int) -> None:
     partition_directory(tmp_path / "long", 0, FIRST, commit_batch(2, {"a": 3}))
     loaded = load([tmp_path / "short", tmp_path / "long"][::turn])
     assert offsets(loaded) == {"a": 3, "b": 2}
-    (told,) = loaded.notices
-    assert told.file == tmp_path / "short"
-    assert told.message == f"its copies of __consumer_offsets 0 end before those in {tmp_path / 'long'}"
+    (notice,) = loaded.notices
+    assert notice.file == tmp_path / "short"
+    assert notice.message == f"its copies of __consumer_offsets 0 end before those in {tmp_path / 'long'}"
 
 
-def test_copies_that_are_behind_are_told_together(tmp_path: Path) -> None:
+def test_shorter_copies_are_reported_together(tmp_path: Path) -> None:
     for number in (0, 1, 2, 4):
         partition_directory(tmp_path / "short", number, FIRST)
         partition_directory(tmp_path / "long", number, FIRST, SECOND)
-    told, missing = load([tmp_path / "short", tmp_path / "long"]).notices
-    assert told.message.startswith("its copies of __consumer_offsets 0-2, 4 end before those")
+    notice, missing = load([tmp_path / "short", tmp_path / "long"]).notices
+    assert notice.message.startswith("its copies of __consumer_offsets 0-2, 4 end before those")
     assert missing.message.startswith("__consumer_offsets 3 in none")
 
 
@@ -173,12 +173,12 @@ def test_where_the_best_copy_is_damaged_another_is_read(tmp_path: Path, at: int)
     loaded = load([tmp_path / "one", tmp_path / "two"])
     assert offsets(loaded) == {"a": 3, "b": 2}
     assert loaded.problems == ()
-    (told,) = loaded.notices
-    assert told.file == file
-    assert told.message.endswith(f"; {tmp_path / 'two' / '__consumer_offsets-0'} is read instead")
+    (notice,) = loaded.notices
+    assert notice.file == file
+    assert notice.message.endswith(f"; {tmp_path / 'two' / '__consumer_offsets-0'} is read instead")
 
 
-# Records that are none.
+# Malformed records.
 
 
 def test_unknown_types_are_counted(tmp_path: Path) -> None:

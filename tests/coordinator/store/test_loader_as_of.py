@@ -1,4 +1,4 @@
-"""A log as of an earlier moment, and when that cannot be told any more."""
+"""A log as of an earlier moment, and when that cannot be notice any more."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def test_a_moment_that_compaction_has_passed_is_in_doubt(
     _compacted(tmp_path)
     if cleaned_to is not None:
         write_checkpoint(tmp_path / CLEANER, {("__consumer_offsets", 0): cleaned_to})
-    (told,) = load([tmp_path], as_of_ms=as_of_ms).notices
-    assert told.message == (
+    (notice,) = load([tmp_path], as_of_ms=as_of_ms).notices
+    assert notice.message == (
         "compaction has passed that time in __consumer_offsets 0: records that were valid then and replaced later "
         "may be missing; from 2023-11-14T22:13:20.020+00:00 on all are present"
     )
-    assert not told.is_problem
+    assert not notice.is_problem
 
 
 @pytest.mark.parametrize("as_of_ms", [T + 20, T + 29, T + 30])
@@ -87,15 +87,15 @@ def test_a_gap_inside_a_batch_counts(tmp_path: Path) -> None:
     whole = encode_batch([committed("a", 1), committed("b", 1)], base_offset=0, timestamp=T)
     partition_directory(tmp_path, 0, whole, commit_batch(3, {"a": 2}, at_ms=T + 9))
     partition_directory(tmp_path, 0, segment=4)
-    (told,) = load([tmp_path], as_of_ms=T).notices
-    assert "from 2023-11-14T22:13:20.009+00:00 on" in told.message
+    (notice,) = load([tmp_path], as_of_ms=T).notices
+    assert "from 2023-11-14T22:13:20.009+00:00 on" in notice.message
 
 
-def test_a_broken_checkpoint_is_told_and_done_without(tmp_path: Path) -> None:
+def test_a_broken_checkpoint_is_reported_and_ignored(tmp_path: Path) -> None:
     _compacted(tmp_path)
     (tmp_path / CLEANER).write_text("what is this\n")
-    told = load([tmp_path], as_of_ms=T).notices
-    assert [each.file for each in told] == [tmp_path / CLEANER, None]
+    notice = load([tmp_path], as_of_ms=T).notices
+    assert [each.file for each in notice] == [tmp_path / CLEANER, None]
 
 
 def test_of_several_copies_one_that_tells_of_the_moment_is_read(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_of_several_copies_one_that_tells_of_the_moment_is_read(tmp_path: Path) 
     partition_directory(tmp_path / "behind", 0, *written[:3])
     loaded = load([tmp_path / "compacted", tmp_path / "behind"], as_of_ms=T + 10)
     assert offsets(loaded) == {"a": 2}
-    (told,) = loaded.notices
-    assert told.message.startswith("its copies")
+    (notice,) = loaded.notices
+    assert notice.message.startswith("its copies")
 
 
 def test_a_copy_that_ends_before_the_moment_does_not_tell_of_it(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_damage_behind_the_moment_does_not_matter(tmp_path: Path) -> None:
     file = partition_directory(tmp_path, 0, bytes(broken), segment=2)
     loaded = load([tmp_path], as_of_ms=T + 5)
     assert (offsets(loaded), loaded.problems) == ({"a": 1}, ())
-    (told,) = loaded.notices
-    assert told.file == file
+    (notice,) = loaded.notices
+    assert notice.file == file
     (problem,) = load([tmp_path], as_of_ms=T + 9).problems
     assert problem.file == file

@@ -1,4 +1,4 @@
-"""Log directories that nobody vouches for: whatever is in them, what can be read is, and nothing is raised.
+"""Untrusted log directories: whatever is in them, readable parts are read, and nothing is raised.
 
 KOHORT_FUZZ_CASES says how many directories there are, 100 cases each.
 """
@@ -63,7 +63,7 @@ def _look_at(loaded: LoadedLog) -> int:
 
 
 def _write(rng: random.Random, directory: Path) -> None:
-    """Make a partition of one or two segments anew, of records of few groups, most of them whole."""
+    """Create a new partition of one or two segments, with records of few groups, most of them complete."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         old.unlink()

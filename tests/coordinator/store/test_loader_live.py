@@ -80,7 +80,7 @@ def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
 
 
 @pytest.mark.kafka
-def test_a_real_log_comes_to_the_same_as_all_of_its_records(real_log: RealLog) -> None:
+def test_a_real_log_loads_to_the_same_state_as_all_its_records(real_log: RealLog) -> None:
     slow = Sequential()
     for directory in sorted(real_log.data.glob("__consumer_offsets-*")):
         slow.replay(read_log(directory))

@@ -1,4 +1,4 @@
-"""A digest leaves out most records: what is left has to come to the same as all of them."""
+"""A digest omits most records: the remaining ones must replay to the same state as all of them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ odd = st.sampled_from(
         (b"\x7f\xff", b"v"),
         (b"\xff\xff", None),
         (b"\0\2\0", b""),
-        # Of groups of their own: a broken value hides those before it, and is reported.
+        # In separate groups: a broken value hides those before it, and is reported.
         (b"\0\1\0\1x", b"v"),
         (offset("y", 0, 1)[0], b"\0\x63"),
-        # Bytes behind the key are left alone, and broken text is repaired: two ways to write one key.
+        # Bytes after the key are ignored, and broken text is repaired: two encodings of one key.
         ((offset("a", 0, 1)[0] or b"") + b"x", offset("a", 0, 7)[1]),
         ((offset("a", 0, 1)[0] or b"") + b"x", None),
     ]
@@ -89,7 +89,7 @@ def _written(script: list[tuple[tuple[object, object], int, Codec]]) -> bytes:
 
 @settings(max_examples=300)
 @given(steps, st.none() | st.integers(0, 9))
-def test_what_is_left_comes_to_the_same_as_all_records(
+def test_remaining_records_replay_to_the_same_state(
     script: list[tuple[tuple[object, object], int, Codec]], as_of_ms: int | None
 ) -> None:
     file = _written(script)

@@ -176,7 +176,7 @@ def test_a_task_reads_repartition_topics_too_and_standby_tasks_read_none() -> No
     )
 
 
-def test_a_new_group_stands_at_epoch_1_with_an_empty_assignment_of_epoch_1() -> None:
+def test_a_new_group_has_epoch_1_and_an_empty_assignment_of_epoch_1() -> None:
     groups = OtherGroups()
     groups.replay(STATE, key(), {"initializingTopics": [], "initializedTopics": [], "deletingTopics": []})
     group = only(groups)

@@ -1,4 +1,4 @@
-"""What stands in a log directory beside the segments, as a broker writes and reads it."""
+"""The small files of a log directory, as a broker writes and reads them."""
 
 from pathlib import Path
 from uuid import UUID
@@ -67,7 +67,7 @@ def test_a_directory_is_named_for_its_partition() -> None:
         "7",
     ],
 )
-def test_names_that_are_none(name: str) -> None:
+def test_invalid_names(name: str) -> None:
     assert parse_partition_name(name) is None
 
 
@@ -129,7 +129,7 @@ def test_a_topic_id_written_otherwise(tmp_path: Path, content: str) -> None:
         (b"\xff" * 1000, 0),
     ],
 )
-def test_a_topic_id_that_is_none(tmp_path: Path, content: bytes, position: int) -> None:
+def test_an_invalid_topic_id(tmp_path: Path, content: bytes, position: int) -> None:
     path = tmp_path / "partition.metadata"
     path.write_bytes(content)
     with pytest.raises(DamagedLog) as error:
@@ -166,7 +166,7 @@ def test_no_leader_epochs(tmp_path: Path, content: bytes) -> None:
         (b"0\n1\n\xff\xff\n", 4),
     ],
 )
-def test_leader_epochs_that_are_none(tmp_path: Path, content: bytes, position: int) -> None:
+def test_invalid_leader_epochs(tmp_path: Path, content: bytes, position: int) -> None:
     path = tmp_path / "leader-epoch-checkpoint"
     path.write_bytes(content)
     with pytest.raises(DamagedLog) as error:
@@ -216,7 +216,7 @@ def test_meta_properties_of_zookeeper_times(tmp_path: Path, content: str) -> Non
         (b"version=" + b"9" * 5000, "digits"),
     ],
 )
-def test_meta_properties_that_are_none(tmp_path: Path, content: bytes, said: str) -> None:
+def test_invalid_meta_properties(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "meta.properties").write_bytes(content)
     with pytest.raises(DamagedLog, match=said):
         read_meta_properties(tmp_path)

@@ -151,15 +151,15 @@ def test_batches_are_written_again_as_they_were(segments: list[Segment]) -> None
             assert rewrite_batch(batch, records_of(batch, segment.data)) == _bytes_of(batch, segment)
 
 
-def test_batches_are_written_anew_as_they_were(segments: list[Segment]) -> None:
-    """Those of one timestamp: where much is going on a coordinator collects records for some milliseconds."""
+def test_batches_are_rewritten_unchanged(segments: list[Segment]) -> None:
+    """Those of one timestamp: under load a coordinator collects records for some milliseconds."""
     compared = 0
     for segment in segments:
         for batch in segment.batches:
             records = records_of(batch, segment.data)
             if {record.timestamp for record in records} != {batch.base_timestamp}:
                 continue
-            anew = encode_batch(
+            rewritten = encode_batch(
                 [(record.key, record.value) for record in records],
                 base_offset=batch.base_offset,
                 timestamp=batch.base_timestamp,
@@ -171,7 +171,7 @@ def test_batches_are_written_anew_as_they_were(segments: list[Segment]) -> None:
                 transactional=batch.is_transactional,
                 control=batch.is_control,
             )
-            assert anew == _bytes_of(batch, segment)
+            assert rewritten == _bytes_of(batch, segment)
             compared += 1
     assert compared > sum(len(segment.batches) for segment in segments) / 2
 

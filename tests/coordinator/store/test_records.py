@@ -265,7 +265,7 @@ def test_an_offset_of_version_0(key_type: int) -> None:
     assert read == OffsetRecord(group="g", topic="t", partition=3, value=OFFSET._replace(leader_epoch=-1))
 
 
-def test_an_expiry_of_minus_one_is_none() -> None:
+def test_an_expiry_of_minus_one_means_no_expiry() -> None:
     fields = {"offset": 5, "metadata": "md", "commitTimestamp": 9, "expireTimestamp": -1}
     assert _read(1, 1, fields).value == OFFSET._replace(leader_epoch=-1)
 
@@ -290,7 +290,7 @@ def test_a_classic_member_of_version_0_has_no_rebalance_timeout() -> None:
     )
 
 
-def test_a_null_regex_is_none() -> None:
+def test_a_null_regex_means_no_regex() -> None:
     fields = {
         "instanceId": None,
         "rackId": None,

@@ -1,4 +1,4 @@
-"""A real broker starts on the segments that were put in the place of its own, and knows what is in them."""
+"""A real broker starts on segments that replaced its own, and reads them."""
 
 import re
 import time

@@ -82,7 +82,7 @@ def test_moved_partitions_count_and_deleted_ones_give_their_names(tmp_path: Path
     assert known.topics["orders"].partitions == 2
 
 
-def test_a_name_that_may_be_cut_is_none(tmp_path: Path) -> None:
+def test_a_name_that_may_be_cut_is_ignored(tmp_path: Path) -> None:
     suffix = f"-0.{HEX}-delete"
     place(tmp_path, "x" * (255 - len(suffix)) + suffix, A)
     place(tmp_path, "y" * (254 - len(suffix)) + suffix, B)
@@ -94,8 +94,8 @@ def test_of_two_ids_under_one_name_that_of_most_directories_counts(tmp_path: Pat
         place(tmp_path, name, topic_id)
     known = known_topics([tmp_path], {})
     assert (known.topics["orders"].id, known.names) == (A, {A: "orders", B: "orders"})
-    (told,) = known.notices
-    assert "AAAAAAAAAAAAAAAAAAAACw, AAAAAAAAAAAAAAAAAAAACg" in told.message
+    (notice,) = known.notices
+    assert "AAAAAAAAAAAAAAAAAAAACw, AAAAAAAAAAAAAAAAAAAACg" in notice.message
 
 
 def test_a_directory_that_was_just_made_has_no_id_yet(tmp_path: Path) -> None:
@@ -110,15 +110,15 @@ def test_a_directory_that_was_just_made_has_no_id_yet(tmp_path: Path) -> None:
     }
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     place(tmp_path, "orders-0", A)
     (tmp_path / "orders-0" / PARTITION_METADATA).write_text("what is this")
     gone = tmp_path / "gone"
-    told = known_topics([tmp_path, gone], {}).notices
-    assert [each.file for each in told] == [tmp_path / "orders-0" / PARTITION_METADATA, gone]
+    notice = known_topics([tmp_path, gone], {}).notices
+    assert [each.file for each in notice] == [tmp_path / "orders-0" / PARTITION_METADATA, gone]
 
 
-def test_what_records_told_is_used_where_nothing_else_is_known(tmp_path: Path) -> None:
+def test_names_in_records_are_used_if_nothing_else_is_known(tmp_path: Path) -> None:
     place(tmp_path, "orders-0", A)
     place(tmp_path, f"gone-0.{HEX}-delete", C)
     named_topics = {
@@ -274,7 +274,7 @@ def test_a_metadata_transaction_counts_when_it_ends(
     assert sorted(sizes(tmp_path)) == expected
 
 
-def test_the_log_goes_on_from_the_newest_snapshot(tmp_path: Path) -> None:
+def test_the_log_continues_from_the_newest_snapshot(tmp_path: Path) -> None:
     directory = log(tmp_path, topic("a", A, 1), topic("b", B, 2))
     snapshot(directory, 2, topic("older", C, 1))
     snapshot(directory, 5, topic("newest", C, 7))
@@ -308,8 +308,8 @@ def test_where_the_beginning_is_missing_directories_help_out(tmp_path: Path) -> 
         "a": KnownTopic(name="a", id=A, partitions=3),
         "b": KnownTopic(name="b", id=B, partitions=1),
     }
-    (told,) = known.notices
-    assert (told.file, told.message.split(",")[0]) == (directory, "starts at offset 50")
+    (notice,) = known.notices
+    assert (notice.file, notice.message.split(",")[0]) == (directory, "starts at offset 50")
 
 
 def test_an_empty_metadata_log_says_nothing(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_broken_snapshot_gives_way_to_an_older_one(tmp_path: Path, cut: int) -
     assert known.notices[0].file == newest
 
 
-def test_records_of_other_kinds_are_passed_by_and_unknown_forms_told(tmp_path: Path) -> None:
+def test_other_records_are_skipped_and_unknown_forms_reported(tmp_path: Path) -> None:
     odd = [
         (None, each) for each in (b"\1\x12\0junk", b"\2\2\0", b"\1\2\1", b"\1\2\0\5ab", b"\1\2", b"", None)
     ]
@@ -337,12 +337,12 @@ def test_records_of_other_kinds_are_passed_by_and_unknown_forms_told(tmp_path: P
     place(tmp_path, "c-0", C)
     known = known_topics([tmp_path], {})
     assert sorted(known.topics) == ["a", "b", "c"]
-    (told,) = known.notices
-    assert told.file == directory
-    assert told.message.startswith("4 records cannot be decoded; the first: offset 3, frame version 2")
+    (notice,) = known.notices
+    assert notice.file == directory
+    assert notice.message.startswith("4 records cannot be decoded; the first: offset 3, frame version 2")
 
 
-def test_a_damaged_metadata_log_is_told_and_another_copy_read(tmp_path: Path) -> None:
+def test_a_damaged_metadata_log_is_reported_and_another_copy_read(tmp_path: Path) -> None:
     directory = log(tmp_path / "one", topic("a", A, 1), topic("b", B, 1))
     file = directory / f"{0:020d}.log"
     data = bytearray(file.read_bytes())
@@ -384,15 +384,15 @@ def test_a_brokers_own_metadata(start_broker: Callable[[Mapping[str, str]], Brok
     deleted.result()
     metadata = broker.data / "__cluster_metadata-0"
 
-    def is_told() -> bool:
+    def is_reported() -> bool:
         known = load([broker.data]).topics
         assert known.notices == ()
         topic = known.topics.get(name)
         return gone not in known.topics and topic is not None and topic.partitions == 5
 
-    wait_until(is_told, "the topics stand in the metadata log")
+    wait_until(is_reported, "the topics are in the metadata log")
     wait_until(lambda: len(list(metadata.glob("*.checkpoint"))) > 1, "there is a snapshot")
-    assert is_told()
+    assert is_reported()
     known = load([broker.data]).topics
     assert known.topics[name].racks == dict.fromkeys(range(5), ("a",))
     assert known.topics[name].is_whole

@@ -91,7 +91,7 @@ def test_a_tombstone_ends_what_is_pending() -> None:
 
 
 @pytest.mark.parametrize("key", [b"", b"\0\0\0", b"\xff\xff\0\1"])
-def test_a_mark_that_is_none_is_named_and_ends_nothing(key: bytes) -> None:
+def test_a_malformed_marker_is_reported_and_ends_nothing(key: bytes) -> None:
     log = Written()
     log.batch([committed("a", 1)], transaction_of=P)
     mark = encode_batch(

@@ -23,7 +23,7 @@ MODES = ("--offsets", "--members", "--state")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """All groups at rest, but for those left out.
+    """All groups settled, except those omitted.
 
     Attributes:
         name: what the moment is called.

@@ -80,7 +80,7 @@ def test_an_expired_transaction_is_aborted_and_its_producer_fenced() -> None:
     assert driver.transaction.state is TransactionState.COMPLETE_ABORT
 
 
-def test_an_id_that_nobody_uses_is_forgotten_with_a_tombstone() -> None:
+def test_an_unused_id_is_removed_with_a_tombstone() -> None:
     driver = Driver()
     driver.init()
     week_ms = 7 * 86_400_000
@@ -109,7 +109,7 @@ def test_when_epochs_run_out_the_end_of_a_transaction_gives_another_id(committed
     assert driver.end(producer, committed=not committed).error is ErrorCode.INVALID_TXN_STATE
 
 
-def test_a_producer_that_goes_on_after_its_id_was_replaced_is_known() -> None:
+def test_a_producer_that_continues_after_its_id_was_replaced_is_known() -> None:
     driver = Driver(exhausted())
     former = driver.transaction.producer
     fresh = driver.init(former).producer

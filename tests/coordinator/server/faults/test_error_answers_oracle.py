@@ -38,7 +38,7 @@ def test_errors_are_where_kafka_has_them(kafka_jars: Path) -> None:
 
 
 def _both(java: Answerer, api: Api, version: int) -> tuple[list[str], list[str]]:
-    """Where the error stands in Kafka's answer to one request, and in ours."""
+    """Where the error is in Kafka's answer to one request, and in ours."""
     request = bytearray()
     message_writer(api.request, version)(request, sample(api.request.struct, version))
     asked = {"key": api.key, "version": version, "request": request.hex(), "code": int(OF_THE_REQUEST)}

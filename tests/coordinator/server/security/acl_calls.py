@@ -154,9 +154,9 @@ def admin_calls(made: World, user: str) -> Iterator[Call]:
     yield "elect", ELECT_LEADERS, 2, {"election_type": 0, "topic_partitions": elected, "timeout_ms": 10_000}
     yield "move", ALTER_PARTITION_REASSIGNMENTS, 0, {"timeout_ms": 10_000, "topics": ()}
     yield "moves", LIST_PARTITION_REASSIGNMENTS, 0, {"timeout_ms": 10_000, "topics": ()}
-    quota = {"entity_type": "user", "match_type": 0, "match": "nobody"}
+    quota = {"entity_type": "user", "match_type": 0, "match": "no-such-user"}
     yield "quotas", DESCRIBE_CLIENT_QUOTAS, 1, {"components": [quota], "strict": True}
-    yield "SCRAM", DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": "nobody"}]}
+    yield "SCRAM", DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": "no-such-user"}]}
     yield "what has settings", LIST_CONFIG_RESOURCES, 1, {"resource_types": (16,)}
     yield "no ACLs", CREATE_ACLS, 3, {"creations": ()}
     filter_ = {

@@ -225,7 +225,7 @@ def consumer_of(group: str, made: World, *topics: str) -> dict[str, Any]:
 
 
 def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1) -> set[UUID]:
-    """Have a member join, and wait for partitions of so many topics."""
+    """Have a member join, and wait for partitions of that many topics."""
     epoch = 0
     found: set[UUID] = set()
 

@@ -40,7 +40,7 @@ class Conversation:
         return api.decode_response(version, answer[4:])
 
     def send(self, content: bytes) -> bytes | str:
-        """Send a frame as it is; the frame that comes back, or CLOSED."""
+        """Send a frame as it is; the answer's frame, or CLOSED."""
         try:
             self._socket.sendall(frame(content))
             length = self._exactly(4)
@@ -79,7 +79,7 @@ Steps: TypeAlias = Sequence[tuple[Any, ...]]
 """(`handshake`, mechanism, version), (`token`, bytes, version), (`raw`, bytes) or (api, version, fields)."""
 
 
-def told(port: int, authority: str, steps: Steps) -> list[Said]:
+def outcomes(port: int, authority: str, steps: Steps) -> list[Said]:
     """What is answered to the steps; nothing follows CLOSED."""
     conversation = Conversation(port, authority)
     said: list[Said] = []

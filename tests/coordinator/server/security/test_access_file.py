@@ -32,7 +32,7 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     assert users.has_password("orders", "of a variable")
     assert users.has_password("reports", "reports-secret")
     assert not users.has_password("reports", "")
-    assert not users.has_password("nobody", "")
+    assert not users.has_password("stranger", "")
     assert read.warnings == ()
     assert read.acls is not None
     assert len(read.acls) == 6
@@ -72,7 +72,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.items())
-def test_what_is_wrong_is_told_with_its_line_and_no_password(tmp_path: Path, text: str, said: str) -> None:
+def test_an_error_has_its_line_and_no_password(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(TreeError) as error:
         read_access_file(written(tmp_path, text), {})
     assert said in str(error.value)

@@ -86,11 +86,11 @@ def test_an_unknown_protocol_is_refused() -> None:
         ("[::1]:9", ("::1", 9)),
     ],
 )
-def test_what_clients_are_told(text: str, place: tuple[str, int | None]) -> None:
+def test_the_advertised_address(text: str, place: tuple[str, int | None]) -> None:
     assert parse_advertised(text) == place
 
 
 @pytest.mark.parametrize("text", ["", "kafka:", "kafka:0", "kafka:99999", "SSL://kafka", "a b"])
-def test_what_no_client_can_be_told(text: str) -> None:
+def test_an_invalid_advertised_address(text: str) -> None:
     with pytest.raises(InvalidAddress, match="not an address to advertise"):
         parse_advertised(text)

@@ -15,7 +15,7 @@ from coordinator.server.security.access_file import AccessFile
 from coordinator.server.security.security import secure as secured
 from coordinator.server.security.settings import parse_security
 from tests.coordinator.server.running import HOST, running
-from tests.coordinator.server.security.conversation import CLOSED, PATIENCE_S, Said, Steps, plain, told
+from tests.coordinator.server.security.conversation import CLOSED, PATIENCE_S, Said, Steps, outcomes, plain
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
 from wire.client.client import KafkaClient
 from wire.client.errors import AuthenticationFailed
@@ -47,7 +47,7 @@ CONVERSATIONS: dict[str, Steps] = {
     ],
     "a wrong password": [("handshake", "PLAIN"), ("token", plain("kohort", "wrong")), _METADATA],
     "a wrong password in a bare frame": [("handshake", "PLAIN", 0), ("raw", plain("kohort", "wrong"))],
-    "no such user": [("handshake", "PLAIN"), ("token", plain("nobody", "x"))],
+    "no such user": [("handshake", "PLAIN"), ("token", plain("no-such-user", "x"))],
     "an empty user": [("handshake", "PLAIN"), ("token", plain("", "x"))],
     "an empty password": [("handshake", "PLAIN"), ("token", plain("kohort", ""))],
     "another authorization id": [
@@ -57,8 +57,8 @@ CONVERSATIONS: dict[str, Steps] = {
     "two tokens": [("handshake", "PLAIN"), ("token", b"kohort\0x")],
     "five tokens": [("handshake", "PLAIN"), ("token", b"\0kohort\0x\0y\0z")],
     "a token that is no text": [("handshake", "PLAIN"), ("token", b"\xff\xfe")],
-    "scram of an unknown user": [("handshake", "SCRAM-SHA-512"), ("token", b"n,,n=nobody,r=abcdefgh")],
-    "scram that is none": [("handshake", "SCRAM-SHA-512"), ("token", b"hello")],
+    "scram of an unknown user": [("handshake", "SCRAM-SHA-512"), ("token", b"n,,n=no-such-user,r=abcdefgh")],
+    "malformed scram": [("handshake", "SCRAM-SHA-512"), ("token", b"hello")],
     "scram without a proof": [("handshake", "SCRAM-SHA-256"), ("token", _FIRST), ("token", b"c=biws,r=x,p=eA==")],
     "scram of a bad encoding": [("handshake", "SCRAM-SHA-256"), ("token", b"\xff\xff")],
     "an unknown mechanism": [("handshake", "GSSAPI"), _METADATA],
@@ -100,12 +100,12 @@ def test_a_login_is_answered_as_a_broker_does(secure: SecureBroker) -> None:
     async def ours() -> list[list[Said]]:
         async with served(secure.files) as broker:
             talks = (
-                asyncio.to_thread(told, broker.port, authority, steps) for steps in CONVERSATIONS.values()
+                asyncio.to_thread(outcomes, broker.port, authority, steps) for steps in CONVERSATIONS.values()
             )
             return await asyncio.gather(*talks)
 
     mine = asyncio.run(ours())
-    theirs = [told(secure.ports["SASL_SSL"], authority, steps) for steps in CONVERSATIONS.values()]
+    theirs = [outcomes(secure.ports["SASL_SSL"], authority, steps) for steps in CONVERSATIONS.values()]
     assert dict(zip(CONVERSATIONS, mine, strict=True)) == dict(zip(CONVERSATIONS, theirs, strict=True))
     assert sum(said[-1] == CLOSED for said in mine) > 5
 

@@ -76,6 +76,6 @@ def test_a_name_that_no_rule_is_about_is_nobodys() -> None:
 
 
 @pytest.mark.parametrize("rules", ["RULE:", "RULE:a", "RULE:a/b", "RULE:(/b/", "CN", "RULE:a/b/X"])
-def test_rules_that_are_none(rules: str) -> None:
+def test_invalid_rules(rules: str) -> None:
     with pytest.raises(InvalidSetting, match=r"ssl\.principal\.mapping\.rules"):
         parse_rules(rules)

@@ -14,7 +14,7 @@ HEARTBEAT = ConsumerGroupHeartbeat(
 )
 
 
-def test_nobody_joins_under_the_id_of_a_foreign_group(driver: Driver) -> None:
+def test_no_member_can_join_a_group_of_another_type(driver: Driver) -> None:
     driver.engine.note_other_type(GROUP, exists=True)
     answer = driver.ask(Member(driver).request(), JoinGroupAnswer)
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -26,7 +26,7 @@ def test_nobody_joins_under_the_id_of_a_foreign_group(driver: Driver) -> None:
     assert driver.records == []
 
 
-def test_a_foreign_group_that_is_gone_leaves_its_id(driver: Driver) -> None:
+def test_a_deleted_group_of_another_type_frees_its_id(driver: Driver) -> None:
     driver.engine.note_other_type(GROUP, exists=True)
     driver.engine.note_other_type(GROUP, exists=False)
     assert driver.ask(HEARTBEAT, ConsumerGroupHeartbeatAnswer).error is ErrorCode.NONE
