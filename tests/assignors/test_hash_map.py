@@ -60,7 +60,7 @@ def test_copied_sets_got_smaller_in_java_19(size: int, java_17: int, java_21: in
     assert copied_capacity(size, java=21) == java_21
 
 
-def test_what_java_cannot_compare_is_undetermined() -> None:
+def test_the_order_of_keys_that_java_cannot_compare_is_undetermined() -> None:
     order = map_order(np.full(70, 7, dtype=np.int64))
     assert not order.determined
     assert sorted(order.indices.tolist()) == list(range(70))

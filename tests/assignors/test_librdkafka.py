@@ -326,7 +326,7 @@ def test_cooperative_gives_back_claims_without_a_subscriber() -> None:
     assert _assign(COOPERATIVE, _spec(m=owner)) == {"m": {"a": [0, 1, 2], "b": [1], "gone": [7]}}
 
 
-def test_cooperative_withholds_what_its_last_claimant_has_to_give_up() -> None:
+def test_cooperative_withholds_partitions_until_the_last_claimant_revokes() -> None:
     everything = Claim(partitions={"a": [0, 1, 2], "b": [0, 1, 2]}, generation=1)
     owner = MemberSpec(id="m", topics=("a", "b"), owned=everything)
     named = _assign(COOPERATIVE, _spec(m=owner, other=["a", "b"]))

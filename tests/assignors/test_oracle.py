@@ -102,7 +102,7 @@ LEFT = group(
 """A sticky member claims what it had before it subscribed to less."""
 
 
-def test_javas_sticky_assignor_gives_a_member_what_it_no_longer_subscribes_to(oracle: Oracle) -> None:
+def test_javas_sticky_assigns_topics_no_longer_subscribed_to(oracle: Oracle) -> None:
     sticky = find("sticky", Side.CLIENT)
     theirs = java(oracle, sticky, LEFT)
     assert theirs == {"a": {"t": [0], "u": [0]}, "b": {"t": [1], "u": [1]}, "c": {"t": [2], "u": [2]}}

@@ -103,7 +103,7 @@ def test_every_subscribed_partition_has_one_subscriber(assignor: Assignor, data:
 @pytest.mark.parametrize("assignor", [COOPERATIVE, LIBRDKAFKAS[2]], ids=_name)
 @unhurried
 @given(spec=groups(owned=True))
-def test_cooperative_never_gives_away_what_is_owned(assignor: Assignor, spec: GroupSpec) -> None:
+def test_cooperative_never_reassigns_owned_partitions(assignor: Assignor, spec: GroupSpec) -> None:
     before = _owners({member.id: member.owned.partitions for member in spec.members})
     try:
         result = assignor.assign(DenseGroup.of(spec))
@@ -116,7 +116,7 @@ def test_cooperative_never_gives_away_what_is_owned(assignor: Assignor, spec: Gr
 @pytest.mark.parametrize("assignor", [ROUND_ROBIN, UNIFORM, STICKY, COOPERATIVE], ids=_name)
 @unhurried
 @given(spec=groups(owned=True, equal=True))
-def test_equal_subscriptions_come_out_even(assignor: Assignor, spec: GroupSpec) -> None:
+def test_equal_subscriptions_give_even_loads(assignor: Assignor, spec: GroupSpec) -> None:
     counts = _loads(spec, _owners(_settled(assignor, spec)))
     assert max(counts.values()) - min(counts.values()) <= 1
 

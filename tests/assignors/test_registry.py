@@ -57,7 +57,7 @@ def test_an_unknown_name_gets_the_nearest(name: str, nearest: str) -> None:
     )
 
 
-def test_a_name_of_the_other_side_is_said_to_be_there() -> None:
+def test_a_name_of_the_other_side_is_mentioned() -> None:
     with pytest.raises(UnknownAssignorError, match="'uniform' exists for the broker"):
         find("uniform", Side.CLIENT)
 
@@ -131,7 +131,7 @@ def _sharing(named: Named, *protocols: RebalanceProtocol) -> Assignor:
     return replace(_assignor(named, *protocols), shares_partitions=True)
 
 
-def test_a_client_side_assignor_may_share_where_it_says_so() -> None:
+def test_a_client_side_assignor_may_share_if_it_declares_so() -> None:
     named = {"anna": {"orders": [0, 1]}, "bob": {"orders": [1, 2]}}
     result = checked(_sharing(named, RebalanceProtocol.EAGER)).assign(GROUP)
     assert result.assignment.named() == named
@@ -143,7 +143,7 @@ def test_a_client_side_assignor_may_share_where_it_says_so() -> None:
     assert details == [(Rule.TWICE, "orders-1"), (Rule.TWICE, "orders-2")]
 
 
-def test_a_cooperative_assignor_that_shares_may_add_an_owner_and_not_replace_one() -> None:
+def test_a_sharing_cooperative_assignor_may_add_an_owner_only() -> None:
     added = {"anna": {"orders": [0, 1]}, "bob": {"orders": [0, 1]}}
     checked(_sharing(added, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     with pytest.raises(RuleBrokenError) as caught:

@@ -25,7 +25,7 @@ def test_a_partition_returns_to_an_older_claimant_without_subscription() -> None
     assert assigned(spec) == {"a": {"t": [3, 4, 5]}, "b": {"t": [1], "u": [0]}, "c": {"t": [0, 2]}}
 
 
-def test_a_claim_beyond_the_count_is_kept_and_all_behind_it_is_given_again() -> None:
+def test_a_claim_beyond_the_count_is_kept_and_later_ones_reassigned() -> None:
     spec = group(
         topics(t=2, u=2),
         sticky_member("a", "t u", {"t": [2], "u": [0]}),
@@ -50,7 +50,7 @@ def test_a_group_without_members_gets_nothing() -> None:
     assert assigned(group(topics(t=3))) == {}
 
 
-def test_claims_of_topics_that_are_all_gone_give_nothing() -> None:
+def test_claims_of_deleted_topics_only_give_nothing() -> None:
     spec = group((), sticky_member("a", "t", {"t": [0]}), sticky_member("b", "t"))
     assert assigned(spec) == {"a": {}, "b": {}}
 
@@ -68,7 +68,7 @@ def test_java_never_returns_where_claimant_and_subscriber_take_turns() -> None:
         assigned(spec)
 
 
-def test_what_changes_hands_is_withheld_for_one_rebalance() -> None:
+def test_a_moving_partition_is_withheld_for_one_rebalance() -> None:
     a = MemberSpec(id="a", topics=("t",), owned=Claim(partitions={"t": [0, 1]}, generation=1))
     b = MemberSpec(id="b", topics=("t",), owned=Claim(generation=1))
 

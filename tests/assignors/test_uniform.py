@@ -63,7 +63,7 @@ def test_the_only_topic_needs_no_id() -> None:
     assert UNIFORM.assign(DenseGroup.of(spec)).undetermined == ()
 
 
-def test_what_hangs_on_the_version_of_java_is_undetermined() -> None:
+def test_results_that_depend_on_the_version_of_java_are_undetermined() -> None:
     """Twelve numbers: a copied set of Java 17 has 32 places, that of Java 21 has 16, where 16 follows 0."""
     wide = TopicSpec(name="wide", partitions=17, id=UUID(int=1))
     crowded = MemberSpec(id="a", topics=("wide",), owned=Claim(partitions={"wide": [*range(11), 16]}))
@@ -105,12 +105,12 @@ def test_range_fills_a_map_in_the_order_of_the_set_of_names() -> None:
     assert orders("range", member("a", ("bills", "dues", "orders"))) == [["dues", "bills", "orders"]]
 
 
-def test_what_uniform_adds_comes_first_the_latest_before_the_others() -> None:
+def test_topics_that_uniform_adds_are_first_the_latest_before_others() -> None:
     assert orders("uniform", member("a", SHARING)) == [["orders", "bills", "dues"]]
     assert orders("uniform", member("a", SHARING, "bills")) == [["orders", "dues", "bills"]]
 
 
-def test_what_was_there_keeps_its_order() -> None:
+def test_existing_topics_keep_their_order() -> None:
     assert orders("uniform", member("a", SHARING, "dues", "orders", "bills")) == [["dues", "orders", "bills"]]
 
 

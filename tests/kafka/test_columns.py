@@ -44,5 +44,5 @@ def test_the_last_cell_may_hold_blanks() -> None:
     assert row["ASSIGNMENTS"] == "ACTIVE: 0:[0,1,2]; TARGET-ACTIVE: 0:[0,1,2];"
 
 
-def test_nothing_is_no_rows() -> None:
+def test_no_input_gives_no_rows() -> None:
     assert columns.parse("\nError: nothing here\n") == []

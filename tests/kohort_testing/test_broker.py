@@ -156,7 +156,7 @@ def test_a_topic_that_grows_is_assigned(broker: KohortBroker) -> None:
         broker.wait_until(lambda: len(mine.owned) == 3, polling=mine.poll)
 
 
-def test_a_coordinator_that_moves_takes_nothing_away(broker: KohortBroker) -> None:
+def test_a_moved_coordinator_revokes_nothing(broker: KohortBroker) -> None:
     with Listening(broker, CLASSIC) as mine:
         broker.fault.move(mine.group, loading=0.3)
         broker.fault.disconnect(f"client of {mine.topic}")
@@ -165,7 +165,7 @@ def test_a_coordinator_that_moves_takes_nothing_away(broker: KohortBroker) -> No
         assert mine.calls == ["assigned"]
 
 
-def test_members_come_through_the_loss_of_their_broker() -> None:
+def test_members_survive_the_loss_of_their_broker() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
         with KohortBroker(brokers=3) as several:
@@ -179,7 +179,7 @@ def test_members_come_through_the_loss_of_their_broker() -> None:
                 assert mine.calls == ["assigned"]
 
 
-def test_what_cannot_be_done_is_an_error_with_the_reason(broker: KohortBroker) -> None:
+def test_an_impossible_request_is_an_error_with_the_reason(broker: KohortBroker) -> None:
     with pytest.raises(KohortBrokerError, match="group absent has no members to join"):
         broker.rebalance("absent")
     with pytest.raises(KohortBrokerError, match="did you mean 'NOT_COORDINATOR'"):
@@ -191,7 +191,7 @@ def test_what_cannot_be_done_is_an_error_with_the_reason(broker: KohortBroker) -
         broker.wait_until_stable("absent", timeout=0)
 
 
-def test_the_broker_ends_with_who_started_it() -> None:
+def test_the_broker_exits_with_its_parent() -> None:
     script = (
         "import os, kohort_testing\n"
         "broker = kohort_testing.KohortBroker()\n"

@@ -139,7 +139,7 @@ def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, grown: Gr
     assert (sorted(grown.out.rglob("*")), (grown.out / "tables.json").read_text()) == before
 
 
-def test_what_a_killed_run_left_does_not_count(spark: SparkSession, grown: Grown) -> None:
+def test_files_of_a_killed_run_do_not_count(spark: SparkSession, grown: Grown) -> None:
     left = grown.out / "events" / "run=9" / "day=2020-01-01" / "part-0.parquet"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half")
@@ -173,7 +173,7 @@ def test_a_directory_of_something_else_is_refused(spark: SparkSession, tmp_path:
         read(spark, str(tmp_path / "nowhere"), "events")
 
 
-def test_a_log_of_nothing_makes_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_log_gives_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log" / PARTITION).mkdir(parents=True)
     run = _run(spark, tmp_path / "log", tmp_path / "out")
     assert (run.records, run.quarantined) == (0, ())
@@ -219,7 +219,7 @@ def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_
     assert read_catalog(spark, out).cluster == "one"
 
 
-def test_the_catalog_says_what_the_tables_look_like() -> None:
+def test_the_catalog_describes_the_tables() -> None:
     result = json.loads(Catalog(tables={"rebalances": Stored(runs=(1,), rows=2)}).to_json())
     assert result["schema_version"] == VERSION
     assert StructType.fromJson(result["tables"]["rebalances"]["schema"]) == TABLES["rebalances"]

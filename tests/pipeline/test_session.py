@@ -76,7 +76,7 @@ def test_workers_run_this_very_python_on_arrow_batches(spark: SparkSession) -> N
     assert sorted((row.id, row.python) for row in rows) == [(number, sys.executable) for number in range(3)]
 
 
-def test_times_are_utc_whatever_the_settings_say(spark: SparkSession) -> None:
+def test_times_are_utc_under_any_settings(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
 
 
@@ -130,7 +130,7 @@ def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -
 
 
 @LONG
-def test_settings_stand_in_no_list_of_processes_and_a_killed_driver_leaves_none(start: StartProgram) -> None:
+def test_settings_are_in_no_list_of_processes_and_no_file_remains(start: StartProgram) -> None:
     source = START.replace("512m", '512m", "spark.hadoop.fs.s3a.secret.key": "a=b: c\\\\\\\\d ü')
     busy = BUSY.replace(
         "    say(spark)",

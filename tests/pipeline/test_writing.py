@@ -60,7 +60,7 @@ def test_every_row_is_written_once(log: Path, tmp_path: Path) -> None:
     assert _ends(manifest) == [(3, max(by_place) + 1)]
 
 
-def test_the_manifest_tells_where_commits_are_and_in_which_order(tmp_path: Path) -> None:
+def test_the_manifest_has_the_ranges_and_order_of_commits(tmp_path: Path) -> None:
     log = Written()
     for index in range(6):
         log.batch([committed("a", index)], timestamp=START_MS)
@@ -101,7 +101,7 @@ def test_files_say_the_version_of_their_schema(log: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("after", [0, 1, 37, 10_000])
-def test_what_is_there_is_not_written_again(log: Path, tmp_path: Path, after: int) -> None:
+def test_existing_records_are_not_written_again(log: Path, tmp_path: Path, after: int) -> None:
     given = [row["offset"] for batch in decoded_batches(log) for row in batch.to_pylist()]
     target = Target(out=str(tmp_path), run=2, after={3: after, 4: 10_000})
     manifest = _manifest(decoded_batches(log), target)
@@ -121,7 +121,7 @@ def test_a_log_that_jumps_between_many_days_holds_few_files_open(tmp_path: Path)
     assert len(_written(tmp_path / "out", "events")) == 200
 
 
-def test_what_cannot_be_read_goes_to_quarantine(tmp_path: Path) -> None:
+def test_unreadable_records_go_to_quarantine(tmp_path: Path) -> None:
     log = Written()
     log.batch([committed("a", 1), (b"\x00\x63", b"unknown"), (None, b"no key")], timestamp=START_MS)
     directory = log.save(tmp_path / "__consumer_offsets-0")
@@ -134,7 +134,7 @@ def test_what_cannot_be_read_goes_to_quarantine(tmp_path: Path) -> None:
     assert _ends(manifest) == [(0, 3)]
 
 
-def test_nothing_makes_no_file(tmp_path: Path) -> None:
+def test_no_rows_make_no_file(tmp_path: Path) -> None:
     assert _manifest([], Target(out=str(tmp_path), run=1)) == []
     assert list(tmp_path.iterdir()) == []
 

@@ -55,7 +55,7 @@ def test_a_package_without_a_data_file_or_with_tests_is_refused() -> None:
     assert "wheel: lacks cli/verbs/demo/sample.yaml" in dist.faults_of_wheel(set())
 
 
-def test_an_sdist_does_not_tell_who_packed_it_and_when() -> None:
+def test_an_sdist_does_not_contain_user_and_time() -> None:
     def packed(mtime: int, owner: str) -> bytes:
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w:gz") as tar:

@@ -28,7 +28,7 @@ def test_work_takes_longer_next_to_other_work() -> None:
     assert loaded > 1.5
 
 
-def test_nothing_is_said_of_a_time_that_was_not_measured() -> None:
+def test_there_is_no_factor_for_an_unmeasured_time() -> None:
     with Slowness() as slowness:
         time.sleep(0.3)
     with pytest.raises(AssertionError, match="measured"):

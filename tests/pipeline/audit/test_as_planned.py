@@ -141,7 +141,7 @@ def test_the_regexes_of_a_consumer_group_are_the_brokers(result: AuditRun) -> No
     assert (own["broker_topics"], own["java_topics"], own["java_gained"], own["java_lost"]) == (2, 2, [], [])
 
 
-def test_what_is_no_snapshot_is_quarantined(run: AuditRun, fleet: Path) -> None:
+def test_other_files_are_quarantined(run: AuditRun, fleet: Path) -> None:
     result = {Path(each.file).name: each.reason for each in run.quarantined}
     assert result == {
         "broken.yaml": "line 5: groups.g.members[0].id: is missing",

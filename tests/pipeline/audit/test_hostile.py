@@ -57,9 +57,7 @@ def test_one_group_does_not_end_the_audit_of_the_others(spark: SparkSession, tmp
     )
 
 
-def test_what_cannot_be_read_of_a_file_does_not_end_the_audit_of_the_rest(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_an_unreadable_group_does_not_end_the_audit_of_the_rest(spark: SparkSession, tmp_path: Path) -> None:
     wanted = {"subscription": {"topics": ["t"]}, "owned": {"t": [0]}}
     file = tmp_path / "a.json"
     snapshot(
@@ -83,7 +81,7 @@ def test_what_cannot_be_read_of_a_file_does_not_end_the_audit_of_the_rest(
     )
 
 
-def test_nothing_is_an_answer_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_fleet_has_an_empty_audit(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here")
     run = audit(spark, [Snapshots(paths=(str(tmp_path),))], SETTINGS, out=str(tmp_path / "out"))
     assert (run.groups, run.verdicts, run.first) == (0, {"consumer": {}}, {"consumer": ()})

@@ -16,7 +16,7 @@ NAMES = tuple(f"team-{number % 40}.orders-{number}" for number in range(1_000))
         "(ab?c)?", "(?i)ORDERS.*", "\\Qa.b\\E.*", "or(ders",
     ],
 )  # fmt: skip
-def test_what_services_have_is_asked(pattern: str) -> None:
+def test_patterns_of_services_are_tried(pattern: str) -> None:
     assert too_slow(pattern, NAMES) is None
 
 
@@ -28,7 +28,7 @@ def test_what_services_have_is_asked(pattern: str) -> None:
         ".*.*.*.*.*.*.*.*x",
     ],
 )  # fmt: skip
-def test_what_may_take_for_ever_is_not(pattern: str) -> None:
+def test_patterns_that_may_take_forever_are_not_tried(pattern: str) -> None:
     assert too_slow(pattern, NAMES) is not None
 
 

@@ -80,7 +80,7 @@ def test_the_partitions_may_be_named_one_by_one(
     assert {"billing", "fraud"} <= of_sample.keys()
 
 
-def test_what_is_damaged_is_quarantined_and_the_rest_is_judged(
+def test_damaged_logs_are_quarantined_and_the_rest_is_judged(
     spark: SparkSession, sample: Path, of_sample: dict[str, tuple[Any, ...]], tmp_path: Path
 ) -> None:
     broken = tmp_path / "data"

@@ -245,7 +245,7 @@ def test_partitions_by_name_or_id() -> None:
     assert (row["state"], row["epoch"], row["previous_epoch"]) == ("unrevoked_partitions", 3, 2)
 
 
-def test_a_topic_that_was_made_again_has_one_name() -> None:
+def test_a_recreated_topic_has_one_name() -> None:
     assert named({ORDERS: (2, 0), AGAIN: (1, 0)}, {ORDERS: "orders", AGAIN: "orders"}) == {
         "orders": [0, 1, 2]
     }

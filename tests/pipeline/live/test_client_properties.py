@@ -27,7 +27,7 @@ def _options(tmp_path: Path, text: str) -> dict[str, str]:
     return client_options(read_properties(file))
 
 
-def test_what_says_how_to_connect_is_kept_and_nothing_else(tmp_path: Path) -> None:
+def test_only_settings_of_the_connection_are_kept(tmp_path: Path) -> None:
     options = _options(
         tmp_path,
         """

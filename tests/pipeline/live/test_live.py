@@ -62,9 +62,7 @@ def test_reading_leaves_nothing_in_the_topic(live_spark: SparkSession, old_broke
     assert _groups_written(live_spark, old_broker) == before
 
 
-def test_a_frame_ends_where_the_topic_ended_when_it_was_made(
-    live_spark: SparkSession, old_broker: Broker
-) -> None:
+def test_a_frame_ends_where_the_topic_ended_at_the_call(live_spark: SparkSession, old_broker: Broker) -> None:
     late, _ = not_held_back(_topic(live_spark, old_broker), "comes-late")
     live = live_events(live_spark, old_broker.bootstrap)
     count = live.count()
@@ -125,7 +123,7 @@ def test_records_after_an_open_transaction_wait_for_its_end(
     assert committed() == [(0, 1), (1, 2)]
 
 
-def test_topics_are_named_by_what_the_cluster_says(
+def test_topic_names_are_the_clusters(
     live_spark: SparkSession, old_broker: Broker, real_log: RealLog
 ) -> None:
     create_topics(old_broker, {"a.topic-with_signs": 1})
@@ -139,7 +137,7 @@ def test_topics_are_named_by_what_the_cluster_says(
     assert any(ORDERS in topics for topics in targets)
 
 
-def test_a_cluster_without_the_topic_says_so(
+def test_a_cluster_without_the_topic_is_an_error(
     live_spark: SparkSession, kafka_jars: Path, tmp_path: Path
 ) -> None:
     broker = Broker(kafka_jars, tmp_path / "fresh")
@@ -154,7 +152,7 @@ def test_a_cluster_without_the_topic_says_so(
         broker.stop()
 
 
-def test_a_cluster_that_is_not_there_says_so(live_spark: SparkSession) -> None:
+def test_an_unreachable_cluster_is_an_error(live_spark: SparkSession) -> None:
     nowhere = f"{HOST}:{free_ports(1)[0]}"
     options = {"kafka.default.api.timeout.ms": "500", "kafka.request.timeout.ms": "400"}
 

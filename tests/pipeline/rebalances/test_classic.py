@@ -50,7 +50,7 @@ def two(**changes: object) -> Band:
     return made
 
 
-def test_members_come_and_go() -> None:
+def test_members_join_and_leave() -> None:
     made = two()
     made.driver.advance(5_000)
     made.members["b"].leave()
@@ -77,7 +77,7 @@ def test_members_come_and_go() -> None:
     assert result.spans(3) == [(a, 1, 0, 10), (b, 2, 10, 15), (a, 3, 15, 16)]
 
 
-def test_what_is_needed_to_look_for_the_last_commits_of_a_member_that_is_gone() -> None:
+def test_departures_have_the_partitions_of_the_member() -> None:
     made = two(session_timeout_ms=9_000)
     made.driver.advance(3_000)
     made.members["a"].heartbeat()
@@ -103,14 +103,14 @@ def test_another_assignor_and_another_subscription() -> None:
     assert [row.assignor for row in result.rebalances] == ["range", "range", "roundrobin", "roundrobin"]
 
 
-def test_more_partitions_are_metadata_and_a_rebalance_without_any_change_is_unknown() -> None:
+def test_more_partitions_are_metadata_and_no_change_is_unknown() -> None:
     made = two()
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3, 4]}})
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3, 4]}})
     assert course_of(made.driver).causes()[2:] == [("classic", 3, "metadata"), ("classic", 4, "unknown")]
 
 
-def test_a_cooperative_group_rebalances_twice_for_one_cause_and_keeps_what_it_may() -> None:
+def test_a_cooperative_group_rebalances_twice_for_one_cause() -> None:
     cooperative = {"protocols": protocols("cooperative-sticky", topics=("foo",))}
     made = band()
     a, b = made.member("a", **cooperative), made.member("b", **cooperative)
@@ -157,7 +157,7 @@ def test_a_group_that_is_deleted_and_created_again_starts_at_1() -> None:
     assert None not in [member for member, *_ in result.spans(0)]
 
 
-def test_generations_that_nothing_was_handed_out_in_are_counted() -> None:
+def test_generations_without_an_assignment_are_counted() -> None:
     made = two()
     a, b = made.members["a"], made.members["b"]
     plain = a.protocols

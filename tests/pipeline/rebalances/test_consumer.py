@@ -21,7 +21,7 @@ def one(**settings: str) -> tuple[Clock, Consumer]:
     return driver, a
 
 
-def test_a_member_joins_and_the_partitions_change_hands() -> None:
+def test_a_member_joins_and_partitions_move() -> None:
     driver, a = one()
     driver.advance(1_000)
     b = Consumer(driver, "b")
@@ -89,7 +89,7 @@ def test_a_topic_that_grows_is_metadata() -> None:
     assert result.spans(5) == [("a", result.rebalances[-1].epoch, 1, None)]
 
 
-def test_epochs_that_come_at_once_have_one_target_and_stand_together() -> None:
+def test_simultaneous_epochs_share_a_target_and_complete_together() -> None:
     driver, a = one()
     b, c = Consumer(driver, "b"), Consumer(driver, "c")
     b.join()
@@ -113,7 +113,7 @@ def test_epochs_that_come_at_once_have_one_target_and_stand_together() -> None:
 
 
 @pytest.mark.parametrize("returns", [True, False])
-def test_a_static_member_that_is_away_has_nothing_and_expires_if_it_does_not_return(returns: bool) -> None:
+def test_an_absent_static_member_has_nothing_and_may_expire(returns: bool) -> None:
     driver, a = one(group_consumer_session_timeout_ms="45000")
     s = Consumer(driver, "s", instance="seat")
     s.join()
@@ -149,7 +149,7 @@ def test_a_static_member_that_is_away_has_nothing_and_expires_if_it_does_not_ret
     ]
 
 
-def test_the_last_member_leaves_the_group_is_deleted_and_made_again() -> None:
+def test_a_group_is_deleted_and_created_again() -> None:
     driver, a = one()
     driver.advance(1_000)
     a.leave()
@@ -178,7 +178,7 @@ def test_a_regex_counts_when_it_is_resolved() -> None:
     assert (last.causes, last.joined, last.members_before, last.members) == (("join",), ("r",), 1, 2)
 
 
-def test_a_compacted_log_tells_the_last_epoch_alone() -> None:
+def test_a_compacted_log_has_only_the_last_epoch() -> None:
     driver, a = one()
     b = Consumer(driver, "b")
     b.join()

@@ -66,7 +66,7 @@ def test_a_classic_group_is_converted_and_the_one_that_converted_it_joins() -> N
     assert [result.spans(number) for number in kept] == [[("x", 1, 0, None)]] * 3
 
 
-def test_a_consumer_group_is_converted_back_when_its_last_member_of_that_protocol_leaves() -> None:
+def test_a_consumer_group_is_converted_back_with_its_last_member() -> None:
     driver, x, n = upgraded()
     driver.advance(1_000)
     n.leave()

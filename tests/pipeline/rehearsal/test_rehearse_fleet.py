@@ -128,7 +128,7 @@ def _first(spark: SparkSession, path: str) -> Mapping[str, Any]:
     return row.asDict()
 
 
-def test_a_group_whose_code_throws_is_a_row_and_ends_nothing(spark: SparkSession, snapshot: Path) -> None:
+def test_an_exception_of_a_group_is_a_row(spark: SparkSession, snapshot: Path) -> None:
     snapshots = Snapshots(paths=(str(snapshot),))
     seen = rehearse_fleet(spark, snapshots, RehearsalTerms(planned=PLANNED)).rehearsals
     run = rehearse_fleet(spark, snapshots, RehearsalTerms(planned=replace(PLANNED, bounce_s=nan)))

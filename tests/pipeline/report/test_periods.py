@@ -40,7 +40,7 @@ def test_overlapping_rebalances_take_the_time_once(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1, 5 * MOST + 7])
-def test_many_rebalances_become_stretches_that_leave_out_none(spark: SparkSession, count: int) -> None:
+def test_many_rebalances_become_spans_that_leave_out_none(spark: SparkSession, count: int) -> None:
     rows = [
         rebalance(
             "g",

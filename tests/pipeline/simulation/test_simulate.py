@@ -104,7 +104,7 @@ def _with_interval(scenario: Scenario, interval: str, variant: Variant) -> Scena
     return replace(scenario, members=members)
 
 
-def test_a_poisoned_seed_is_a_row_and_ends_nothing(spark: SparkSession) -> None:
+def test_an_exception_of_a_seed_is_a_row(spark: SparkSession) -> None:
     one = Case(called="bad.yaml", name="bad", scenario_of=poisoned, settings={})
     done = simulate(spark, [one], SEEDS)
     assert (done.verdicts["held"], done.verdicts["threw"]) == (len(SEEDS) - 1, 1)
@@ -119,7 +119,7 @@ def test_a_poisoned_seed_is_a_row_and_ends_nothing(spark: SparkSession) -> None:
     assert costs["rebalances_worst"] == 3
 
 
-def test_a_seed_that_is_stopped_says_so(spark: SparkSession) -> None:
+def test_a_stopped_seed_is_reported(spark: SparkSession) -> None:
     done = simulate(spark, [case("scale-out")], range(1, 3), RunOptions(limit=50))
     assert done.verdicts == {"held": 0, "known": 0, "fallen": 0, "stopped": 2, "threw": 0}
     assert done.failures[0]["command"] == "kohort simulate scale-out --seed 1 --limit 50 --story"

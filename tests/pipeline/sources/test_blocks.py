@@ -75,7 +75,7 @@ def test_parts_of_a_file_make_the_file(seed: int) -> None:
     assert all(parts)
 
 
-def test_what_is_read_at_once_is_bounded() -> None:
+def test_the_size_of_one_read_is_bounded() -> None:
     data = log(3, 400)
     file = MemoryFile(data)
 
@@ -85,7 +85,7 @@ def test_what_is_read_at_once_is_bounded() -> None:
     assert file.most <= max(BLOCK, longest)
 
 
-def test_a_batch_that_says_it_is_huge_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_with_a_huge_length_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "MOST_BATCH_BYTES", 4 * BLOCK)
     good = encode_batch([(b"k", b"v")], base_offset=0, timestamp=1)
     huge = bytearray(encode_batch([(b"k", bytes(9 * BLOCK))], base_offset=1, timestamp=1))

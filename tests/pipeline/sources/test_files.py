@@ -38,7 +38,7 @@ def test_a_brokers_log_directory(real_log: RealLog) -> None:
     assert all(each.has_index for each in list_segments([str(real_log.data)]).segments)
 
 
-def test_what_a_segment_is_called_says_where_it_belongs(tmp_path: Path) -> None:
+def test_the_name_of_a_segment_is_its_place(tmp_path: Path) -> None:
     partition(tmp_path / "__consumer_offsets-12", 0, 7)
 
     segments = list_segments([str(tmp_path)]).segments
@@ -110,9 +110,7 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
         ("5.log.cleaned",),
     ],
 )
-def test_what_compaction_has_left_is_taken_as_the_loader_takes_it(
-    tmp_path: Path, names: tuple[str, ...]
-) -> None:
+def test_files_of_compaction_are_selected_as_by_the_loader(tmp_path: Path, names: tuple[str, ...]) -> None:
     directory = partition(tmp_path / "__consumer_offsets-3", 0, 5, 9)
     for name in names:
         offset, _, rest = name.partition(".")
@@ -122,7 +120,7 @@ def test_what_compaction_has_left_is_taken_as_the_loader_takes_it(
     assert found(tmp_path) == [str(path) for path in plain_segments(directory)]
 
 
-def test_of_several_copies_the_one_that_has_come_furthest(tmp_path: Path) -> None:
+def test_of_several_copies_the_most_advanced_is_read(tmp_path: Path) -> None:
     behind = partition(tmp_path / "a" / "__consumer_offsets-3", 0, 5)
     ahead = partition(tmp_path / "b" / "__consumer_offsets-3", 0, 9)
     later_leader = partition(tmp_path / "c" / "__consumer_offsets-3", 0, epoch=1)
@@ -148,7 +146,7 @@ def test_a_copy_whose_end_is_torn_or_empty_goes_as_far_as_it_is_whole(tmp_path: 
     ]
 
 
-def test_segments_behind_what_is_there_are_wanted(tmp_path: Path) -> None:
+def test_segments_after_the_existing_offsets_are_read(tmp_path: Path) -> None:
     partition(tmp_path / "__consumer_offsets-3", 0, 5, 9)
     partition(tmp_path / "__consumer_offsets-4", 0, 5)
     listing = list_segments([str(tmp_path)])

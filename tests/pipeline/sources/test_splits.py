@@ -64,7 +64,7 @@ def test_by_the_index_nothing_else_is_read(tmp_path: Path) -> None:
     assert file.most < 4000
 
 
-def test_an_index_with_room_behind_its_entries(tmp_path: Path) -> None:
+def test_an_index_with_reserved_space_after_its_entries(tmp_path: Path) -> None:
     data = batches(200)
     index = index_of(data, tmp_path)
 
@@ -102,7 +102,7 @@ def test_bytes_that_look_like_batches_are_never_cut_at() -> None:
     assert set(found) <= set(positions(data))
 
 
-def test_behind_damage_nothing_is_cut() -> None:
+def test_there_is_no_split_after_damage() -> None:
     data = bytearray(batches(200))
     broken = positions(bytes(data))[100]
     data[broken + 8 : broken + 17] = b"\xff" * 9

@@ -74,7 +74,7 @@ def test_epochs_follow_one_another_where_the_log_is_whole(story: Story, rows: Ro
     assert {(group, gap) for group, gaps in skipped.items() for gap in gaps if gap} == set()
 
 
-def test_who_owns_what_in_the_end_is_what_the_clients_said(story: Story, rows: Rows) -> None:
+def test_the_last_owners_are_those_that_the_clients_reported(story: Story, rows: Rows) -> None:
     held: dict[str, dict[str, dict[str, list[int]]]] = {group: {} for group in story.notes.owned}
     for row in sorted(rows("ownership"), key=lambda row: (row.group, row.topic, row.topic_partition)):
         if row.until is None:
@@ -118,7 +118,7 @@ def test_groups_are_of_their_types(story: Story, rows: Rows) -> None:
     assert last["share"].migration is None
 
 
-def test_what_compaction_took_away_is_not_made_up(story: Story, rows: Rows) -> None:
+def test_compacted_records_are_not_invented(story: Story, rows: Rows) -> None:
     offsets = defaultdict(set)
     for row in rows("events"):
         offsets[row.source].add(row.offset)

@@ -83,7 +83,7 @@ def test_the_tables_have_their_schemas(
                 assert table.where(f.col(column.name).isNull()).count() == 0, column.name
 
 
-def test_the_last_rebalance_is_what_the_broker_described(
+def test_the_last_rebalance_equals_the_brokers_description(
     real_rebalances: DataFrame, real_log: RealLog
 ) -> None:
     last = real_rebalances.groupBy("group").agg(
@@ -108,7 +108,7 @@ def test_the_last_rebalance_is_what_the_broker_described(
     assert {name: found[name] for name in said} == said
 
 
-def test_the_open_spans_are_what_the_members_own(real_ownership: DataFrame, real_log: RealLog) -> None:
+def test_the_open_spans_equal_the_members_partitions(real_ownership: DataFrame, real_log: RealLog) -> None:
     rows = real_ownership.where(f.col("until").isNull() & f.col("member").isNotNull()).collect()
     found = Counter((row.group, row.member, row.topic, row.topic_partition) for row in rows)
     said = Counter(
@@ -123,7 +123,7 @@ def test_the_open_spans_are_what_the_members_own(real_ownership: DataFrame, real
     assert found == said
 
 
-def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None:
+def test_the_causes_equal_the_clients_actions(real_rebalances: DataFrame) -> None:
     """See `tests.coordinator.store.real_log_story`."""
     rows = real_rebalances.orderBy("group", "end", "epoch").collect()
     causes: dict[str, list[str]] = {}
@@ -152,7 +152,7 @@ def test_the_causes_are_what_the_clients_did(real_rebalances: DataFrame) -> None
 
 
 @LONG
-def test_neither_the_order_of_rows_nor_a_second_copy_of_the_log_changes_anything(
+def test_row_order_and_a_second_copy_of_the_log_do_not_matter(
     real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
 ) -> None:
     other = real_events.unionByName(real_events).repartition(3, f.hash("offset", f.lit(7)))

@@ -24,7 +24,7 @@ def test_parse(text: str, host: str, port: int) -> None:
     "text",
     ["", "broker", "broker:", ":9092", "broker:0", "broker:65536", "broker:x", "::1:9092", "[]:1", "b:٩"],
 )
-def test_what_is_no_address_is_refused_with_the_right_form(text: str) -> None:
+def test_an_invalid_address_is_refused_with_the_right_form(text: str) -> None:
     with pytest.raises(
         InvalidAddress, match=r"write it as host:port, for example broker-1:9092 or \[::1\]:9092"
     ):
@@ -36,7 +36,7 @@ def test_an_address_reads_back() -> None:
         assert str(Address.parse(text)) == text
 
 
-def test_bootstrap_servers_keep_their_order_and_come_once() -> None:
+def test_bootstrap_servers_keep_their_order_without_duplicates() -> None:
     assert [str(address) for address in parse_bootstrap("b:2, a:1,,b:2,")] == ["b:2", "a:1"]
     with pytest.raises(InvalidAddress, match="no bootstrap server is given"):
         parse_bootstrap(" , ")

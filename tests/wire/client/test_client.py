@@ -88,7 +88,7 @@ def test_an_older_broker_is_asked_in_its_own_version(api_versions: int) -> None:
     ("newest", "state", "kind"),
     [(5, "Stable", "classic"), (4, "Stable", ""), (3, "", ""), (1, "", ""), (0, "", "")],
 )
-def test_what_an_old_broker_does_not_tell_of_a_group_is_empty(newest: int, state: str, kind: str) -> None:
+def test_fields_that_an_old_broker_does_not_send_are_empty(newest: int, state: str, kind: str) -> None:
     with client_of({"ListGroups": listed("g")}, ALL | {"ListGroups": (0, newest)}) as client:
         (group,) = client.list_groups().groups
     assert (group.group_id, group.protocol_type) == ("g", "consumer")
@@ -173,7 +173,7 @@ def test_a_dead_coordinator_fails_its_groups_only() -> None:
     assert answer.failed["g"].message.startswith(f"{dead}: connection refused.")
 
 
-def test_what_was_found_is_kept_when_a_second_look_up_fails() -> None:
+def test_results_are_kept_when_a_second_lookup_fails() -> None:
     """The only broker knows the coordinator of "g" once; of "h" it says it moved, and then answers no more."""
     both = {"groups": [classic("g", "Stable"), classic("h", "Stable", 16)]}
     answers: Answers = {"DescribeGroups": lambda _: both}
@@ -195,7 +195,7 @@ def test_what_was_found_is_kept_when_a_second_look_up_fails() -> None:
     assert answer.failed["h"].name == "NOT_COORDINATOR"
 
 
-def test_a_broker_without_the_request_says_who_has_it() -> None:
+def test_an_unsupported_request_names_the_release_that_has_it() -> None:
     with client_of({}, coordinates=True) as client:
         place = client.home().address
         failure = client.describe(CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
@@ -221,7 +221,7 @@ def test_committed_offsets_in_every_version(version: int) -> None:
     assert failed["orders", 1].name == "TOPIC_AUTHORIZATION_FAILED"
 
 
-def test_a_connection_closed_while_idle_is_made_again() -> None:
+def test_a_connection_closed_while_idle_is_reopened() -> None:
     answers: Answers = {"ListGroups": listed("g")}
     serve = broker(answers, ALL)
     open_now: list[socket.socket] = []

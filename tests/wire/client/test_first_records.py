@@ -115,7 +115,7 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClien
 
 
 @pytest.mark.kafka
-def test_a_log_that_begins_behind_the_offset(broker: Broker, client: KafkaClient) -> None:
+def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 10)
     delete_records(broker, {(name, 0): 6})

@@ -20,7 +20,7 @@ from wire.errors import Failure
 
 
 @given(st.text(max_size=20), st.integers(min_value=1, max_value=50))
-def test_a_group_is_kept_where_javas_hash_says(group: str, count: int) -> None:
+def test_the_partition_of_a_group_follows_javas_hash(group: str, count: int) -> None:
     assert _partition_of(group, count) == abs(int(string_hashes([group])[0])) % count
 
 

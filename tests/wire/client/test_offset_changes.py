@@ -34,7 +34,7 @@ def committed(client: KafkaClient, group: str) -> Offsets:
 
 
 @pytest.mark.parametrize("version", range(OFFSET_COMMIT.sent[0], OFFSET_COMMIT.sent[1] + 1))
-def test_what_is_committed_is_fetched(
+def test_committed_offsets_are_fetched(
     broker: Broker, client: KafkaClient, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic, group = fresh_topic(broker, 2), fresh_name("payments")

@@ -70,7 +70,7 @@ SECRETS = (
         '{{"error": "invalid_client", "error_description": "who is {}?"}}',
     ],
 )
-def test_nonsense_is_quoted_without_what_could_be_a_secret(answer: str, secret: str) -> None:
+def test_an_unexpected_answer_is_quoted_without_secrets(answer: str, secret: str) -> None:
     made = outcome(lambda: _parse_token(ENDPOINT, answer.format(secret).encode()))
     assert isinstance(made, str)
     assert secret not in made

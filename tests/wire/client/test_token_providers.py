@@ -233,7 +233,7 @@ def test_an_azure_token_is_for_the_namespace(
     assert parse_qs(urlsplit(asked[0].path).query)["resource"] == [resource]
 
 
-def test_an_azure_token_of_the_metadata_service_as_librdkafkas_settings_ask_for_it(tmp_path: Path) -> None:
+def test_an_azure_token_by_librdkafkas_settings(tmp_path: Path) -> None:
     seen: list[Asked] = []
 
     def answer(request: Asked) -> Answer:

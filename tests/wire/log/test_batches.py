@@ -179,7 +179,7 @@ DAMAGE: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("bad", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
-def test_damage_is_said_with_its_place(bad: bytes, said: str) -> None:
+def test_damage_is_reported_with_its_place(bad: bytes, said: str) -> None:
     """The part before it is given first."""
     batches = read_batch_headers(SMALLEST + bad, FILE)
     assert next(batches).base_offset == 0

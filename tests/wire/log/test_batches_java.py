@@ -35,7 +35,7 @@ EMPTIED = {"kind": "emptied", "last_offset_delta": 7, "base_sequence": 3, "trans
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_java_writes_is_read_as_it_was_meant(java: JavaBatches, seed: int) -> None:
+def test_batches_of_java_are_read_correctly(java: JavaBatches, seed: int) -> None:
     log = [made for made in made_log(Random(seed), 40) if made.records and not made.batch.is_control]
     data = java.write([as_json(made) for made in log])
     assert [(batch, records_of(batch, data)) for batch in _placed(data)] == [
@@ -48,7 +48,7 @@ def test_what_java_writes_is_read_as_it_was_meant(java: JavaBatches, seed: int) 
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_written_is_read_by_java_as_it_was_meant(java: JavaBatches, seed: int) -> None:
+def test_java_reads_our_batches_correctly(java: JavaBatches, seed: int) -> None:
     log = made_log(Random(1000 + seed), 40)
     read = java.read(b"".join(made.encoded for made in log))
     for batch in read:

@@ -52,7 +52,7 @@ def test_snappy_without_a_header_is_one_block() -> None:
     assert decompress(Codec.SNAPPY, bytes(cramjam.snappy.compress_raw(data))) == data
 
 
-def test_snappy_behind_a_header_is_blocks() -> None:
+def test_snappy_after_a_header_is_blocks() -> None:
     """As the Java client and Sarama send it; streams that were joined count as one."""
     blocks = [bytes(cramjam.snappy.compress_raw(part)) for part in (b"one ", b"two ", b"three")]
     framed = [len(block).to_bytes(4, "big") + block for block in blocks]

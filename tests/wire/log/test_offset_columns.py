@@ -76,7 +76,7 @@ def mutated(parts: list[bytes], count: int) -> list[bytes]:
     return made
 
 
-def test_values_are_what_the_plain_decoder_says() -> None:
+def test_values_equal_those_of_the_plain_decoder() -> None:
     parts = values() + mutated([part for part in values() if len(part) < 400], 20_000)
     octets, starts, ends = packed(parts)
 
@@ -113,7 +113,7 @@ def test_values_that_brokers_write_are_read_at_once() -> None:
     assert read_offset_values(*packed(parts)).quick.all()
 
 
-def test_keys_are_what_the_plain_decoder_says() -> None:
+def test_keys_equal_those_of_the_plain_decoder() -> None:
     draw = random.Random(SEED)
     keys = [
         encode_key(

@@ -56,7 +56,7 @@ def test_reserved_space_is_torn() -> None:
     assert _faults(data + bytes(4096)) == [(len(data), True)]
 
 
-def test_behind_flipped_bits_the_next_batch_is_found() -> None:
+def test_after_flipped_bits_the_next_batch_is_found() -> None:
     data, positions = _log()
     broken = bytearray(data)
     for number in (2, 3, 7):
@@ -65,7 +65,7 @@ def test_behind_flipped_bits_the_next_batch_is_found() -> None:
     assert _faults(bytes(broken)) == [(positions[2], False), (positions[7], False)]
 
 
-def test_behind_missing_bytes_the_next_batch_is_found() -> None:
+def test_after_missing_bytes_the_next_batch_is_found() -> None:
     data, positions = _log()
     broken = data[: positions[4] + 30] + data[positions[4] + 47 :]
     assert _faults(broken) == [(positions[4], False)]
@@ -77,7 +77,7 @@ def test_garbage_is_one_fault() -> None:
     assert (_starts(garbage), _faults(garbage)) == ([], [(0, False)])
 
 
-def test_what_looks_like_many_batches_ends() -> None:
+def test_bytes_that_look_like_many_batches_are_bounded() -> None:
     # Every other byte a magic, every length as long as the file allows: each candidate would be summed up to the end.
     header = struct.pack(">qiibIhi", 0, 1 << 20, 0, 2, 0, 0, 0)
     hostile = (header + bytes(3)) * 40_000

@@ -140,7 +140,9 @@ DAMAGE: dict[str, tuple[int, bytes, int, str]] = {
 
 
 @pytest.mark.parametrize(("base_offset", "content", "position", "said"), DAMAGE.values(), ids=DAMAGE.keys())
-def test_damage_is_said(tmp_path: Path, base_offset: int, content: bytes, position: int, said: str) -> None:
+def test_damage_is_reported(
+    tmp_path: Path, base_offset: int, content: bytes, position: int, said: str
+) -> None:
     with pytest.raises(DamagedLog, match=said) as error:
         read_segment(_segment(tmp_path, base_offset, content))
     assert error.value.position == position
@@ -182,7 +184,7 @@ def test_a_file_larger_than_segments_are_is_not_read(tmp_path: Path) -> None:
         bytes(16) + b"\x02" + bytes(8),
     ],
 )
-def test_looking_for_batches_behind_a_torn_tail_is_bounded(tmp_path: Path, pattern: bytes) -> None:
+def test_the_search_for_batches_after_a_torn_tail_is_bounded(tmp_path: Path, pattern: bytes) -> None:
     begun = BATCHES[0][:8] + (1 << 30).to_bytes(4, "big") + BATCHES[0][12:]
     path = _segment(tmp_path, 0, begun + b"\x01" + pattern * ((8 << 20) // len(pattern)))
     started = monotonic()
@@ -302,7 +304,7 @@ def test_segments_do_not_overlap(tmp_path: Path) -> None:
     assert error.value.position == LAST
 
 
-def test_what_a_broker_deletes_meanwhile_is_still_read(tmp_path: Path) -> None:
+def test_segments_deleted_meanwhile_are_still_read(tmp_path: Path) -> None:
     _segment(tmp_path, 0, BATCHES[0])
     second = _segment(tmp_path, 2, BATCHES[1])
     log = read_log(tmp_path)
@@ -311,7 +313,7 @@ def test_what_a_broker_deletes_meanwhile_is_still_read(tmp_path: Path) -> None:
     assert next(log).next_offset == 4
 
 
-def test_a_listing_that_compaction_has_overtaken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outdated_listing_during_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments 0 and 4 became one between the listing and the opening."""
     make_files(tmp_path, [f"{A}.log 0-8", f"{C}.log"])
     listings = [[tmp_path / f"{A}.log", tmp_path / f"{B}.log", tmp_path / f"{C}.log"]]
@@ -351,5 +353,5 @@ def _listed(directory: Path) -> list[str]:
         ("00000000000000000042", -1),
     ],
 )
-def test_the_name_of_a_file_says_where_its_segment_begins(name: str, offset: int) -> None:
+def test_the_name_of_a_file_is_its_base_offset(name: str, offset: int) -> None:
     assert base_offset_of(Path(name)) == offset

@@ -109,7 +109,7 @@ def test_a_topic_sent_twice_has_the_partitions_of_both() -> None:
         ("6368616e676564", "topics: a length of 1634625381 does not fit the 1 bytes left at byte 6"),
     ],
 )
-def test_malformed_metadata_says_which_field_and_where(data: str, message: str) -> None:
+def test_malformed_metadata_is_reported_with_field_and_byte(data: str, message: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_subscription(bytes.fromhex(data))
     assert str(caught.value).endswith(message)
@@ -171,6 +171,6 @@ def test_version_3_keeps_everything(
         EmbeddedSubscription(version=1, topics=(), owned={"t": (2**31,)}),
     ],
 )
-def test_what_does_not_fit_is_not_written(subscription: EmbeddedSubscription) -> None:
+def test_values_that_do_not_fit_are_not_written(subscription: EmbeddedSubscription) -> None:
     with pytest.raises(ValueError):
         write_subscription(subscription)

@@ -27,7 +27,7 @@ def test_an_unfinished_frame_is_held() -> None:
 
 
 @pytest.mark.parametrize("length", [-1, -(2**31), MAX_FRAME_BYTES + 1, 2**31 - 1])
-def test_a_length_that_cannot_be_right_is_refused_before_its_bytes_come(length: int) -> None:
+def test_an_invalid_length_is_refused_before_its_bytes_arrive(length: int) -> None:
     with pytest.raises(BadFrame, match=f"a frame of {length} bytes is announced"):
         FrameReader().feed(length.to_bytes(4, "big", signed=True))
 

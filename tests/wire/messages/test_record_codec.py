@@ -99,7 +99,7 @@ def test_a_member_without_the_classic_protocol_differs_from_an_unknown_one() -> 
     assert "classicMemberMetadata" not in json_value(5, absent)["data"]
 
 
-def test_partitions_have_the_epochs_of_their_assignment_behind_a_tag() -> None:
+def test_partitions_have_assignment_epochs_in_a_tagged_field() -> None:
     value = bytes.fromhex(
         f"0000 00000003 00000002 01 02 {TOPIC_ID} 03 00000001 00000002 01 00 09 03 00000003 00000000 01 00"
     )
@@ -139,7 +139,7 @@ def test_bytes_after_a_message_are_ignored() -> None:
     assert decode_value(3, bytes.fromhex("0000 00000003 00 ff"))[1] == {"epoch": 3, "metadataHash": 0}
 
 
-def test_what_the_members_of_a_classic_group_said_is_looked_into() -> None:
+def test_subscriptions_of_classic_members_are_decoded() -> None:
     subscription = bytes.fromhex("0003 00000001 0002 7431 ffffffff 00000000 00000005 0004 7261636b")
     value = encode_value(2, 3, _classic("consumer", subscription, b"\0\1garbage"))
     (member,) = json_value(2, value)["data"]["members"]
@@ -214,7 +214,7 @@ def test_a_key_of_an_unknown_type(number: int) -> None:
         ),
     ],
 )
-def test_what_is_no_value_says_where(hexadecimal: str, message: str) -> None:
+def test_a_malformed_value_is_reported_with_its_byte(hexadecimal: str, message: str) -> None:
     with pytest.raises(DecodeError, match=message):
         decode_value(5, bytes.fromhex(hexadecimal))
 
@@ -234,7 +234,7 @@ def test_a_key_without_a_type(key: bytes) -> None:
         (-1, {"epoch": 1}, "ConsumerGroupMetadataValue has no version -1"),
     ],
 )
-def test_what_cannot_be_written(version: int, fields: dict[str, Any], message: str) -> None:
+def test_fields_that_cannot_be_written(version: int, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         encode_value(3, version, fields)
 

@@ -133,7 +133,7 @@ def test_damaged_messages_are_a_message_or_a_decode_error(api: Api, version: int
 
 
 @each_version
-def test_what_is_cut_off_is_refused(api: Api, version: int) -> None:
+def test_cut_off_bytes_are_refused(api: Api, version: int) -> None:
     response = build_filled(api, version)
     answer = encode(response.__header_schema__(correlation_id=7)) + encode(response)
     api.decode_response(version, answer[4:])
@@ -151,7 +151,7 @@ def answered(api: Api, version: int, **given: Any) -> Any:
     return api.decode_response(version, api.encode_response(version, 1, given)[4:])
 
 
-def test_what_a_version_does_not_have_is_left_out_and_read_as_its_default() -> None:
+def test_fields_of_other_versions_are_left_out_and_have_defaults() -> None:
     fields = {"group_id": "g", "protocol_type": "consumer", "group_state": "Stable", "group_type": "classic"}
     for version, kept in ((2, 2), (4, 3), (5, 4)):
         (group,) = answered(LIST_GROUPS, version, error_code=0, groups=[fields]).groups
