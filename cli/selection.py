@@ -283,10 +283,14 @@ def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[s
     """Those that pass all filters but that of topics, which only a description shows."""
     named = list(dict.fromkeys(selection.groups or ()))
     ways = sum([bool(named), selection.match is not None, selection.all_groups])
-    if ways > 1 or not (ways or selection.filters):
+    if ways > 1:
         raise UsageError(
-            "name groups, or give --match REGEX or --all-groups. "
-            "--type, --state, --protocol and --topic choose among them, and alone among all groups"
+            "give only one of GROUP, --match and --all-groups; filters such as --type narrow it down"
+        )
+    if not (ways or selection.filters):
+        raise UsageError(
+            "no groups given: name them, or select them with --match REGEX, --all-groups, --type, --state, "
+            "--protocol or --topic"
         )
     wanted = group_filter(selection)
     if named:

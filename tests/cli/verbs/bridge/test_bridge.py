@@ -346,7 +346,7 @@ def test_a_lost_connection_ends_it_and_the_group_is_as_before(
     with bridge_at(kohort, tmp_path, f"{HOST}:{relay.port}", group) as running:
         wait_move(running, "restart")
         relay.cut()
-        assert_ended(running, 4, "session ends within 10 s")
+        assert_ended(running, 4, "session expires within 10 s")
     wait_until(lambda: ids(broker, group) == set(before), "the bridge's session ends")
     wait_group(broker, group, members=2)
     assert owned(broker, group) == before
