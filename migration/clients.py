@@ -54,11 +54,11 @@ class Library:
 
 _FETCHES_OFFSETS = (4, 4, 0)
 _SPINS = (
-    "may spin in its network thread until the call times out: two fetches of the same committed offsets at once, and a "
-    "rebalance meanwhile"
+    "may use a whole CPU in its network thread until a call times out, if a rebalance interrupts two simultaneous "
+    "fetches of the same committed offsets"
 )
 _SPINS_SOURCE = "KAFKA-20765 (apache/kafka pull 22747): in kafka-clients 4.4.0, not in 4.3.1, 4.2.1 and 4.1.2"
-"""Looked up in the classes of those jars; 4.3.2 could not be had."""
+"""Checked in the classes of those jars; 4.3.2 was not available."""
 
 _KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIBRARIES: Mapping[str, Library] = {
@@ -90,7 +90,7 @@ LIBRARIES: Mapping[str, Library] = {
             cooperative=(1, 6, 0),
             consumer=(2, 12, 0),
             consumer_wanted=(2, 15, 0),
-            consumer_fault="loops on GROUP_ID_NOT_FOUND, the answer to a refused upgrade",
+            consumer_fault="repeats its request forever when the broker refuses the upgrade (GROUP_ID_NOT_FOUND)",
             cooperative_wanted=(2, 10, 1),
             cooperative_fault="has a bug: a commit during a cooperative rebalance may lose the assignment (before "
             "2.10.0), or the client may keep using bootstrap brokers only (2.10.0)",

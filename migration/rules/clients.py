@@ -122,6 +122,9 @@ def is_there(case: Case, member: str | None) -> bool:
     )
 
 
+_FEATURES = {True: "cooperative rebalancing", False: "the consumer protocol"}
+
+
 def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
     """Level, message and remedy; None without a finding."""
     library, version = client.library, client.version
@@ -139,7 +142,7 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         what = "has no cooperative assignor" if to_cooperative else "does not speak the consumer protocol"
         remedy = f"Keep the present protocol, or move the members to {' or '.join(other)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
-    since = f"can do {destination.value} since {version_text(needed)}"
+    since = f"supports {_FEATURES[to_cooperative]} since {version_text(needed)}"
     if version is None or not (surely_before(version, needed) or surely_since(version, needed)):
         best = version_text(wanted or needed)
         remedy = f"Check that it is {best} or later, and set it with --client {library.name}:VERSION."

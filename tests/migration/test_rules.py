@@ -142,7 +142,9 @@ def test_what_is_true_of_many_members_is_said_once() -> None:
     assert finding.member is None
     assert finding.members == tuple(f"m{number}" for number in range(500))
     assert finding.message.endswith(" 500 members: m0, m1, m2 and 497 more.")
-    assert without_members(finding) == "java can do consumer since 4.0; the version is unknown."
+    assert (
+        without_members(finding) == "java supports the consumer protocol since 4.0; the version is unknown."
+    )
 
 
 def test_members_are_named_so_that_they_can_be_reported_apart() -> None:

@@ -30,13 +30,14 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
     [
         (
             "node-rdkafka:3.5.0", CONSUMER, Level.BLOCKER,
-            "librdkafka can do consumer since 2.12.0, and this is 2.11.1 (bundled in node-rdkafka 3.5.0).",
+            "librdkafka supports the consumer protocol since 2.12.0, and this is 2.11.1 (bundled in node-rdkafka "
+            "3.5.0).",
             "Upgrade node-rdkafka to a release with librdkafka 2.15.0 or later (none is known up to 3.6.1) first, in "
             "a separate rolling restart.",
         ),
         (
             "node-rdkafka:3.6.1", CONSUMER, Level.WARNING,
-            "librdkafka 2.12.0 (bundled in node-rdkafka 3.6.1) loops on GROUP_ID_NOT_FOUND",
+            "librdkafka 2.12.0 (bundled in node-rdkafka 3.6.1) repeats its request forever",
             "Upgrade node-rdkafka to a release with librdkafka 2.15.0 or later (none is known up to 3.6.1) first.",
         ),
         (
@@ -51,10 +52,10 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
             "Check that it is 2.15.0 or later, and set it with --client librdkafka:VERSION.",
         ),
         (
-            "java:4.3.1", CONSUMER, Level.WARNING, "java 4.3.1 may spin", "Upgrade the client to 4.4.0 or later first.",
+            "java:4.3.1", CONSUMER, Level.WARNING, "java 4.3.1 may use", "Upgrade the client to 4.4.0 or later first.",
         ),
         (
-            "java:3.9.1", CONSUMER, Level.BLOCKER, "java can do consumer since 4.0, and this is 3.9.1.",
+            "java:3.9.1", CONSUMER, Level.BLOCKER, "java supports the consumer protocol since 4.0, and this is 3.9.1.",
             "Upgrade the client to 4.4.0 or later first, in a separate rolling restart.",
         ),
     ],
