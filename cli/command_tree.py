@@ -95,7 +95,7 @@ def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None
         def __init__(self, **settings: Any) -> None:
             builds = {name: build for commands in sections.values() for name, build in commands.items()}
             self.lazy = LazyCommands(builds)
-            super().__init__(**settings | {"commands": self.lazy})
+            super().__init__(**settings | {"commands": self.lazy, "subcommand_metavar": "COMMAND [ARGS]…"})
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             if not args and not ctx.resilient_parsing:

@@ -75,8 +75,7 @@ def test_help_lists_every_command_under_a_heading(kohort: Kohort, flag: str) -> 
 
 @pytest.mark.parametrize("family", ["", *FAMILIES])
 def test_no_list_of_commands_shortens_a_summary(kohort: Kohort, family: str) -> None:
-    lines = kohort.quick(f"{family} --help").succeeded(stderr="").stdout.splitlines()
-    assert not [line for line in lines[1:] if "..." in line]
+    assert "..." not in kohort.quick(f"{family} --help").succeeded(stderr="").stdout
 
 
 def test_without_arguments_there_are_five_jobs(kohort: Kohort) -> None:
