@@ -17,12 +17,15 @@ from cli.render.layout import TEXT_WIDTH, block_lines, document_lines, is_parted
 from cli.render.layout import column_lines as colored_lines
 
 USUAL_WIDTH = 80
+MOST_ROWS = 5_000
+"""Rows of a table that are fitted to a terminal and colored: half a second."""
 
 
 def render_table(document: Document, stream: TextIO) -> None:
     """Headings, texts and columns."""
-    color = has_color(stream)
-    if stream.isatty():
+    is_long = any(isinstance(block, Table) and len(block.rows) > MOST_ROWS for block in document.text_blocks)
+    color = has_color(stream) and not is_long
+    if stream.isatty() and not is_long:
         stream.writelines(text_lines(document_lines(document, terminal_width(stream)), color=color))
         return
     before: Block | None = None
