@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Keep together what shares something dear, where files are kept together."""
+    """Keep together tests that share something expensive, if files are kept together."""
     return by_unit(config, log) if config.getoption("dist") == "loadfile" else None
 
 

@@ -1,8 +1,8 @@
 """What `--columns`, `--sort` and `--no-header` make of a document: the same tables, arranged for a script.
 
-A table keeps those of the columns asked for that it has, in the order asked; tables that have none of them, and
-whatever is no table, are left out. Rows that compare equal stay in the order they had, and unknown cells come last
-whichever way is sorted. Numbers are compared as numbers, and texts character by character.
+A table keeps the requested columns that it has, in the requested order; tables that have none of them, and blocks that
+are not tables, are left out. Rows that compare equal keep their order, and unknown cells are last in either direction.
+Numbers are compared as numbers, and texts character by character.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def duration_text(ms: int) -> str:
 
 
 def safe_text(text: str) -> str:
-    """Escape what would steer a terminal: names and metadata come from whoever wrote them."""
+    """Escape what would steer a terminal: names and metadata are untrusted."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

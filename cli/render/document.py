@@ -140,7 +140,7 @@ class Document:
     blocks: Sequence[Block]
     errors: tuple[Problem, ...] = ()
     remarks: tuple[str, ...] = ()
-    """Said beside the data, to the person."""
+    """Notices for a person, in addition to the data."""
     text: Sequence[Block] | None = None
     """What is printed as text, where that is shorter than what pages show."""
     more: str = IN_A_PIPE

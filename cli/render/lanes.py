@@ -103,7 +103,7 @@ class Drawing:
 
 
 def columns_axis(count: int, left: float, widest: float) -> Axis:
-    """An axis of so many columns, none wider than that: few need not fill the page."""
+    """An axis of `count` columns, each at most `widest` wide: few need not fill the page."""
     return Axis(left=left, end=count, unit=min(widest, (WIDTH - left - 6) / max(1, count)))
 
 
@@ -151,7 +151,7 @@ def draw(drawing: Drawing, name: str) -> Iterator[str]:
 
 
 def draw_file(drawing: Drawing) -> Iterator[str]:
-    """The lines of a file of its own, with the styles of a page, light and dark."""
+    """The lines of a separate file, with the styles of a page, light and dark."""
     head, *rest = _lines(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
     yield head
     yield f"<style>{COLORS}{DRAWING}{KINDS}</style>\n"

@@ -129,7 +129,7 @@ def prose_html(text: str) -> str:
 
 
 def shortened_to(name: str, most: int) -> str:
-    """A name of at most so many characters, without its middle where it is longer."""
+    """A name of at most `most` characters, without its middle if it is longer."""
     if len(name) <= most:
         return name
     return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]

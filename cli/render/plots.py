@@ -96,7 +96,7 @@ class Bar:
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """Swatches: style, name and what it comes to."""
+    """Swatches: style, name and sum."""
     yield '<ul class="legend">\n'
     for style, name, total in entries:
         yield (

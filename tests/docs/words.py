@@ -1,7 +1,6 @@
 """Check the repository's texts for the words of `words.txt`: `python -m tests.docs.words`, a part of `make check`.
 
-Names are texts too. Files listed in `words-remaining.txt` are not checked yet, unless they are given as arguments
-(files or folders, which limit the check); `--update` removes the clean ones from the list.
+Names are texts too. Arguments are files or folders to which the check is limited.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-REMAINING = HERE / "words-remaining.txt"
 NOT_OURS = (
     "LICENSE",
     "constraints.txt",
@@ -62,21 +60,16 @@ def _instead(word: str) -> str:
     return next(remedy for expression, remedy in _WORDS.items() if re.fullmatch(expression, word))
 
 
-def main(arguments: list[str]) -> int:
-    given = [each for each in arguments if not each.startswith("-")]
-    command = ["git", "ls-files", "-z", "--", *given]
-    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
-    paths = [path for path in tracked.decode().split("\0") if path and not path.startswith(NOT_OURS)]
-    uses = {path: list(find_uses((ROOT / path).read_text(errors="replace"))) for path in paths}
-    remaining = set(REMAINING.read_text().split()) if REMAINING.exists() and not given else set()
-    if "--update" in arguments:
-        REMAINING.write_text("".join(f"{path}\n" for path in paths if path in remaining and uses[path]))
-    wrong = [(path, use) for path in paths if path not in remaining for use in uses[path]]
-    for path, use in wrong:
-        print(f"{path}:{use.line}: {use.word}: write {use.instead}")
-    if remaining:
-        print(f"{sum(bool(uses.get(path)) for path in remaining)} files are not checked yet")
-    return 1 if wrong else 0
+def main(limits: list[str]) -> int:
+    command = ["git", "ls-files", "-z", "--", *limits]
+    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    found = False
+    for path in tracked:
+        if path and not path.startswith(NOT_OURS):
+            for use in find_uses((ROOT / path).read_text(errors="replace")):
+                found = True
+                print(f"{path}:{use.line}: {use.word}: write {use.instead}")
+    return int(found)
 
 
 if __name__ == "__main__":

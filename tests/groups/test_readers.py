@@ -32,7 +32,7 @@ CASES: dict[str, tuple[tuple[Member, ...], dict[str, Any], TopicUse | None]] = {
     "by-regex": ((BY_REGEX,), {}, TopicUse.SUBSCRIBED),
     "a-regex-matches-whole-names": ((NO_WHOLE_MATCH,), {}, None),
     "a-regex-that-is-none": ((BROKEN_REGEX,), {}, TopicUse.UNKNOWN),
-    "nobody-left": ((), {"offsets": COMMITS}, TopicUse.COMMITTED),
+    "no-member-left": ((), {"offsets": COMMITS}, TopicUse.COMMITTED),
     "stale-offsets": ((BARE,), {"offsets": COMMITS}, TopicUse.COMMITTED),
     "elsewhere": ((BARE,), {"offsets": ELSEWHERE}, None),
     "nothing": ((), {}, None),

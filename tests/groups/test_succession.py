@@ -138,8 +138,8 @@ def test_with_a_known_leader_the_first_of_the_others_precedes() -> None:
     assert leads(led, "old") is True
     assert precedes(led, "old") is True, "it leads already"
     assert precedes(group(*members, leader=members[0].id), "temporary") is True, "it leads already"
-    assert precedes(led, "nobody") is False
-    assert leads(led, "nobody") is False
+    assert precedes(led, "absent") is False
+    assert leads(led, "absent") is False
 
 
 def test_with_an_unknown_leader_the_first_of_all_leads_or_follows() -> None:

@@ -170,7 +170,7 @@ def test_offline_where_asked(group: Group, to: Destination, cluster: Cluster, wh
 
 BLOCKED = {
     "unknown-library": (replace(GROUP, members=(member("m1"),)), CONSUMER, [], ["client-library"]),
-    "unknown-library-of-nobody": (EMPTY, CONSUMER, [], ["client-library"]),
+    "unknown-library-without-members": (EMPTY, CONSUMER, [], ["client-library"]),
     "recorded-but-unheard-of": (
         replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], ["client-library"],
     ),

@@ -319,9 +319,9 @@ TOPIC = ResourceKind.TOPIC
 
 ACCESS_TABLE = {
     "not-asked": (None, Level.INFO, "It is unknown"),
-    "not-told": (Access(problem="CLUSTER_AUTHORIZATION_FAILED"), Level.INFO, "CLUSTER_AUTHORIZATION_FAILED"),
+    "not-authorized": (Access(problem="CLUSTER_AUTHORIZATION_FAILED"), Level.INFO, "CLUSTER_AUTHORIZATION_FAILED"),
     "no-authorizer": (Access(is_open=True), None, ""),
-    "nobody": (Access(), Level.WARNING, "No access control entry allows READ on the group"),
+    "no-one": (Access(), Level.WARNING, "No access control entry allows READ on the group"),
     "one-is-missing": (
         Access(entries=(MAY_READ, _entry(TOPIC, "orders", "READ"))), Level.WARNING, "DESCRIBE refunds:",
     ),

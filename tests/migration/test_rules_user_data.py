@@ -34,7 +34,7 @@ WAYS = {
     "sarama-without": (_group("sarama", "sticky", b"", b""), None),
     "java-sticky-unseen": (_group("java", "sticky", None, None), None),
     "java-sticky-with-data": (_group("java", "sticky", b"abcd"), None),
-    "nobody": (EMPTY, None),
+    "no-member": (EMPTY, None),
 }
 
 

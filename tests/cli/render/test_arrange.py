@@ -167,7 +167,7 @@ def test_durations(ms: int, text: str) -> None:
 
 
 @pytest.mark.parametrize("row", [{"group": "g", "gain_s": 1.5}, SimpleNamespace(group="g", gain_s=1.5)])
-def test_a_column_shows_the_field_of_its_heading_unless_told_otherwise(row: object) -> None:
+def test_a_column_shows_the_field_of_its_heading_by_default(row: object) -> None:
     table = table_of([row], "GROUP", "#GAIN-S", ("##AGAIN", "gain_s"), ("NONE", lambda _: None))
     assert table.columns == columns("GROUP", "#GAIN-S", "##AGAIN", "NONE")
     assert table.rows == [["g", 1.5, 1.5, None]]

@@ -1,4 +1,4 @@
-"""Pages of HTML: whole, harmless, and with everything that was to be shown."""
+"""Pages of HTML: whole, harmless, and with all of their content."""
 
 from __future__ import annotations
 

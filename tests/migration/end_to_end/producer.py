@@ -30,7 +30,7 @@ class SteadyProducer:
             {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "max.in.flight": 1}
         )
         self._partitions = [(name, number) for name, count in topics.items() for number in range(count)]
-        self._watermarks = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "nobody"})
+        self._watermarks = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "absent"})
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._written: Counter[Partition] = Counter()

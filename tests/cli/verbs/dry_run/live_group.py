@@ -124,8 +124,8 @@ class MissedARebalanceError(Exception):
     No dry run can know that.
     A cooperative member that has revoked rejoins at once. Another whose SyncGroup arrives after that must rejoin
     too, without its new assignment: it claims what it had before, and what was meant for it is anybody's.
-    And what a Java group was given twice in hundreds of runs is what comes of one rebalance more: a member that came to
-    lead, and did not subscribe to all topics itself, assigned before it knew the others, and again when it did.
+    And twice in hundreds of runs a Java group got the result of one rebalance more: a member that became the leader,
+    and did not subscribe to all topics itself, assigned before it knew the others, and again when it did.
     """
 
 

@@ -1,6 +1,6 @@
 """`kohort dry-run` on snapshot files gives what Java's own classes give to members that rejoin with what they own.
 
-Random groups pass all stages: written as a snapshot, read by the command, assigned, printed as JSON. Java is told
+Random groups pass all stages: written as a snapshot, read by the command, assigned, printed as JSON. Java gets
 what the members of such a group would send, put together here from the group and not by the code under test.
 """
 

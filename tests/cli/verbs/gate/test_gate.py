@@ -278,9 +278,9 @@ def test_interrupted_while_waiting(scene: Scene) -> None:
 def test_a_cluster_that_does_not_answer_is_asked_again(scene: Scene) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        nobody = f"127.0.0.1:{taken.getsockname()[1]}"
+        unreachable = f"127.0.0.1:{taken.getsockname()[1]}"
         answer = scene.kohort.quick(
-            "gate", scene.plan, "--step", "1", "--wait", "5", "-b", nobody, "--output", "json"
+            "gate", scene.plan, "--step", "1", "--wait", "5", "-b", unreachable, "--output", "json"
         )
     assert (answer.status, answer.document["open"]) == (3, None)
     assert answer.stderr.count("trying again") == 1

@@ -180,7 +180,7 @@ def test_no_secret_is_ever_printed(
     [
         ("{tmp}/missing", 3, "the file does not exist"),
         ("java={tmp}/missing", 3, "the file does not exist"),
-        ("nobody={tmp}/good", 2, "--client-config names 'nobody', which is not a member of billing"),
+        ("absent={tmp}/good", 2, "--client-config names 'absent', which is not a member of billing"),
         ("={tmp}/good", 2, "expected FILE, LIBRARY=FILE or MEMBER=FILE"),
         ("{tmp}", 3, "this is a directory"),
         ("{tmp}/escape", 3, "line 1: \\u must be followed by four hexadecimal digits"),

@@ -210,10 +210,10 @@ def test_an_unsafe_rehearsal_with_faults_is_played_again(
 
 def test_a_file_of_faults_that_is_invalid(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> None:
     faults = tmp_path / "faults.yaml"
-    faults.write_text("kohort: 1\nevents:\n  - at: 1.2+10\n    freeze: nobody\n    for: 3\n")
+    faults.write_text("kohort: 1\nevents:\n  - at: 1.2+10\n    freeze: absent\n    for: 3\n")
     answer = _rehearse(kohort, plan, sample, "--faults", str(faults))
     assert answer.status == 2
-    assert f"{faults}:4: events[0].freeze: there is no member 'nobody'" in answer.stderr
+    assert f"{faults}:4: events[0].freeze: there is no member 'absent'" in answer.stderr
 
 
 def test_the_settings_of_a_configuration_file(
@@ -228,9 +228,9 @@ def test_the_settings_of_a_configuration_file(
         sum(each["without_owner_s"] for each in found["rounds"]) for found in (document, answer.document)
     )
     assert quick < usual
-    refused = _rehearse(kohort, plan, sample, "--client-config", f"nobody={file}")
+    refused = _rehearse(kohort, plan, sample, "--client-config", f"absent={file}")
     assert refused.status == 2
-    assert "--client-config names 'nobody', which is not a member of billing" in refused.stderr
+    assert "--client-config names 'absent', which is not a member of billing" in refused.stderr
 
 
 def test_what_plays_a_seed_again_names_the_configuration(
