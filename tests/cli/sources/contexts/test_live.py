@@ -72,7 +72,7 @@ def test_a_preview_says_where_and_who_said_so(rig: Rig, broker: Broker, group: s
         for command in (["delete", group], ["config", "set", group, "consumer.session.timeout.ms=45000"]):
             answer = rig(*command, *arguments, "--output", "json", **env)
             assert (answer.status, answer.document["executed"]) == (0, False)
-            assert f"kohort: on {place}" in answer.stderr.splitlines()
+            assert f"kohort: the target is {place}" in answer.stderr.splitlines()
     answer = rig("delete", group, "-b", where)
     assert (answer.status, answer.stderr.count("\n")) == (0, 1)
 
