@@ -109,16 +109,16 @@ def can_ask() -> bool:
 
 def ask(question: str, place: SourceOrigin | None = None) -> bool:
     """Ask on the terminal; only `y` and `yes` confirm, for a protected context only its name."""
-    notice(question)
-    if place is not None:  # printed before, but the change may fill the screen by now
-        notice(f"the target is {place}")
-    name = place.name if place is not None and place.is_protected else None
-    wanted = f"{name} is protected. Type its name" if name else "Type yes"
     with cleared():
+        notice(question)
+        if place is not None:  # printed before, but the change may fill the screen by now
+            notice(f"the target is {place}")
+        name = place.name if place is not None and place.is_protected else None
+        wanted = f"{name} is protected. Type its name" if name else "Type yes"
         print(f"{wanted} to continue: ", end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        print(file=sys.stderr)  # Ctrl-D leaves the cursor after the question
+        if not answer.endswith("\n"):
+            print(file=sys.stderr)  # Ctrl-D leaves the cursor after the question
     if name:
         return answer.strip() == name
     return answer.strip().lower() in ("y", "yes")
