@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.counts import counted
 from cli.findings import finding_item, hidden_notes
-from cli.render.document import Block, Document, Heading, Text, fields, table_of
+from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
@@ -32,6 +32,7 @@ def diagnosis_document(
         data={"groups": [_data(each) for each in found]},
         blocks=blocks,
         errors=problems,
+        more="" if verbose else VERBOSE,
         remarks=tuple(_unchecked(found, verbose=verbose)) if output in IN_FULL else (),
     )
 

@@ -15,7 +15,7 @@ from typer.core import TyperOption
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.progress import each_shown
-from cli.render.document import Document
+from cli.render.document import VERBOSE, Document
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import Read, Source
@@ -254,14 +254,15 @@ def document_of(
     """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
     from cli.verbs.plan.view import plan_document, readiness_document
 
+    more = "" if verbose else VERBOSE
     if is_single(selection):
         from cli.verbs.plan.summary import summary_blocks, verbose_blocks
 
         plan, rehearsal = planned[0].plan, planned[0].rehearsal
         blocks = verbose_blocks if verbose else summary_blocks
         text = list(blocks(plan, write, rehearsal))
-        return replace(plan_document(plan, problems, write, rehearsal), text=text)
-    return readiness_document([each.plan for each in planned], problems)
+        return replace(plan_document(plan, problems, write, rehearsal), text=text, more=more)
+    return replace(readiness_document([each.plan for each in planned], problems), more=more)
 
 
 def status_of(planned: Sequence[Planned]) -> ExitStatus:
