@@ -23,7 +23,7 @@ LEAST_TAIL = 4
 _STAGES: Sequence[frozenset[str]] = (
     frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
     frozenset({"HOST", "COORDINATOR(ID)"}),
-    frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"}),
+    frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS", "FROM"}),
     frozenset({"GROUP"}),
     frozenset({"TOPIC"}),
 )
