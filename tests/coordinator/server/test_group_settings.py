@@ -43,5 +43,5 @@ def test_a_setting_that_is_unknown_is_named_with_its_group(tmp_path: Path) -> No
     _, data = cluster(tmp_path, {})
     data.set_config(ConfigKind.GROUP, "g", {"x": "y"})
     data.close()
-    with pytest.raises(Unusable, match=r"the settings of group g: .*Unknown group config name: x"):
+    with pytest.raises(Unusable, match=r"the configs of group g: .*Unknown group config name: x"):
         cluster(tmp_path, {})

@@ -234,7 +234,7 @@ def test_stops_when_the_disk_is_full_and_continues_when_there_is_room(tmp_path: 
             assert refused == ErrorCode.NOT_COORDINATOR
             assert acknowledged > 10
             assert served.wait() == 3
-        assert "No space left on device. The server ends" in served.stderr
+        assert "No space left on device. The server stops" in served.stderr
         assert "Traceback" not in served.stderr
         ballast.unlink()
         with serving(data) as served:
