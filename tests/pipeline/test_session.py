@@ -190,7 +190,7 @@ def test_a_second_master_is_refused(spark: SparkSession) -> None:
 
 def test_spark_connect_is_refused(spark: SparkSession) -> None:
     with (
-        pytest.raises(MissingSpark, match=r"not through Spark Connect \(sc://far\)"),
+        pytest.raises(MissingSpark, match=r"not Spark Connect \(sc://far\)"),
         session(SessionSettings(master="sc://far")),
     ):
         pass
