@@ -125,14 +125,29 @@ def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[in
     ones in a sentence.
     """
     widths = column_widths(columns, rows)
+    _narrow(widths, _folded_least(columns, rows, widths), width)
+    return widths
+
+
+def foldable_width(columns: Sequence[Column], rows: Texts) -> int:
+    """How much narrower the table becomes at most if its texts are folded, and its ids left as they are."""
+    widths = column_widths(columns, rows)
+    least = _folded_least(columns, rows, widths)
+    ids = frozenset[str]().union(*_STAGES)
+    return sum(
+        widths[position] - each for position, each in least.items() if columns[position].name not in ids
+    )
+
+
+def _folded_least(columns: Sequence[Column], rows: Texts, widths: Sequence[int]) -> dict[int, int]:
+    """The least width of each column that can be folded."""
     least: dict[int, int] = {}
     for position, column in enumerate(columns):
         if not column.number:
             half = min(PROSE, (widths[position] + 1) // 2)
             longest = max((_longest_word(row[position]) for row in rows), default=0)
             least[position] = max(_head_width(column), half, longest)
-    _narrow(widths, least, width)
-    return widths
+    return least
 
 
 def _longest_word(text: str) -> int:

@@ -17,6 +17,7 @@ from cli.render.document import Block, Checklist, Code, Column, Document, Headin
 from cli.render.fit import (
     GAP,
     column_widths,
+    foldable_width,
     folded_widths,
     head_lines,
     repeating_columns,
@@ -128,7 +129,8 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
             left = [heads[position] for position in rest]
             inner = [[row[position] for position in rest] for row in texts]
             if rows is not texts:
-                inner = shortened_ids(left, inner, width)
+                room = width + (foldable_width(left, inner) if folds else 0)
+                inner = shortened_ids(left, inner, room)
             widths = folded_widths(left, inner, width) if folds else column_widths(left, inner)
             if table_width(widths) <= width:
                 cells = _with_texts([[row[position] for position in rest] for row in pieces], inner)
@@ -182,7 +184,7 @@ def _folded_cell(text: str, width: int) -> list[str]:
     """A text in lines of a width, broken between words where there are any."""
     if text_width(text) <= width:
         return [text]
-    if text.isascii():
+    if text_width(text) == len(text):
         return wrap(text, width, break_on_hyphens=False) or [text]
     from rich.cells import chop_cells
 
