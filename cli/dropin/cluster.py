@@ -55,8 +55,8 @@ def client_of(source: LiveSource, instead: str) -> KafkaClient:
     """
     if source.client is None:
         raise CommandError(
-            f"this is not done on {source.name}, where librdkafka alone can log in "
-            f"(sasl.mechanism={source.settings.sasl_mechanism}): {instead} does it"
+            f"only librdkafka supports the login of {source.name} "
+            f"(sasl.mechanism={source.settings.sasl_mechanism}), and it cannot do this; use {instead}"
         )
     return source.client
 

@@ -135,8 +135,8 @@ class ClusterWriter:
         client = self._source.client
         if client is None:
             raise UsageError(
-                f"{undone} on {self._source.name}: that needs a login that librdkafka alone "
-                f"knows (sasl.mechanism={self._source.settings.sasl_mechanism}); Kafka's own tools can"
+                f"{undone} on {self._source.name}: only librdkafka supports its login "
+                f"(sasl.mechanism={self._source.settings.sasl_mechanism}), and it cannot do this; use Kafka's own tools"
             )
         return client
 
