@@ -7,7 +7,7 @@ LATE_COMMIT = "late-commit"
 the partition: OffsetCommit does not order the commits of one generation or epoch, so the offset decreases, or another
 member's is overwritten (I7)."""
 
-TOPIC_RECREATED = "topic-recreated"
+TOPIC_RECREATED = "created-anew"
 """A topic is deleted and recreated. KIP-848 assigns its partitions by the new id, at once, while the former owner still
 has those of the old one, which have the same names (I1, I2); offsets that were committed late for the old topic are
 beyond the end of the new one, and decrease (I7)."""

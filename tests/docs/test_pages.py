@@ -7,11 +7,13 @@ Pictures that a page draws are compared with those in its folder. KOHORT_WRITE_G
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from cli.app import OVERVIEW
 from tests.docs.pages import DOCS, ROOT, as_a_reader, blocks, pages, shown
 
 FROM_NOTHING = {DOCS / "tutorial.md"}
@@ -46,8 +48,17 @@ def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
 
 
 def test_the_main_job_is_in_the_readme() -> None:
-    commands = [command for block in blocks(ROOT / "README.md", "console") for command in block.commands]
+    readme = ROOT / "README.md"
+    assert readme.stat().st_size <= 9 * 1024
+    commands = [command for block in blocks(readme, "console") for command in block.commands]
     for verb in ("list", "describe", "validate-regex", "dry-run", "plan"):
         assert any(
             command.startswith(f"kohort {verb} ") or command == f"kohort {verb}" for command in commands
         )
+
+
+def test_the_readme_has_the_jobs_that_kohort_alone_shows() -> None:
+    jobs = re.findall(r"^  (\S.*?)  +kohort ", OVERVIEW, re.M)
+    headings = re.findall(r"^### (.*)$", (ROOT / "README.md").read_text(), re.M)
+    assert len(jobs) == 5
+    assert all(heading.startswith(job) for heading, job in zip(headings, jobs, strict=True))
