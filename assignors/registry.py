@@ -125,12 +125,13 @@ def _message(name: str, side: Side, leader: Leader | None) -> str:
         return "'stream' is the assignor of Kafka Streams: it assigns tasks, which cannot be computed here"
     names = known(side, leader)
     where = "the broker" if side is Side.BROKER else f"a {(leader or Leader.JAVA).value} leader"
-    message = f"{where} has no assignor {name!r}; it has {', '.join(names)}"
+    message = f"{where} has no assignor {name!r}"
     nearest = _nearest(name, names)
     if nearest is not None:
-        return f"{message}. Did you mean {nearest!r}?"
+        return f"{message}; did you mean {nearest}?"
     elsewhere = sorted({_place(a) for a in BUILT_IN if a.name == name})
-    return f"{message}. {name!r} exists for {' and '.join(elsewhere)}." if elsewhere else message
+    hint = f". {name!r} exists for {' and '.join(elsewhere)}." if elsewhere else ""
+    return f"{message}; it has {', '.join(names)}{hint}"
 
 
 def _nearest(name: str, names: Sequence[str]) -> str | None:

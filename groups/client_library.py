@@ -68,6 +68,10 @@ _FROM_IDS = tuple(
 )
 
 
+NOT_KNOWN = "not known"
+"""`known_by` of a member of which nothing suggests the library."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLibrary:
     """A library's name, None when unknown, and the source of that knowledge."""
@@ -108,7 +112,7 @@ def library_of(member: Member) -> KnownLibrary:
             return _inferred(name, "client id")
     if _is_static_java(member):
         return _inferred("java", "client id")
-    return KnownLibrary(name=None, known_by="not known")
+    return KnownLibrary(name=None, known_by=NOT_KNOWN)
 
 
 def _inferred(name: str, of: str) -> KnownLibrary:

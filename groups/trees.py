@@ -261,7 +261,7 @@ class Trees:
         cutoff = 0.6 if self._unknown is None else 0.75
         near = closest(str(name), [each for each in known if each not in value], cutoff)
         if near:
-            raise Malformed(f"unknown field; did you mean {near!r}?", str(name))
+            raise Malformed(f"unknown field; did you mean {near}?", str(name))
         if self._unknown is None:
             raise Malformed("unknown field" + (f"; {self._advice}" if self._advice else ""), str(name))
         self._unknown.append((value, name))

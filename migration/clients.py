@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from groups.bindings import Binding, binding_named, bundled
-from groups.client_library import MIXING, KnownLibrary, canonical_library, library_of
+from groups.client_library import MIXING, NOT_KNOWN, KnownLibrary, canonical_library, library_of
 from groups.model import Group, GroupType, Member
 from migration.client_config import ClientConfig
 
@@ -145,7 +145,7 @@ class MemberClient:
     binding: Binding | None = None
     """The binding of librdkafka that was named, where one was."""
     binding_version: str | None = None
-    known_by: str = "unknown"
+    known_by: str = NOT_KNOWN
     shown: KnownLibrary | None = None
     """What the member itself shows, where another library was declared."""
     is_inferred: bool = False

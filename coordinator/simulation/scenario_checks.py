@@ -15,7 +15,7 @@ from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartiti
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError
 from groups.trees import Malformed, shown
-from wire.suggestion import closest
+from wire.suggestion import did_you_mean
 
 MAX_SECONDS = 30 * 86_400
 CLASSIC, CONSUMER = "classic", "consumer"
@@ -50,11 +50,11 @@ def check_settings(
 
 def unknown(what: str, name: str, known: Collection[str]) -> str:
     """The message for a name that does not exist, with the nearest one, or those that exist."""
-    near = closest(name, sorted(known))
-    if near:
-        return f"there is no {what} {shown(name)}; did you mean {near!r}?"
-    listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
-    return f"there is no {what} {shown(name)}" + (f", only {listed}" if known else "; none is listed")
+    hint = did_you_mean(name, sorted(known))
+    if not hint:
+        listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
+        hint = f", only {listed}" if known else "; none is listed"
+    return f"there is no {what} {shown(name)}{hint}"
 
 
 def check_faults(faults: Faults) -> None:

@@ -340,7 +340,7 @@ def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
     for key in tree:
         near = closest(str(key), verbs)
         if near and key not in ("at", "topics"):
-            return Malformed(f"unknown verb; did you mean {near!r}?", key)
+            return Malformed(f"unknown verb; did you mean {near}?", key)
     return Malformed(f"has no verb; one of {', '.join(verbs)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.bindings import first_with
+from groups.client_library import NOT_KNOWN
 from groups.findings import Finding, Level
 from groups.model import GroupType
 from migration.clients import (
@@ -36,7 +37,7 @@ def library_is_known(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "client-library",
             members=members,
-            message=f"The client library of {_who(members)} is unknown ({why}).",
+            message=f"The client library of {_who(members)} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
             remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
             f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
             source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",

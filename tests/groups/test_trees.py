@@ -109,7 +109,7 @@ def test_what_is_unknown_is_written_as_null_or_left_out() -> None:
         ("items: {a: {data: '*'}}", 1, 19, "items.a.data: expected base64, found '*'"),
         ("items: {a: {ready: yes}}", 1, 20, "items.a.ready: expected true or false, found 'yes'"),
         ("items: {a: {share: nan}}", 1, 20, "items.a.share: 'nan' is out of range"),
-        ("items: {a: {form: x}}", 1, 19, "items.a.form: unknown field; did you mean 'from'?"),
+        ("items: {a: {form: x}}", 1, 19, "items.a.form: unknown field; did you mean from?"),
         ("items: {a: {zzz: x}}", 1, 18, "items.a.zzz: unknown field; ask"),
         ("items: {a: {name: x}}", 1, 19, "items.a.name: unknown field"),
         ("items: []", 1, 8, "items: expected a mapping, found a list"),

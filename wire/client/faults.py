@@ -7,9 +7,10 @@ from typing import Any
 
 from wire.client.client import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import UnsupportedApi, refused
+from wire.client.errors import KafkaError, UnsupportedApi, refused
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Steps, run
+from wire.errors import ErrorCode
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 
 
@@ -39,5 +40,13 @@ def _ask(request: dict[str, Any], connection: Connection, deadline: Deadline) ->
         )
     (response,) = yield from connection.ask_once(KOHORT_FAULT, [request], deadline)
     if response.error_code:
+        if response.error_code == ErrorCode.INVALID_REQUEST:
+            # The message is the whole reason: the code says nothing more.
+            raise KafkaError(
+                str(connection.address),
+                response.error_code,
+                ErrorCode.INVALID_REQUEST.name,
+                response.error_message,
+            )
         raise refused(connection.address, KOHORT_FAULT.name, response.error_code, response.error_message)
     return response

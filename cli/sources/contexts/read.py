@@ -94,8 +94,8 @@ class _Reader:
             return None
         name = self._text(entry)
         if name not in found:
-            hint = nearest(name, found) or f"The file contains {listed_names(found)}."
-            raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}. {hint}")
+            hint = suggestion(name, found) or f". The file contains {listed_names(found)}."
+            raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}{hint}")
         return name
 
     def _context(self, entry: MappingEntry) -> Context:
@@ -239,9 +239,9 @@ class _Reader:
             return OutputFormat(text)
         except ValueError:
             names = [each.value for each in OutputFormat]
-            hint = nearest(text, names) or f"It is one of {', '.join(names)}."
+            hint = suggestion(text, names) or f"; it is one of {', '.join(names)}."
             raise self._error(
-                entry.value.span, f"output: {clipped(text)!r} is not an output format. {hint}"
+                entry.value.span, f"output: {clipped(text)!r} is not an output format{hint}"
             ) from None
 
     def _flag(self, entry: MappingEntry) -> bool:
@@ -266,11 +266,11 @@ class _Reader:
     def _check_keys(self, entries: Iterable[MappingEntry], known: Iterable[str], of_what: str) -> None:
         for entry in entries:
             if entry.name not in known:
-                hint = nearest(entry.name, known) or f"Known are {', '.join(known)}."
+                hint = suggestion(entry.name, known) or f". Known are {', '.join(known)}."
                 # A misplaced value may be a secret.
                 is_shown = len(entry.name) <= MAX_SHOWN and not is_secret(of_what, entry.name)
                 name = entry.name if is_shown else "this"
-                raise self._error(entry.key.span, f"{name} is not a key {of_what}. {hint}")
+                raise self._error(entry.key.span, f"{name} is not a key {of_what}{hint}")
 
     def _error(self, span: TextSpan, message: str) -> ConfigFileError:
         return ConfigFileError(self.path, span.line, message, column=span.column)
@@ -293,11 +293,11 @@ _READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
 """By the key, which is also the field's name."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """`Did you mean contexts?`, or None if nothing is similar."""
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """As `did_you_mean`, which a dash instead of an underscore does not affect."""
     options = {each.replace("-", "_"): each for each in known}
     near = closest(name.replace("-", "_"), options)
-    return f"Did you mean {options[near]}?" if near else None
+    return f"; did you mean {options[near]}?" if near else ""
 
 
 def listed_names(names: Collection[str]) -> str:

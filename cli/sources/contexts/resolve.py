@@ -207,10 +207,10 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
             "`kohort context add` writes it"
         )
     if name not in contexts.by_name:
-        from cli.sources.contexts.read import listed_names, nearest
+        from cli.sources.contexts.read import listed_names, suggestion
 
-        hint = nearest(name, contexts.by_name) or f"It contains {listed_names(contexts.by_name)}."
-        raise UsageError(f"{said}there is no context {name!r} in {contexts.path}. {hint}")
+        hint = suggestion(name, contexts.by_name) or f". It contains {listed_names(contexts.by_name)}."
+        raise UsageError(f"{said}there is no context {name!r} in {contexts.path}{hint}")
     return contexts, contexts.by_name[name]
 
 

@@ -131,7 +131,7 @@ PROPERTIES = [
             status=UNREADABLE,
         )
         for file, words in {
-            "unknown_key": "2: 'sasl.pasword' is not a Kafka client property. Did you mean sasl.password?",
+            "unknown_key": "2: 'sasl.pasword' is not a Kafka client property; did you mean sasl.password?",
             "no_text": "1: byte 10 is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
         }.items()
     ),

@@ -251,8 +251,8 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
 SCRAM = 'sasl.jaas.config=x.ScramLoginModule required username="a" password="s3cret";'
 MISTAKES = {
-    "\nsasl.mecanism=PLAIN": "line 2: 'sasl.mecanism' is not a Kafka client property. Did you mean sasl.mechanism?",
-    "acks=1\nbootstrap.server=b:9092": "line 2: 'bootstrap.server' is not a Kafka client property. Did you mean boot",
+    "\nsasl.mecanism=PLAIN": "line 2: 'sasl.mecanism' is not a Kafka client property; did you mean sasl.mechanism?",
+    "acks=1\nbootstrap.server=b:9092": "line 2: 'bootstrap.server' is not a Kafka client property; did you mean boot",
     "zzz=1": "line 1: 'zzz' is not a Kafka client property. Remove the line, or check the key's spelling.",
     r"a=\u1": "line 1: \\u must be followed by four hexadecimal digits.",
     "config.providers=file": "line 1: config.providers are not supported. Write the values themselves",
@@ -351,7 +351,7 @@ def test_keys_of_other_programs_and_newer_clients_are_ignored(
 )
 def test_a_misspelt_key_is_refused(tmp_path: Path, key: str) -> None:
     escaped = key.replace(" ", "\\ ")
-    assert f"line 1: {key!r} is not a Kafka client property." in refused(tmp_path, f"{escaped}=1")
+    assert f"line 1: {key!r} is not a Kafka client property" in refused(tmp_path, f"{escaped}=1")
 
 
 def test_the_command_names_the_keys_that_it_ignores(kohort: Kohort, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_what_else_can_be_set() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("hearbeat.interval.ms", "1", "did you mean 'heartbeat.interval.ms'"),
+        ("hearbeat.interval.ms", "1", "did you mean heartbeat.interval.ms"),
         ("heartbeat.interval.ms", "soon", "number of ms"),
         ("session.timeout.ms", "2000", "heartbeat"),
         ("loss", "2", "from 0 to 1"),

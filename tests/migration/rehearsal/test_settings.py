@@ -34,7 +34,7 @@ def test_a_bound_of_the_brokers_gives_way_where_it_is_in_the_way() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reported"),
     [
-        ("max.poll.intervall.ms", "1", "did you mean 'max.poll.interval.ms'"),
+        ("max.poll.intervall.ms", "1", "did you mean max.poll.interval.ms"),
         ("max.poll.interval.ms", "soon", "a number of ms"),
         ("loss", "0.1", "there is no setting 'loss'"),
         ("library", "java", "there is no setting 'library'"),

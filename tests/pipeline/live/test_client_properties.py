@@ -160,7 +160,7 @@ def test_keys_of_other_programs_are_left_out(tmp_path: Path) -> None:
         (
             "ssl.trustore.location=ca.pem",
             1,
-            "is not a Kafka client property. Did you mean ssl.truststore.location",
+            "is not a Kafka client property; did you mean ssl.truststore.location",
         ),
         ("zzz=1", 1, "'zzz' is not a Kafka client property"),
         ("\nclient.id=\\u12", 2, "four hexadecimal digits"),

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from wire.client.config.client_keys import ALL_KEYS
 from wire.java_properties import Property
-from wire.suggestion import closest
+from wire.suggestion import did_you_mean
 
 _SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)
 """Words separated by dots, such as `schema.registry.url` and `value.subject.nameStrategy`."""
@@ -32,20 +32,16 @@ def is_refused(key: str, present: Collection[str]) -> bool:
 
 def refusal_of(key: str) -> str:
     """Why the key is refused, and what to write instead."""
-    near = closest(key, ALL_KEYS)
-    hint = f"Did you mean {near}?" if near else "Remove the line, or check the key's spelling."
-    return f"{key!r} is not a Kafka client property. {hint}"
+    hint = did_you_mean(key, ALL_KEYS) or ". Remove the line, or check the key's spelling."
+    return f"{key!r} is not a Kafka client property{hint}"
 
 
 def remark_on(unknown: Iterable[Property]) -> str:
     """The remark about the unknown keys of a file, in the order of the file."""
-    keys = ", ".join(f"{entry.key} (line {entry.line}{_hint(entry.key)})" for entry in unknown)
+    keys = ", ".join(
+        f"{entry.key} (line {entry.line}{did_you_mean(entry.key, ALL_KEYS, _SIMILAR)})" for entry in unknown
+    )
     return f"ignored, as they are not Kafka client properties known to Kohort: {keys}"
-
-
-def _hint(key: str) -> str:
-    near = closest(key, ALL_KEYS, _SIMILAR)
-    return f"; did you mean {near}?" if near else ""
 
 
 def _misspelt(key: str) -> str | None:

@@ -111,7 +111,7 @@ NOT_ADDED = {
     "password": (["-b", "k:1", "--property", f"sasl.password={SECRET}"], "which would stay in the shell's history"),
     "jaas": (["-b", "k:1", "--property", f"sasl.jaas.config=x password={SECRET};"], "--secret sasl.jaas.config asks"),
     "url": (["-b", "k:1", "--property", f"client.id=a://u:{SECRET}@h"], "is a secret"),
-    "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "Did you mean sasl.password?"),
+    "misspelled": (["-b", "k:1", "--property", f"sasl.pasword={SECRET}"], "did you mean sasl.password?"),
     "as-key": (["-b", "k:1", "--secret", f"sasl.password={SECRET}"], "a KEY without a value"),
     "no-value": (["-b", "k:1", "--property", "client.id"], "--property expects KEY=VALUE"),
     "twice": (["-b", "k:1", "--property", "client.id=a", "--secret-env", "client.id=B"], "client.id is given twice"),
@@ -164,7 +164,7 @@ def test_use_and_rename(rig: Rig) -> None:
 def test_a_name_that_is_not_there(rig: Rig) -> None:
     rig.write(TWO)
     for arguments in (["use", "stagin"], ["show", "stagin"], ["remove", "stagin"], ["rename", "stagin", "x"]):
-        said = f"kohort: there is no context 'stagin' in {rig.file}. Did you mean staging?\n"
+        said = f"kohort: there is no context 'stagin' in {rig.file}; did you mean staging?\n"
         assert rig("context", *arguments) == Answer(status=2, stdout="", stderr=said)
     assert rig.file.read_text() == TWO
     rig("context use").assert_said(2, "name a context or give --none")
@@ -276,7 +276,7 @@ def test_show_says_what_a_client_would_complain_of(rig: Rig) -> None:
     answer = rig("context show a")
     assert answer.status == 3
     place = f"{rig.file}, line 5, column 7: the context a"
-    assert f"{place}: 'sasl.pasword' is not a Kafka client property." in answer.stderr
+    assert f"{place}: 'sasl.pasword' is not a Kafka client property;" in answer.stderr
     assert "sasl.pasword" in answer.stdout
 
 

@@ -101,8 +101,8 @@ def test_a_topic_changes(fault: Faults) -> None:
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
-        ("error NOT_CORDINATOR", 4, "did you mean 'NOT_COORDINATOR'?"),
-        ("delay 2s --api Hartbeat", 4, "did you mean 'Heartbeat'?"),
+        ("error NOT_CORDINATOR", 4, "did you mean NOT_COORDINATOR?"),
+        ("delay 2s --api Hartbeat", 4, "did you mean Heartbeat?"),
         ("delay soon", 2, "'soon' is not a duration"),
         ("delay 2s-1s", 4, "the shortest and the longest"),
         ("expire billing m-1", 4, "there is no group billing"),

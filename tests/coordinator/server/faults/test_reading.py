@@ -40,12 +40,12 @@ def test_an_event_is_written_as_it_is_read(tree: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("tree", "path", "said"),
     [
-        ({"dely": 2}, ("dely",), "did you mean 'delay'?"),
+        ({"dely": 2}, ("dely",), "did you mean delay?"),
         ({"delay": 2, "drop": "answer"}, ("drop",), "one verb"),
         ({"delay": -1}, ("delay",), "out of range"),
         ({"delay": [2, 1]}, ("delay",), "shortest"),
-        ({"delay": 1, "api": "Hartbeat"}, ("api",), "did you mean 'Heartbeat'?"),
-        ({"error": "NOT_CORDINATOR"}, ("error",), "did you mean 'NOT_COORDINATOR'?"),
+        ({"delay": 1, "api": "Hartbeat"}, ("api",), "did you mean Heartbeat?"),
+        ({"error": "NOT_CORDINATOR"}, ("error",), "did you mean NOT_COORDINATOR?"),
         ({"error": "NONE"}, ("error",), "there is no error"),
         ({"drop": "request"}, ("drop",), "answer, connection"),
         ({"expire": "m-1"}, ("group",), "missing"),

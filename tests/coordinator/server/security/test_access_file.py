@@ -61,7 +61,7 @@ WRONG = {
     "kohort: 1\nusers:\n  a: {password: topsecret, password_env: X}": "access.yaml:3: users.a: needs exactly one of",
     "kohort: 1\nusers:\n  a: {password_env: X}": "access.yaml:3: users.a.password_env: there is no such",
     "kohort: 1\nusers:\n  a: {password_file: x}": "access.yaml:3: users.a.password_file: ",
-    "kohort: 1\nusers:\n  a: {pasword: topsecret}": "users.a.pasword: unknown field; did you mean 'password'?",
+    "kohort: 1\nusers:\n  a: {pasword: topsecret}": "users.a.pasword: unknown field; did you mean password?",
     "kohort: 1\nacls:\n- {principal: User:a, operations: [READ]}": "access.yaml:3: acls[0]: needs exactly one of",
     "kohort: 1\nacls:\n- {principal: a, operations: [READ], group: g}": "acls[0].principal: expected TYPE:NAME",
     "kohort: 1\nacls:\n- {principal: User:a, operations: [WRITE], group: g}": "acls[0].operations[0]: expected one",
