@@ -21,7 +21,7 @@ Kohort inspects Kafka consumer groups, and plans and checks changes to them.
   Preview a rebalance    kohort dry-run GROUP --compare -b HOST:PORT
   Check a regex          kohort validate-regex '^orders-.*' -b HOST:PORT
   Plan a migration       kohort plan GROUP --to consumer -b HOST:PORT
-  Know the whole fleet   kohort plan --all-groups --to consumer -b HOST:PORT
+  Analyze a fleet        kohort plan --all-groups --to consumer -b HOST:PORT
 
 `kohort demo` creates a sample fleet: then the same commands work without -b.
 `kohort --help` lists all commands, `kohort help` explains concepts.
