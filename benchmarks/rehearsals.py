@@ -14,8 +14,8 @@ from benchmarks.plans import TOPICS, large_group
 from migration.clients import parse_clients
 from migration.model import Destination
 from migration.plan import case_of, make_plan
-from migration.rehearsal.play import cast_for, places, rehearse
-from migration.rehearsal.stage import Found
+from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
+from migration.rehearsal.simulation import FoundGroup
 
 BOUND_S = 20.0
 """Of 100 members on 1,000 partitions."""
@@ -40,15 +40,15 @@ def measure(members: int, partitions: int, destination: Destination, at_a_time: 
     clients = parse_clients(["java:4.3.1"])
     case = case_of(group, snapshot.cluster, destination, clients, topics=list(topics.values()))
     plan = make_plan(case, concurrency=at_a_time)
-    found = Found(group=group, cluster=snapshot.cluster, topics=topics)
-    cast = cast_for(plan, found)
+    found = FoundGroup(group=group, cluster=snapshot.cluster, topics=topics)
+    simulated_members = simulated_for_plan(plan, found)
     wall, processor = time.perf_counter(), time.process_time()
-    played = rehearse(plan, found, cast, 1)
+    played = rehearse(plan, found, simulated_members, 1)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     if not played.is_safe:
         raise SystemExit(f"{members} members to {destination.value}: {played.unsafe[0]}")
     what = f"{members} members, {partitions:,} partitions: {plan.path}"
-    simulated = f"{played.looks[-1].at_s / 60:.0f} min"
+    simulated = f"{played.polls[-1].at_s / 60:.0f} min"
     bound = f"{BOUND_S:.0f} s" if (members, partitions) == SIZES[-1] else ""
     print(
         f"{what:<44} {at_a_time:>9} {len(places(plan)):>6} {simulated:>9} {wall:>6.1f} s {processor:>6.1f} s "

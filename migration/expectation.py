@@ -17,7 +17,7 @@ from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
 from migration.model import Expectation, Step
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import Moment, OwnerGap, Rollout, RoundAction
+from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup
 from migration.rules.case import Case
 from migration.walk import Walk
 
@@ -27,7 +27,7 @@ class Forecast:
     """The steps with their expectations, and the states of the group."""
 
     steps: tuple[Step, ...]
-    moments: tuple[Moment, ...]
+    settled_groups: tuple[SettledGroup, ...]
     """Of the rounds that were walked, after the group as it was found; empty when there was nothing to walk."""
 
 
@@ -46,10 +46,10 @@ def forecast(
     and those after it have none.
     """
     if not _is_known(case, topics):
-        return Forecast(steps=tuple(steps), moments=())
+        return Forecast(steps=tuple(steps), settled_groups=())
     leader, assumed = _leader(case)
     walk = Walk(case.group, topics, leader, bounce_s, most_rounds)
-    moments = [walk.now()]
+    settled_groups = [walk.now()]
     seen: list[Step] = []
     for position, step in enumerate(steps):
         if step.rollout is None:
@@ -60,10 +60,10 @@ def forecast(
         except (LookupError, NoCommonProtocolError, AssignorFailedError, RuleBrokenError):
             seen += steps[position:]
             break
-        moments += walked
+        settled_groups += walked
         expectation = _summed(step.rollout, walked, bounce_s, assumed)
         seen.append(replace(step, expectation=expectation))
-    return Forecast(steps=tuple(seen), moments=tuple(moments))
+    return Forecast(steps=tuple(seen), settled_groups=tuple(settled_groups))
 
 
 def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
@@ -94,30 +94,32 @@ def library_of_all(case: Case) -> Leader | None:
     return next((leader for leader in Leader if names == {leader.value}), None)
 
 
-def _summed(rollout: Rollout, moments: Sequence[Moment], bounce_s: float, assumed: str | None) -> Expectation:
-    """Of the moments of one step. Rounds that were not walked are taken to cost what the walked ones between do."""
-    walked = sorted({moment.round for moment in moments})
+def _summed(
+    rollout: Rollout, settled_groups: Sequence[SettledGroup], bounce_s: float, assumed: str | None
+) -> Expectation:
+    """Of one step. Rounds that were not walked are assumed to cost what the walked ones between do."""
+    walked = sorted({settled.round for settled in settled_groups})
     inner = set(walked[1:-1] or walked)
     skipped = len(rollout.rounds) - len(walked)
     more = skipped / len(inner) if inner else 0.0
-    weighted = [(moment, 1.0 + more * (moment.round in inner)) for moment in moments]
+    weighted = [(settled, 1.0 + more * (settled.round in inner)) for settled in settled_groups]
     waits = _merged(weighted)
     lines = [*_rounds(rollout, len(walked)), *_counts(weighted), *_waits(waits)]
-    lines += _assumptions(moments, bounce_s)
+    lines += _assumptions(settled_groups, bounce_s)
     lines += [f"Assumed: {assumed}."] if assumed else []
     return Expectation(
-        rebalances=round(sum(moment.rebalances * weight for moment, weight in weighted)),
-        moved=round(sum(moment.moved * weight for moment, weight in weighted)),
+        rebalances=round(sum(settled.rebalances * weight for settled, weight in weighted)),
+        moved=round(sum(settled.moved * weight for settled, weight in weighted)),
         without_owner_s=round(sum(wait.mean_s * partitions for wait, partitions in waits), 1),
         arithmetic=tuple(lines),
     )
 
 
-def _merged(weighted: Iterable[tuple[Moment, float]]) -> list[tuple[OwnerGap, float]]:
+def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerGap, float]]:
     """Waits of the same kind and length, and how many partitions wait so in all rounds."""
     found: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
-    for moment, weight in weighted:
-        for wait in moment.waits:
+    for settled, weight in weighted:
+        for wait in settled.waits:
             key = (wait.why, wait.mean_s, wait.most_s)
             found[key] = (wait, wait.partitions * weight + found.get(key, (wait, 0.0))[1])
     return list(found.values())
@@ -141,7 +143,7 @@ _ROUND_ACTIONS = {
 }
 
 
-def _counts(weighted: Sequence[tuple[Moment, float]]) -> Iterator[str]:
+def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
     """Rebalances and moves, by what brought them about."""
     for what, few, many in (("rebalances", "rebalance", "rebalances"), ("moved", "partition", "partitions")):
         parts = []
@@ -166,9 +168,9 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
         yield "No partition is without an owner."
 
 
-def _assumptions(moments: Sequence[Moment], bounce_s: float) -> Iterator[str]:
+def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Iterator[str]:
     """What the figures rest on."""
-    spoken = {seat.protocol for moment in moments for seat in moment.seats if not seat.away}
+    spoken = {member.protocol for settled in settled_groups for member in settled.members if not member.away}
     if MemberProtocol.CLASSIC in spoken:
         yield (
             f"Assumed: classic members notice a rebalance at their next heartbeat, every {CLASSIC_HEARTBEAT_S:g} s "
@@ -184,12 +186,12 @@ def _assumptions(moments: Sequence[Moment], bounce_s: float) -> Iterator[str]:
             "Assumed: brokers and clients answer at once, and no application rejoins late because it is busy with "
             "records: an eager group waits for its slowest member."
         )
-    if any(moment.rebalances for moment in moments if moment.started):
+    if any(settled.rebalances for settled in settled_groups if settled.started):
         yield (
             "Assumed: the group settles between stop and start. A classic member that rejoins before the others have "
             "noticed saves one rebalance."
         )
-    if any("restart" in wait.why for moment in moments for wait in moment.waits):
+    if any("restart" in wait.why for settled in settled_groups for wait in settled.waits):
         yield f"Assumed: a restart takes {bounce_s:g} s (--bounce-seconds)."
     yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
 

@@ -16,7 +16,7 @@ from typing import Annotated, TypeAlias
 from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
-from migration.rollout import Moment, Rollout, RoundAction
+from migration.rollout import Rollout, RoundAction, SettledGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +336,7 @@ class Plan:
     bounce_s: float = 0.0
     """How long the restart of a member is taken to last."""
     rehearsal: PlanRehearsal | None = None
-    moments: tuple[Moment, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
+    settled_groups: tuple[SettledGroup, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
     """The states of the group, as `forecast` walked them, for the picture."""
 
     @property

@@ -106,7 +106,11 @@ def make_plan(
         case, path.steps, topics=case.topics or {}, bounce_s=bounce_s, most_rounds=most_rounds
     )
     return replace(
-        plan, steps=foreseen.steps, moments=foreseen.moments, path=path.name, alternatives=path.alternatives
+        plan,
+        steps=foreseen.steps,
+        settled_groups=foreseen.settled_groups,
+        path=path.name,
+        alternatives=path.alternatives,
     )
 
 

@@ -26,7 +26,7 @@ from migration.rollout import OwnerGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class RebalanceOutcome:
     """The settled group."""
 
     group: Group
@@ -40,7 +40,7 @@ def owners_of(group: Group) -> Owners:
     return owners_in({member.id: current_of(group, member) for member in group.members})
 
 
-def voted(group: Group) -> str:
+def elected_assignor(group: Group) -> str:
     """The assignor that the classic members of a group elect; NoCommonProtocolError where they have none in common."""
     return elect([member.protocols or () for member in group.members])
 
@@ -51,8 +51,8 @@ def rebalance_classic(
     leader: Leader,
     latest: Owners,
     joined: Collection[str],
-    rhythm: Rhythm,
-) -> Outcome:
+    timing: HeartbeatTiming,
+) -> RebalanceOutcome:
     """All members of a classic group rejoin, as often as cooperative ones must.
 
     `joined` are ids of new members: they do not wait for a notification. `latest` says who had each partition
@@ -61,7 +61,7 @@ def rebalance_classic(
     :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it
     :raises AssignorFailedError: the real assignor would throw
     """
-    name = voted(group)
+    name = elected_assignor(group)
     assignor = find(name, Side.CLIENT, leader)
     group = replace(group, type=GroupType.CLASSIC, protocol=name)
     eager = eager_members(group, assignor, leader)
@@ -75,7 +75,7 @@ def rebalance_classic(
     before = owners_in(held)
     for rebalance in series.rebalances:
         notified = sum(1 for member in group.members if member.id not in knowing)
-        waits += _classic_waits(before, latest, eager, notified, rhythm)
+        waits += _classic_waits(before, latest, eager, notified, timing)
         after = owners_in(rebalance.assignment)
         moved += moved_between(latest, after)
         latest.update(after)
@@ -85,15 +85,15 @@ def rebalance_classic(
             for owner in owners
             if owner not in eager and owner not in after.get(place, ())
         }
-        before, rhythm = after, Rhythm.JUST_ANSWERED
+        before, timing = after, HeartbeatTiming.JUST_ANSWERED
     count = len(series.rebalances)
     group = _assigned(group, series.rebalances[-1].assignment, count)
-    return Outcome(group=group, rebalances=count, moved=moved, waits=tuple(waits))
+    return RebalanceOutcome(group=group, rebalances=count, moved=moved, waits=tuple(waits))
 
 
 def rebalance_consumer(
     group: Group, topics: Mapping[str, Topic], assignor: str, latest: Owners, joined: Collection[str]
-) -> Outcome:
+) -> RebalanceOutcome:
     """The broker sets a new target, and the members reconcile with it.
 
     A group that is still classic is converted: its members are walked as the new group's.
@@ -111,7 +111,7 @@ def rebalance_consumer(
     moved = moved_between(latest, after)
     waits = _handovers(by_id, before, after, latest, joined)
     latest.update(after)
-    return Outcome(group=group, rebalances=1, moved=moved, waits=waits)
+    return RebalanceOutcome(group=group, rebalances=1, moved=moved, waits=waits)
 
 
 def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
@@ -129,7 +129,7 @@ def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
 
 
 def _classic_waits(
-    before: Owners, latest: Owners, eager: Collection[str], notified: int, rhythm: Rhythm
+    before: Owners, latest: Owners, eager: Collection[str], notified: int, timing: HeartbeatTiming
 ) -> list[OwnerGap]:
     """The gaps while a classic group rejoins; `notified` members learn of it from their heartbeats."""
     waits = []
@@ -137,9 +137,9 @@ def _classic_waits(
     if free and notified:
         waits.append(
             OwnerGap(
-                why=_WITHHELD if rhythm is Rhythm.JUST_ANSWERED else _LEFT,
+                why=_WITHHELD if timing is HeartbeatTiming.JUST_ANSWERED else _LEFT,
                 partitions=free,
-                mean_s=until_all_know_s(notified, rhythm),
+                mean_s=until_all_know_s(notified, timing),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
@@ -147,9 +147,9 @@ def _classic_waits(
     if given_up and notified:
         waits.append(
             OwnerGap(
-                why=_GIVEN_UP_IN_STEP if rhythm is not Rhythm.SPREAD else _GIVEN_UP,
+                why=_GIVEN_UP_IN_STEP if timing is not HeartbeatTiming.SPREAD else _GIVEN_UP,
                 partitions=given_up,
-                mean_s=until_others_know_s(notified, rhythm),
+                mean_s=until_others_know_s(notified, timing),
                 most_s=CLASSIC_HEARTBEAT_S,
             )
         )
@@ -218,7 +218,7 @@ SESSION_S = 45.0
 """`session.timeout.ms` and `group.consumer.session.timeout.ms` by default: how long a static member may be away."""
 
 
-class Rhythm(Enum):
+class HeartbeatTiming(Enum):
     """When classic members send their heartbeats."""
 
     SPREAD = "spread"
@@ -229,17 +229,17 @@ class Rhythm(Enum):
     """All at once, an interval from now: the group has rebalanced this moment."""
 
 
-def until_all_know_s(members: int, rhythm: Rhythm) -> float:
+def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:
     """When the last of that many classic members learns of a rebalance, on average."""
     if not members:
         return 0.0
-    if rhythm is Rhythm.SPREAD:
+    if timing is HeartbeatTiming.SPREAD:
         return CLASSIC_HEARTBEAT_S * members / (members + 1)
-    return CLASSIC_HEARTBEAT_S if rhythm is Rhythm.JUST_ANSWERED else CLASSIC_HEARTBEAT_S / 2
+    return CLASSIC_HEARTBEAT_S if timing is HeartbeatTiming.JUST_ANSWERED else CLASSIC_HEARTBEAT_S / 2
 
 
-def until_others_know_s(members: int, rhythm: Rhythm) -> float:
+def until_others_know_s(members: int, timing: HeartbeatTiming) -> float:
     """How long one of that many classic members, after revoking its partitions, waits for the last, on average."""
-    if rhythm is not Rhythm.SPREAD or not members:
+    if timing is not HeartbeatTiming.SPREAD or not members:
         return 0.0
-    return until_all_know_s(members, rhythm) - CLASSIC_HEARTBEAT_S / 2
+    return until_all_know_s(members, timing) - CLASSIC_HEARTBEAT_S / 2

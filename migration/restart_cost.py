@@ -72,7 +72,7 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
     foreseen = forecast(case, [step], topics=topics, bounce_s=bounce_s)
     if foreseen.steps[0].expectation is None:
         return None
-    waits = [wait for moment in foreseen.moments for wait in moment.waits]
+    waits = [wait for settled in foreseen.settled_groups for wait in settled.waits]
     return round(sum(wait.total_s + wait.partitions * RESUME_S for wait in waits), 1)
 
 

@@ -4,7 +4,7 @@ then.
 The paths define it (`Step.rollout`); `migration.expectation.forecast` walks the rollouts of a plan, one after the
 other, with the real assignors, and fills in what each step costs.
 
-`Moment` is the settled group after a round of that walk.
+`SettledGroup` is the settled group after a round of that walk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class RoundAction(Enum):
     STOP = "stop"
     """They are stopped, and stay away."""
     START = "start"
-    """They are started: members that an earlier step stopped, and guests."""
+    """They are started: members that an earlier step stopped, and temporary ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guest:
+class TemporaryMember:
     """A member for a while that takes no partition, such as a bridge leader."""
 
     id: str
@@ -52,7 +52,7 @@ class Guest:
 class Rollout:
     """The rounds of a step, in order.
 
-    `rounds` holds ids of members as they were when the plan was made (`Member.id`), or of guests: a restarted
+    `rounds` holds ids of members as they were when the plan was made (`Member.id`), or of temporary ones: a restarted
     member has a new id in the group, and is still called by its old one here.
     """
 
@@ -60,10 +60,10 @@ class Rollout:
     rounds: tuple[tuple[str, ...], ...]
     start: Start | None = None
     """None where members are only stopped."""
-    guests: tuple[Guest, ...] = ()
-    """Guests that this step starts; they are in its rounds too."""
+    temporary_members: tuple[TemporaryMember, ...] = field(default=(), metadata=named("guests"))
+    """Temporary members that this step starts; they are in its rounds too."""
     leaving: tuple[str, ...] = ()
-    """Guests that leave by themselves when the rounds are done."""
+    """Temporary members that leave by themselves when the rounds are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class OwnerGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class SettledMember:
     """A member at a moment."""
 
     origin: str
@@ -96,7 +96,7 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class SettledGroup:
     """The settled group, after an action."""
 
     step: int
@@ -113,5 +113,5 @@ class Moment:
     moved: int = 0
     """Partitions that went to another member than had them last."""
     waits: tuple[OwnerGap, ...] = ()
-    seats: tuple[Seat, ...] = ()
-    """By the order in which the group had its members; guests follow."""
+    members: tuple[SettledMember, ...] = ()
+    """By the order in which the group had its members; temporary ones follow."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groups.model import MemberProtocol
-from migration.rollout import Moment, Seat
+from migration.rollout import SettledGroup, SettledMember
 
 MOST_FRAMES = 40
 """Columns that are still distinguishable on a page."""
@@ -63,19 +63,21 @@ class Timeline:
     """Rounds that are not shown: there are too many, or they were not walked."""
 
 
-def timeline_of(moments: Sequence[Moment], names: Mapping[str, str], rounds: int) -> Timeline | None:
+def timeline_of(
+    settled_groups: Sequence[SettledGroup], names: Mapping[str, str], rounds: int
+) -> Timeline | None:
     """The timeline of a walk; None where nothing was walked.
 
-    `names` says what people call a member (a guest keeps its id), `rounds` how many rounds the plan has in all.
+    `names` says what people call a member (a temporary one keeps its id), `rounds` how many rounds the plan has in all.
     """
-    if len(moments) < 2:
+    if len(settled_groups) < 2:
         return None
-    shown = _shown(moments)
-    origins = list(dict.fromkeys(seat.origin for moment in moments for seat in moment.seats))
-    seats = [{seat.origin: seat for seat in together[-1].seats} for together in shown]
+    shown = _shown(settled_groups)
+    origins = list(dict.fromkeys(member.origin for settled in settled_groups for member in settled.members))
+    members = [{member.origin: member for member in together[-1].members} for together in shown]
     kinds: dict[str, int] = {}
-    table = [[kinds.setdefault(_kind(row.get(origin)), len(kinds)) for origin in origins] for row in seats]
-    owned = [[row[origin].partitions if origin in row else 0 for origin in origins] for row in seats]
+    table = [[kinds.setdefault(_kind(row.get(origin)), len(kinds)) for origin in origins] for row in members]
+    owned = [[row[origin].partitions if origin in row else 0 for origin in origins] for row in members]
     most = max(map(sum, owned))
     lanes = [
         MemberLane(
@@ -100,13 +102,13 @@ def timeline_of(moments: Sequence[Moment], names: Mapping[str, str], rounds: int
     )
 
 
-def _shown(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
+def _shown(settled_groups: Sequence[SettledGroup]) -> list[Sequence[SettledGroup]]:
     """All moments, or the rounds, or some rounds: each with the moments that it stands for, the last one as it is."""
-    if len(moments) <= MOST_FRAMES:
-        return [[moment] for moment in moments]
-    rounds: dict[tuple[int, int], list[Moment]] = {}
-    for moment in moments:
-        rounds.setdefault((moment.step, moment.round), []).append(moment)
+    if len(settled_groups) <= MOST_FRAMES:
+        return [[settled] for settled in settled_groups]
+    rounds: dict[tuple[int, int], list[SettledGroup]] = {}
+    for settled in settled_groups:
+        rounds.setdefault((settled.step, settled.round), []).append(settled)
     together = list(rounds.values())
     if len(together) <= MOST_FRAMES:
         return list(together)
@@ -114,34 +116,34 @@ def _shown(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
     return [together[index] for index in wanted]
 
 
-def _frame(moments: Sequence[Moment]) -> TimelineFrame:
-    last = moments[-1]
+def _frame(settled_groups: Sequence[SettledGroup]) -> TimelineFrame:
+    last = settled_groups[-1]
     return TimelineFrame(
         step=last.step,
         round=last.round,
-        title=_title(moments),
+        title=_title(settled_groups),
         group=f"{last.type.value}, {last.protocol}" if last.protocol else "empty",
-        rebalances=sum(moment.rebalances for moment in moments),
-        moved=sum(moment.moved for moment in moments),
-        without_owner_s=sum(wait.total_s for moment in moments for wait in moment.waits),
+        rebalances=sum(settled.rebalances for settled in settled_groups),
+        moved=sum(settled.moved for settled in settled_groups),
+        without_owner_s=sum(wait.total_s for settled in settled_groups for wait in settled.waits),
     )
 
 
-def _title(moments: Sequence[Moment]) -> str:
-    last = moments[-1]
+def _title(settled_groups: Sequence[SettledGroup]) -> str:
+    last = settled_groups[-1]
     if not last.step:
         return "as found"
-    done = " and ".join("stop" if moment.stopped else "start" for moment in moments)
+    done = " and ".join("stop" if settled.stopped else "start" for settled in settled_groups)
     return f"step {last.step}, round {last.round}: {done}"
 
 
-def _kind(seat: Seat | None) -> str:
-    """The kind of a member, in words; a guest that has not joined yet is away."""
-    if seat is None or seat.away:
+def _kind(member: SettledMember | None) -> str:
+    """The kind of a member, in words; a temporary one that has not joined yet is away."""
+    if member is None or member.away:
         return AWAY
-    if seat.protocol is MemberProtocol.CONSUMER:
+    if member.protocol is MemberProtocol.CONSUMER:
         return "consumer"
-    return f"classic: {', '.join(seat.assignors) or UNKNOWN_LIST}"
+    return f"classic: {', '.join(member.assignors) or UNKNOWN_LIST}"
 
 
 def _sums(kinds: Sequence[int], counts: Sequence[int], number: int) -> list[int]:

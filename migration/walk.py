@@ -29,15 +29,15 @@ from migration.rebalancing import (
     CONSUMER_HEARTBEAT_S,
     INITIAL_DELAY_S,
     SESSION_S,
-    Outcome,
-    Rhythm,
+    HeartbeatTiming,
+    RebalanceOutcome,
+    elected_assignor,
     newcomer,
     owners_of,
     rebalance_classic,
     rebalance_consumer,
-    voted,
 )
-from migration.rollout import Moment, OwnerGap, Rollout, RoundAction, Seat, Start
+from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember, Start
 
 MOST_WORK = 60_000
 """Members and partitions, summed over the rounds of a rollout that are walked."""
@@ -77,24 +77,24 @@ class Walk:
         self._group = replace(group, members=tuple(_known(group, member) for member in group.members))
         in_use = group.protocol if group.type is GroupType.CONSUMER else None
         self._remote_assignor = in_use or BROKERS_DEFAULT
-        self._seats = {member.id: member for member in self._group.members}
+        self._members = {member.id: member for member in self._group.members}
         """By origin, each member as it was when it was last there."""
         self._away: set[str] = set()
         self._latest = owners_of(self._group)
         self._step = 0
-        self._rhythm = Rhythm.SPREAD
+        self._timing = HeartbeatTiming.SPREAD
 
     @property
     def size(self) -> int:
         """Members and partitions together."""
-        return len(self._seats) + len(self._latest)
+        return len(self._members) + len(self._latest)
 
-    def now(self) -> Moment:
+    def now(self) -> SettledGroup:
         """The group as it is."""
-        return self._moment(0, Outcome(group=self._group, rebalances=0, moved=0, waits=()))
+        return self._settled_group(0, RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=()))
 
-    def walk(self, rollout: Rollout) -> Iterator[Moment]:
-        """The moments of the rounds that are walked; those of one round share its number.
+    def walk(self, rollout: Rollout) -> Iterator[SettledGroup]:
+        """The settled groups of the rounds that are walked; those of one round share its number.
 
         :raises LookupError: the rollout names a member that is not there, or an assignor is not known
         :raises NoCommonProtocolError, AssignorFailedError: the rebalance would fail
@@ -102,11 +102,13 @@ class Walk:
         self._step += 1
         if rollout.start is not None and rollout.start.protocol is MemberProtocol.CONSUMER:
             self._remote_assignor = rollout.start.remote_assignor or self._remote_assignor
-        for guest in rollout.guests:
-            subscription = Subscription(topics=guest.topics)
-            client = Client(id=guest.id)
-            self._seats[guest.id] = Member(id=guest.id, client=client, subscription=subscription, owned={})
-            self._away.add(guest.id)
+        for temporary in rollout.temporary_members:
+            subscription = Subscription(topics=temporary.topics)
+            client = Client(id=temporary.id)
+            self._members[temporary.id] = Member(
+                id=temporary.id, client=client, subscription=subscription, owned={}
+            )
+            self._away.add(temporary.id)
         wanted = sampled(len(rollout.rounds), self.size, self._most_rounds)
         for index, members in enumerate(rollout.rounds):
             if index not in wanted:
@@ -119,27 +121,29 @@ class Walk:
         if rollout.leaving:
             yield self._stop(len(rollout.rounds), rollout.leaving, RoundAction.STOP)
 
-    def _stop(self, number: int, origins: Sequence[str], action: RoundAction) -> Moment:
+    def _stop(self, number: int, origins: Sequence[str], action: RoundAction) -> SettledGroup:
         leaving = [origin for origin in origins if not self._stays(origin, action)]
-        ids = {self._seats[origin].id for origin in leaving}
+        ids = {self._members[origin].id for origin in leaving}
         extra = tuple(self._session_waits(leaving))
         self._away |= set(origins)
         staying = tuple(member for member in self._group.members if member.id not in ids)
         self._group = replace(self._group, members=staying)
         outcome = self._rebalance(frozenset()) if ids else self._rest()
-        return self._moment(number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins))
+        return self._settled_group(
+            number, replace(outcome, waits=(*extra, *outcome.waits)), stopped=tuple(origins)
+        )
 
     def _stays(self, origin: str, action: RoundAction) -> bool:
         """Whether a member that is stopped keeps its place: a static one, for the time of its session."""
         return (
-            self._seats[origin].instance is not None
+            self._members[origin].instance is not None
             and action is RoundAction.RESTART
             and self._bounce_s <= SESSION_S
         )
 
     def _session_waits(self, leaving: Sequence[str]) -> Iterator[OwnerGap]:
         """A static member that stays away leaves when its session ends."""
-        static = [self._seats[origin] for origin in leaving if self._seats[origin].instance is not None]
+        static = [self._members[origin] for origin in leaving if self._members[origin].instance is not None]
         owned = sum(partitions_of(self._group, member) for member in static)
         others = len(self._group.members) > len(leaving)
         if owned and others:
@@ -150,17 +154,17 @@ class Walk:
                 most_s=SESSION_S,
             )
 
-    def _start(self, number: int, origins: Sequence[str], start: Start) -> Moment:
+    def _start(self, number: int, origins: Sequence[str], start: Start) -> SettledGroup:
         was_empty = not self._group.members
         present = {member.id for member in self._group.members}
-        back = [origin for origin in origins if self._seats[origin].id in present]
-        coming = [origin for origin in origins if self._seats[origin].id not in present]
+        back = [origin for origin in origins if self._members[origin].id in present]
+        coming = [origin for origin in origins if self._members[origin].id not in present]
         waits: list[OwnerGap] = []
         if back:
             waits.append(
                 OwnerGap(
                     why="of static members while they restart",
-                    partitions=sum(partitions_of(self._group, self._seats[origin]) for origin in back),
+                    partitions=sum(partitions_of(self._group, self._members[origin]) for origin in back),
                     mean_s=self._bounce_s,
                     most_s=self._bounce_s,
                 )
@@ -173,7 +177,9 @@ class Walk:
         if was_empty and joined:
             waits.append(self._first_wait(start))
         outcome = self._rebalance({member.id for member in joined}) if joined else self._take_over()
-        return self._moment(number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins))
+        return self._settled_group(
+            number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins)
+        )
 
     def _first_wait(self, start: Start) -> OwnerGap:
         """What everything waits for while all members are restarted at once."""
@@ -194,9 +200,9 @@ class Walk:
                 self._replace_in_place(origin, start)
 
     def _replace_in_place(self, origin: str, start: Start) -> None:
-        old = self._member(self._seats[origin].id)
+        old = self._member(self._members[origin].id)
         new = replace(_started(old, start), id=old.id if old.instance is not None else _drawn(old))
-        self._seats[origin] = new
+        self._members[origin] = new
         members = tuple(new if member.id == old.id else member for member in self._group.members)
         self._group = replace(self._group, members=members)
         if new.id != old.id:
@@ -206,15 +212,15 @@ class Walk:
 
     def _draw(self, origin: str, start: Start) -> Member:
         """A member that is started, under a new id."""
-        old = self._seats[origin]
+        old = self._members[origin]
         new = newcomer(replace(_started(old, start), id=_drawn(old)))
-        self._seats[origin] = new
+        self._members[origin] = new
         return new
 
     def _member(self, member_id: str) -> Member:
         return next(member for member in self._group.members if member.id == member_id)
 
-    def _take_over(self) -> Outcome:
+    def _take_over(self) -> RebalanceOutcome:
         """After static members rejoined in their places: only a change of the vote causes a rebalance.
 
         A conversion, either way, does not (GroupMetadataManager.convertToClassicGroup: unless the assignment is stale).
@@ -225,13 +231,17 @@ class Walk:
                 self._group = replace(self._group, type=GroupType.CONSUMER, protocol=self._remote_assignor)
             return self._rest()
         if self._group.type is GroupType.CONSUMER:
-            self._group = replace(self._group, type=GroupType.CLASSIC, protocol=voted(self._group))
-        return self._rest() if voted(self._group) == self._group.protocol else self._rebalance(frozenset())
+            self._group = replace(self._group, type=GroupType.CLASSIC, protocol=elected_assignor(self._group))
+        return (
+            self._rest()
+            if elected_assignor(self._group) == self._group.protocol
+            else self._rebalance(frozenset())
+        )
 
-    def _rest(self) -> Outcome:
-        return Outcome(group=self._group, rebalances=0, moved=0, waits=())
+    def _rest(self) -> RebalanceOutcome:
+        return RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=())
 
-    def _rebalance(self, joined: Collection[str]) -> Outcome:
+    def _rebalance(self, joined: Collection[str]) -> RebalanceOutcome:
         """Rebalance after the members have changed, if there are any."""
         members = self._group.members
         if not members:
@@ -242,19 +252,23 @@ class Walk:
             )
         else:
             outcome = rebalance_classic(
-                self._group, self._topics, self._leader, self._latest, joined, self._rhythm
+                self._group, self._topics, self._leader, self._latest, joined, self._timing
             )
-            self._rhythm = Rhythm.IN_STEP
+            self._timing = HeartbeatTiming.IN_STEP
         self._group = outcome.group
         by_id = {member.id: member for member in self._group.members}
-        for origin, seat in self._seats.items():
-            self._seats[origin] = by_id.get(seat.id, seat)
+        for origin, member in self._members.items():
+            self._members[origin] = by_id.get(member.id, member)
         return outcome
 
-    def _moment(
-        self, number: int, outcome: Outcome, stopped: tuple[str, ...] = (), started: tuple[str, ...] = ()
-    ) -> Moment:
-        return Moment(
+    def _settled_group(
+        self,
+        number: int,
+        outcome: RebalanceOutcome,
+        stopped: tuple[str, ...] = (),
+        started: tuple[str, ...] = (),
+    ) -> SettledGroup:
+        return SettledGroup(
             step=self._step,
             round=number,
             stopped=stopped,
@@ -264,11 +278,11 @@ class Walk:
             rebalances=outcome.rebalances,
             moved=outcome.moved,
             waits=outcome.waits,
-            seats=tuple(self._seat(origin, member) for origin, member in self._seats.items()),
+            members=tuple(self._settled_member(origin, member) for origin, member in self._members.items()),
         )
 
-    def _seat(self, origin: str, member: Member) -> Seat:
-        return Seat(
+    def _settled_member(self, origin: str, member: Member) -> SettledMember:
+        return SettledMember(
             origin=origin,
             away=origin in self._away,
             protocol=member.protocol,

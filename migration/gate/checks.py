@@ -94,8 +94,10 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
 def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
     least, most, found = condition.at_least, condition.at_most, len(observed.members)
     text = f"the group has {count(found, 'member')}"
-    guests = [member.client.id for member in observed.members if member.client.id in observed.guests]
-    if twice := len(guests) - len(set(guests)):
+    temporary_ids = [
+        member.client.id for member in observed.members if member.client.id in observed.temporary_ids
+    ]
+    if twice := len(temporary_ids) - len(set(temporary_ids)):
         found -= twice  # it replaces no member of the group
         text += f", of which {count(twice, 'temporary member')} too many"
     since = observed.roster

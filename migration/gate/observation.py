@@ -55,11 +55,11 @@ class GateObservation:
         return self.group is None or self.group.state in SETTLED_STATES
 
     @cached_property
-    def guests(self) -> frozenset[str]:
+    def temporary_ids(self) -> frozenset[str]:
         """Client ids of the temporary members that the plan starts and stops."""
         baseline = self.plan.baseline
         known = {one.client_id for one in baseline.members} if baseline else set()
-        return frozenset(_guest_ids(self.plan.steps)) - known
+        return frozenset(_temporary_ids(self.plan.steps)) - known
 
     @cached_property
     def turnover(self) -> Turnover | None:
@@ -80,10 +80,10 @@ class GateObservation:
         return None
 
     def _since(self, then: Sequence[PlannedMember]) -> Turnover:
-        return turnover(then, [PlannedMember.of(member) for member in self.members], self.guests)
+        return turnover(then, [PlannedMember.of(member) for member in self.members], self.temporary_ids)
 
 
-def _guest_ids(steps: Sequence[Step]) -> Iterator[str]:
+def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
     for step in steps:
         for condition in (*step.gate, *step.between):
             if isinstance(condition, OfClient):
@@ -92,7 +92,7 @@ def _guest_ids(steps: Sequence[Step]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turnover:
-    """The members of then and of now; guests (temporary members that a plan starts and stops) are left out."""
+    """The members of then and of now; temporary members, which a plan starts and stops, are left out."""
 
     stayed: tuple[PlannedMember, ...]
     """Still there under the same id."""
@@ -107,11 +107,11 @@ class Turnover:
 
 
 def turnover(
-    then: Sequence[PlannedMember], now: Sequence[PlannedMember], guests: Collection[str]
+    then: Sequence[PlannedMember], now: Sequence[PlannedMember], temporary_ids: Collection[str]
 ) -> Turnover:
-    """Compare; `guests` are client ids."""
-    then = [one for one in then if one.client_id not in guests]
-    now = [one for one in now if one.client_id not in guests]
+    """Compare; `temporary_ids` are client ids."""
+    then = [one for one in then if one.client_id not in temporary_ids]
+    now = [one for one in now if one.client_id not in temporary_ids]
     ids_then, ids_now = {one.id for one in then}, {one.id for one in now}
     gone = [one for one in then if one.id not in ids_now]
     new = [one for one in now if one.id not in ids_then]

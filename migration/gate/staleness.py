@@ -78,7 +78,7 @@ def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanM
 
 def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
     """Topics that the members want; only where all of them tell, and none by a regex that the broker matches."""
-    members = [member for member in observed.members if member.client.id not in observed.guests]
+    members = [member for member in observed.members if member.client.id not in observed.temporary_ids]
     if not members or not observed.is_settled or not baseline.topics or not all(map(_shows_topics, members)):
         return
     now = {topic for member in members for topic in _topics_of(member)}
@@ -180,7 +180,7 @@ def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviatio
         back = [
             PlannedMember.of(member)
             for member in observed.members
-            if member.protocol not in (wanted[-1], None) and member.client.id not in observed.guests
+            if member.protocol not in (wanted[-1], None) and member.client.id not in observed.temporary_ids
         ]
         if back:
             yield ObservedDeviation(

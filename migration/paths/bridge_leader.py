@@ -35,7 +35,7 @@ from migration.model import (
 from migration.paths import configuration
 from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, PathContext, in_rounds
 from migration.paths.rolling_upgrade import first_member, offline, other_members
-from migration.rollout import Guest, Rollout, RoundAction, Start
+from migration.rollout import Rollout, RoundAction, Start, TemporaryMember
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
@@ -145,7 +145,7 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
             action=RoundAction.START,
             rounds=((BRIDGE,),),
             start=AS_IT_IS,
-            guests=(Guest(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
+            temporary_members=(TemporaryMember(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
         ),
         complete_when="The group is Stable, and the bridge is a member"
         + (

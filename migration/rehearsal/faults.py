@@ -27,7 +27,7 @@ from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb
 from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
 from groups.trees import Malformed, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
-from migration.rehearsal.acts import Place
+from migration.rehearsal.actions import StepRound
 
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
 VERBS: Mapping[str, Any] = {
@@ -44,16 +44,16 @@ class PlanFaults:
 
     network: Faults = field(default_factory=Faults)
     """From the first round on, without partitions."""
-    events: Mapping[Place | None, tuple[Fault, ...]] = field(default_factory=dict)
+    events: Mapping[StepRound | None, tuple[Fault, ...]] = field(default_factory=dict)
     """By the round from whose beginning they count; None: the first one that is played. A restart's script is empty:
     the member restarts unchanged."""
-    partitions: Mapping[Place | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
+    partitions: Mapping[StepRound | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
 
 
 NO_FAULTS = PlanFaults()
 
 
-def read_faults(file: Path, members: Collection[str], places: Collection[Place]) -> PlanFaults:
+def read_faults(file: Path, members: Collection[str], places: Collection[StepRound]) -> PlanFaults:
     """The faults of a file, for a plan with these members, as its rounds call them, and rounds.
 
     :raises TreeError: it cannot be read, or is no faults file of this plan; with line and column
@@ -67,7 +67,7 @@ def read_faults(file: Path, members: Collection[str], places: Collection[Place])
 
 
 class _Reader:
-    def __init__(self, members: Collection[str], places: Collection[Place]) -> None:
+    def __init__(self, members: Collection[str], places: Collection[StepRound]) -> None:
         self._members, self._places = members, places
 
     def read(self, tree: Any) -> PlanFaults:
@@ -75,7 +75,7 @@ class _Reader:
         for key in tree:
             if key not in KEYS:
                 raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
-        events: dict[Place | None, tuple[Fault, ...]] = {}
+        events: dict[StepRound | None, tuple[Fault, ...]] = {}
         for number, each in enumerate(_listed(tree.get("events"), "events")):
             try:
                 place, event = self._event(each)
@@ -85,7 +85,7 @@ class _Reader:
         network, partitions = self._network(tree.get("faults"))
         return PlanFaults(network=network, events=events, partitions=partitions)
 
-    def _event(self, tree: Any) -> tuple[Place | None, Fault]:
+    def _event(self, tree: Any) -> tuple[StepRound | None, Fault]:
         if not isinstance(tree, dict):
             raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
         verb = next((each for each in VERBS if each in tree), None)
@@ -105,7 +105,7 @@ class _Reader:
             at=at_s, member=event.restart, script=script, after_s=event.after, kill=event.kill
         )
 
-    def _network(self, tree: Any) -> tuple[Faults, Mapping[Place | None, tuple[NetworkPartition, ...]]]:
+    def _network(self, tree: Any) -> tuple[Faults, Mapping[StepRound | None, tuple[NetworkPartition, ...]]]:
         if tree is None:
             return Faults(), {}
         if not isinstance(tree, dict):
@@ -114,7 +114,7 @@ class _Reader:
         listed = [listed] if isinstance(listed, dict) else listed
         try:
             network = TREES.read(Faults, {key: each for key, each in tree.items() if key != "partition"})
-            found: dict[Place | None, tuple[NetworkPartition, ...]] = {}
+            found: dict[StepRound | None, tuple[NetworkPartition, ...]] = {}
             for number, each in enumerate(_listed(listed, "partition")):
                 try:
                     place, partition = self._partition(each)
@@ -127,7 +127,7 @@ class _Reader:
             raise error.below("faults") from None
         return network, found
 
-    def _partition(self, tree: Any) -> tuple[Place | None, NetworkPartition]:
+    def _partition(self, tree: Any) -> tuple[StepRound | None, NetworkPartition]:
         if not isinstance(tree, dict):
             raise Malformed(f"expected a mapping with members, from and to, found {shown(tree)}")
         (place, start_s), (other, end_s) = self._moment(tree, "from"), self._moment(tree, "to")
@@ -144,7 +144,7 @@ class _Reader:
         if member not in self._members:
             raise Malformed(unknown("member", member, self._members), key)
 
-    def _moment(self, tree: Mapping[str, Any], key: str) -> tuple[Place | None, float]:
+    def _moment(self, tree: Mapping[str, Any], key: str) -> tuple[StepRound | None, float]:
         if key not in tree:
             raise Malformed("missing", key)
         found = _MOMENT.fullmatch(str(tree[key]))

@@ -82,7 +82,9 @@ def with_rehearsal(
             remedy="Read the events of that seed. Fix the cause, or choose another path (--offline, --concurrency 1).",
             source="kohort rehearse: docs/rehearsal.md",
         )
-        return replace(plan, findings=(finding, *plan.findings), steps=(), moments=(), rehearsal=rehearsal)
+        return replace(
+            plan, findings=(finding, *plan.findings), steps=(), settled_groups=(), rehearsal=rehearsal
+        )
     steps = tuple(
         replace(step, rehearsed=figures_of(played, number)) for number, step in enumerate(plan.steps, 1)
     )

@@ -1,7 +1,7 @@
 """Operator mistakes: deviations from the actions of a plan.
 
-A mistake is a change to what is done in a place of the plan (`Made.operator`): by other members, with other scripts, at
-another time. Its symptoms are not defined here: `symptoms` plays it.
+A mistake is a change to what is done in a place of the plan (`PlacedMistake.operator`): by other members, with other
+scripts, at another time. Its symptoms are not defined here: `symptoms` plays it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from enum import Enum
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
 from migration.model import Plan
-from migration.rehearsal.acts import Act, Place, round_of
-from migration.rehearsal.cast import Cast, started
-from migration.rehearsal.play import AFTER, SETTLING_S, Operator, places
+from migration.rehearsal.actions import MemberAction, StepRound, round_actions
+from migration.rehearsal.plan_run import AFTER, SETTLING_S, Operator, places
+from migration.rehearsal.simulated_members import SimulatedMembers, started
 from migration.rollout import Rollout, RoundAction, Start
 
 
@@ -32,13 +32,13 @@ class Mistake(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class PlacedMistake:
     """A mistake in a place of a plan."""
 
     mistake: Mistake
     step: int
     """In which it is made, or after which; from 1."""
-    place: Place
+    place: StepRound
     """The round that it changes; of one after the last round, that."""
     what: str
     """The mistake in words."""
@@ -55,17 +55,17 @@ class Inapplicable:
     why: str
 
 
-def mistakes_in(plan: Plan, cast: Cast) -> tuple[Made | Inapplicable, ...]:
+def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake | Inapplicable, ...]:
     """All seven, in each step where they can be made, in the order of the enum."""
-    found: list[Made | Inapplicable] = []
+    found: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
-        made = [
+        placed = [
             each
             for number, step in enumerate(plan.steps, 1)
-            if step.rollout is not None and step.rollout.rounds and not step.rollout.guests
-            for each in ways(_Step(plan=plan, cast=cast, number=number, rollout=step.rollout))
+            if step.rollout is not None and step.rollout.rounds and not step.rollout.temporary_members
+            for each in ways(_Step(plan=plan, simulated=simulated, number=number, rollout=step.rollout))
         ]
-        found += made or [Inapplicable(mistake=mistake, why=why_not)]
+        found += placed or [Inapplicable(mistake=mistake, why=why_not)]
     return tuple(found)
 
 
@@ -74,29 +74,29 @@ class _Step:
     """Where a mistake may be made."""
 
     plan: Plan
-    cast: Cast
+    simulated: SimulatedMembers
     number: int
     """From 1."""
     rollout: Rollout
 
     @property
-    def first(self) -> Place:
+    def first(self) -> StepRound:
         return self.number, 1
 
     @property
-    def after(self) -> Place | None:
+    def after(self) -> StepRound | None:
         """The first place of the next step that has one."""
         return next((place for place in places(self.plan) if place[0] > self.number), None)
 
     @property
-    def next(self) -> Place | None:
+    def next(self) -> StepRound | None:
         """The place after the first one."""
         return next((place for place in places(self.plan) if place > self.first), None)
 
-    def made(
-        self, mistake: Mistake, place: Place, what: str, operator: Operator, last_step: int | None = None
-    ) -> Made:
-        return Made(
+    def placed(
+        self, mistake: Mistake, place: StepRound, what: str, operator: Operator, last_step: int | None = None
+    ) -> PlacedMistake:
+        return PlacedMistake(
             mistake=mistake,
             step=self.number,
             place=place,
@@ -106,11 +106,11 @@ class _Step:
         )
 
     def name(self, member: str) -> str:
-        return self.cast.actors[member].name
+        return self.simulated.members[member].name
 
     def found(self, member: str) -> MemberScript:
         """How the member ran when the plan was made."""
-        return self.cast.actors[member].script
+        return self.simulated.members[member].script
 
     def changes(self, member: str) -> bool:
         """Whether the step has it run otherwise than it was found."""
@@ -119,23 +119,24 @@ class _Step:
 
 
 def _in(
-    place: Place, change: Callable[[tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
+    place: StepRound,
+    change: Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]],
 ) -> Operator:
     """The operator that do something else in one place only."""
-    return lambda here, acts, scripts: change(acts, scripts) if here == place else acts
+    return lambda here, actions, scripts: change(actions, scripts) if here == place else actions
 
 
 def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Operator:
     """The operator that start members otherwise in all rounds of a step."""
 
-    def changed(act: Act) -> Act:
-        return act if act.script is None else replace(act, script=change(act.script))
+    def changed(action: MemberAction) -> MemberAction:
+        return action if action.script is None else replace(action, script=change(action.script))
 
-    return lambda here, acts, _: tuple(map(changed, acts)) if here[0] == number else acts
+    return lambda here, actions, _: tuple(map(changed, actions)) if here[0] == number else actions
 
 
-def _later(acts: Sequence[Act], by_s: float) -> tuple[Act, ...]:
-    return tuple(replace(act, at_s=act.at_s + by_s) for act in acts)
+def _later(actions: Sequence[MemberAction], by_s: float) -> tuple[MemberAction, ...]:
+    return tuple(replace(action, at_s=action.at_s + by_s) for action in actions)
 
 
 def _is_list(rollout: Rollout | None) -> bool:
@@ -148,7 +149,7 @@ def _is_list(rollout: Rollout | None) -> bool:
     )
 
 
-def _skip_bounce(at: _Step) -> Iterator[Made]:
+def _skip_bounce(at: _Step) -> Iterator[PlacedMistake]:
     second = at.plan.steps[at.number].rollout if at.number < len(at.plan.steps) else None
     if not _is_list(at.rollout) or second is None or not _is_list(second):
         return
@@ -156,54 +157,56 @@ def _skip_bounce(at: _Step) -> Iterator[Made]:
     if set(then.assignors) < set(first.assignors):
         what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
         operator = _in_step(at.number, lambda script: started(script, then))
-        yield at.made(Mistake.SKIPPED_BOUNCE, at.first, what, operator)
+        yield at.placed(Mistake.SKIPPED_BOUNCE, at.first, what, operator)
 
 
-def _reverse_list(at: _Step) -> Iterator[Made]:
+def _reverse_list(at: _Step) -> Iterator[PlacedMistake]:
     listed = at.rollout.start.assignors if at.rollout.start is not None else ()
     if len(listed) > 1:
         turned = replace(at.rollout.start or Start(), assignors=listed[::-1])
         what = f"members are restarted with {_words(turned)}, not {_words(at.rollout.start or Start())}"
         operator = _in_step(at.number, lambda script: started(script, turned))
-        yield at.made(Mistake.REVERSED_LIST, at.first, what, operator)
+        yield at.placed(Mistake.REVERSED_LIST, at.first, what, operator)
 
 
-def _begin_too_early(at: _Step) -> Iterator[Made]:
+def _begin_too_early(at: _Step) -> Iterator[PlacedMistake]:
     place = at.next
     if place is None:
         return
 
-    def operator(here: Place, acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+    def operator(
+        here: StepRound, actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
+    ) -> tuple[MemberAction, ...]:
         if here == place:
             return ()
         if here != at.first:
-            return acts
-        early = [replace(act, is_ahead=True) for act in round_of(at.plan, *place, scripts)]
-        return (*acts, *_later(early, at.plan.bounce_s / 2))
+            return actions
+        early = [replace(action, is_ahead=True) for action in round_actions(at.plan, *place, scripts)]
+        return (*actions, *_later(early, at.plan.bounce_s / 2))
 
     what = f"step {place[0]}, round {place[1]}, starts {at.plan.bounce_s / 2:g} s after it"
-    yield at.made(Mistake.TOO_EARLY, at.first, what, operator, place[0])
+    yield at.placed(Mistake.TOO_EARLY, at.first, what, operator, place[0])
 
 
-def _old_member_back(at: _Step) -> Iterator[Made]:
+def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
     member = at.rollout.rounds[-1][-1]
     if not at.changes(member):
         return
     place = at.after
-    back = Act(member=member, script=at.found(member), away_s=at.plan.bounce_s)
+    back = MemberAction(member=member, script=at.found(member), away_s=at.plan.bounce_s)
 
-    def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-        others = [act for act in acts if act.member != member]
+    def change(actions: tuple[MemberAction, ...], _: Mapping[str, MemberScript]) -> tuple[MemberAction, ...]:
+        others = [action for action in actions if action.member != member]
         return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
 
     what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_says(at.found(member))}"
-    made = at.made(
+    placed = at.placed(
         Mistake.OLD_MEMBER, place or (at.number, len(at.rollout.rounds)), what, _in(place or AFTER, change)
     )
-    yield replace(made, last_step=place[0] if place else at.number)
+    yield replace(placed, last_step=place[0] if place else at.number)
 
 
-def _start_successor_early(at: _Step) -> Iterator[Made]:
+def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
     if at.rollout.action is not RoundAction.RESTART:
         return
     for round_, members in enumerate(at.rollout.rounds, 1):
@@ -211,44 +214,51 @@ def _start_successor_early(at: _Step) -> Iterator[Made]:
             if at.found(member).instance is not None:
                 what = f"the successor of {at.name(member)} is started {at.plan.bounce_s:g} s before it is stopped"
                 place = at.number, round_
-                yield at.made(Mistake.EARLY_SUCCESSOR, place, what, _in(place, _early(member)))
+                yield at.placed(Mistake.EARLY_SUCCESSOR, place, what, _in(place, _early(member)))
                 return
 
 
-def _early(member: str) -> Callable[[tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]:
-    return lambda acts, _: tuple(
-        replace(act, away_s=-act.away_s) if act.member == member else act for act in acts
+def _early(
+    member: str,
+) -> Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]]:
+    return lambda actions, _: tuple(
+        replace(action, away_s=-action.away_s) if action.member == member else action for action in actions
     )
 
 
-def _take_wrong_jar(at: _Step) -> Iterator[Made]:
+def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
     member = at.rollout.rounds[0][0]
     if at.rollout.start is None or not at.changes(member):
         return
 
-    def change(acts: tuple[Act, ...], _: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-        return tuple(replace(act, script=at.found(member)) if act.member == member else act for act in acts)
+    def change(actions: tuple[MemberAction, ...], _: Mapping[str, MemberScript]) -> tuple[MemberAction, ...]:
+        return tuple(
+            replace(action, script=at.found(member)) if action.member == member else action
+            for action in actions
+        )
 
     what = f"{at.name(member)} is started with the old release: {_says(at.found(member))}"
-    yield at.made(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
+    yield at.placed(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
 
 
-def _deploy(at: _Step) -> Iterator[Made]:
+def _deploy(at: _Step) -> Iterator[PlacedMistake]:
     place = at.number, (len(at.rollout.rounds) + 1) // 2
 
-    def change(acts: tuple[Act, ...], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-        own = {act.member: act.script or scripts[act.member] for act in acts}
+    def change(
+        actions: tuple[MemberAction, ...], scripts: Mapping[str, MemberScript]
+    ) -> tuple[MemberAction, ...]:
+        own = {action.member: action.script or scripts[action.member] for action in actions}
         who = {member: script for member, script in scripts.items() if member not in own} or own
         return (
-            *acts,
+            *actions,
             *(
-                Act(member=member, script=script, at_s=at.plan.bounce_s / 2, away_s=at.plan.bounce_s)
+                MemberAction(member=member, script=script, at_s=at.plan.bounce_s / 2, away_s=at.plan.bounce_s)
                 for member, script in who.items()
             ),
         )
 
     what = f"all members are restarted unchanged, {at.plan.bounce_s / 2:g} s into round {place[1]}"
-    yield at.made(Mistake.DEPLOY, place, what, _in(place, change))
+    yield at.placed(Mistake.DEPLOY, place, what, _in(place, change))
 
 
 def _words(start: Start) -> str:
@@ -261,7 +271,7 @@ def _says(script: MemberScript) -> str:
     return f"the {script.protocol} protocol"
 
 
-_WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[Made]], str]] = {
+_WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[PlacedMistake]], str]] = {
     Mistake.SKIPPED_BOUNCE: (_skip_bounce, "the plan has no two bounces"),
     Mistake.REVERSED_LIST: (_reverse_list, "no step gives members a list of two assignors"),
     Mistake.TOO_EARLY: (_begin_too_early, "the plan has one round"),

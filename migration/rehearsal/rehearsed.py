@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from coordinator.simulation.result import Result, Violation
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.answers import GateResult
-from migration.rehearsal.acts import Place
-from migration.rehearsal.stage import Costs, Refusal
+from migration.rehearsal.actions import StepRound
+from migration.rehearsal.simulation import Costs, Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class GatePoll:
     """A result of a gate that differs from the one before, or for another state of the group."""
 
     at_s: float
-    place: Place
+    place: StepRound
     """After which it was checked."""
     round: int | None
     """None: it was the gate of the whole step."""
@@ -100,7 +100,7 @@ class Rehearsed:
     rounds: tuple[RoundPlayed, ...]
     back: RolledBack | None
     """Where the rehearsal went back."""
-    looks: tuple[GatePoll, ...]
+    polls: tuple[GatePoll, ...]
     """In the order of time."""
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""

@@ -15,8 +15,8 @@ from coordinator.engine.config import Config
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
 from coordinator.simulation.variants import of_brokers
-from migration.rehearsal.cast import Cast
-from migration.rehearsal.stage import Found
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import FoundGroup
 
 _OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
 NAMES = (*Config.names(), *_OF_MEMBERS)
@@ -55,21 +55,23 @@ def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None 
     return Overrides(brokers=brokers, members=members)
 
 
-def with_settings(found: Found, cast: Cast, settings: Mapping[str, str]) -> tuple[Found, Cast]:
+def with_settings(
+    found: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
+) -> tuple[FoundGroup, SimulatedMembers]:
     """The same group and members with these settings in the place of theirs.
 
     :raises InvalidSetting: as `overrides_from`; what brokers refuse shows when it is played
     """
     if not settings:
-        return found, cast
+        return found, simulated
     theirs = found.cluster.settings or {}
     own = found.group.settings or {}
     new = overrides_from(settings, {name: value for name, value in theirs.items() if name in Config.names()})
     cluster = replace(found.cluster, settings={**theirs, **new.brokers})
     kept = {name: value for name, value in own.items() if f"{_OF_GROUP}{name}" not in new.brokers}
-    actors = {
-        member: replace(actor, script=replace(actor.script, config={**actor.script.config, **new.members}))
-        for member, actor in cast.actors.items()
+    members = {
+        member: replace(each, script=replace(each.script, config={**each.script.config, **new.members}))
+        for member, each in simulated.members.items()
     }
     group = replace(found.group, settings=kept)
-    return replace(found, cluster=cluster, group=group), replace(cast, actors=actors)
+    return replace(found, cluster=cluster, group=group), replace(simulated, members=members)

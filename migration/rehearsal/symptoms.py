@@ -17,13 +17,13 @@ from enum import Enum
 
 from groups.model import GroupState
 from migration.model import Plan
-from migration.rehearsal.acts import Place
-from migration.rehearsal.cast import Cast
+from migration.rehearsal.actions import StepRound
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
-from migration.rehearsal.mistakes import Made
-from migration.rehearsal.play import rehearse
+from migration.rehearsal.mistakes import PlacedMistake
+from migration.rehearsal.plan_run import rehearse
 from migration.rehearsal.rehearsed import GroupSummary, Rehearsed
-from migration.rehearsal.stage import Costs, Found
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import Costs, FoundGroup
 
 
 class GateOutcome(Enum):
@@ -70,7 +70,7 @@ class Symptom:
 class MistakePlayed:
     """The result of a mistake."""
 
-    made: Made
+    placed: PlacedMistake
     seed: int
     symptom: Symptom
     outcome: GateOutcome
@@ -91,7 +91,12 @@ def worst_of(played: Sequence[MistakePlayed]) -> MistakePlayed:
 
 
 def play_mistake(
-    plan: Plan, found: Found, cast: Cast, made: Made, right: Rehearsed, faults: PlanFaults = NO_FAULTS
+    plan: Plan,
+    found: FoundGroup,
+    simulated: SimulatedMembers,
+    placed: PlacedMistake,
+    right: Rehearsed,
+    faults: PlanFaults = NO_FAULTS,
 ) -> MistakePlayed:
     """Play it from the seed of `right`, the plan as it should be done, which was played with its story.
 
@@ -100,22 +105,22 @@ def play_mistake(
     wrong = rehearse(
         plan,
         found,
-        cast,
+        simulated,
         right.seed,
         with_story=True,
-        operator=made.operator,
-        last_step=made.last_step,
+        operator=placed.operator,
+        last_step=placed.last_step,
         faults=faults,
     )
-    return compare(made, wrong, right)
+    return compare(placed, wrong, right)
 
 
-def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
+def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
     """The result of a mistake: `wrong` is the plan with it, up to where it was played; `right`, without, was played to
     its end."""
-    looks = [look for look in wrong.looks if look.place >= made.place]
-    last = looks[-1]
-    closed = [look for look in looks if look.closed_by]
+    polls = [poll for poll in wrong.polls if poll.place >= placed.place]
+    last = polls[-1]
+    closed = [poll for poll in polls if poll.closed_by]
     if wrong.opened_wrongly:
         outcome, why = GateOutcome.OPENED, wrong.opened_wrongly[0]
     elif last.closed_by:
@@ -124,34 +129,34 @@ def compare(made: Made, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
     else:
         outcome, why = GateOutcome.SETTLED, "; ".join(closed[-1].judged.reasons) if closed else ""
     return MistakePlayed(
-        made=made,
+        placed=placed,
         seed=right.seed,
-        symptom=_symptom(made, wrong, right),
+        symptom=_symptom(placed, wrong, right),
         outcome=outcome,
-        closed_by=tuple(dict.fromkeys(check for look in closed for check in look.closed_by)),
+        closed_by=tuple(dict.fromkeys(check for poll in closed for check in poll.closed_by)),
         why=why,
         step=last.place[0],
         round=last.round,
     )
 
 
-def _symptom(made: Made, wrong: Rehearsed, right: Rehearsed) -> Symptom:
+def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Symptom:
     usual = {each.error for each in right.refusals}
     refused = Counter((each.member, each.error) for each in wrong.refusals if each.error not in usual)
-    last = wrong.looks[-1]
-    of_plan = [look.shown for look in right.looks if look.place <= last.place]
+    last = wrong.polls[-1]
+    of_plan = [poll.shown for poll in right.polls if poll.place <= last.place]
     kinds = {(each.type, each.protocol) for each in of_plan}
     strange = [
-        replace(look.shown, members=0, upgraded=0)
-        for look in wrong.looks
-        if look.shown.state is GroupState.STABLE and (look.shown.type, look.shown.protocol) not in kinds
+        replace(poll.shown, members=0, upgraded=0)
+        for poll in wrong.polls
+        if poll.shown.state is GroupState.STABLE and (poll.shown.type, poll.shown.protocol) not in kinds
     ]
     end = replace(last.shown, members=0, upgraded=0)
     fewest, planned_fewest = (
-        min(look.shown.members for look in run.looks if made.place <= look.place <= last.place)
+        min(poll.shown.members for poll in run.polls if placed.place <= poll.place <= last.place)
         for run in (wrong, right)
     )
-    played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= made.place}
+    played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= placed.place}
     return Symptom(
         refused=tuple(
             Refused(member=member, error=error, times=times) for (member, error), times in refused.items()
@@ -167,5 +172,5 @@ def _symptom(made: Made, wrong: Rehearsed, right: Rehearsed) -> Symptom:
     )
 
 
-def _costs(run: Rehearsed, played: set[Place]) -> Costs:
+def _costs(run: Rehearsed, played: set[StepRound]) -> Costs:
     return sum((each.costs for each in run.rounds if (each.step, each.round) in played), Costs())

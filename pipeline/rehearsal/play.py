@@ -19,12 +19,12 @@ from groups.what_if import WhatIf
 from migration.model import Plan, Verdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
-from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.play import cast_for, rehearse
+from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.settings import OF_PLANS, with_settings
-from migration.rehearsal.stage import Costs, Found
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import Costs, FoundGroup
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
 from pipeline.rehearsal.replay import configs_of, replay_commands
@@ -85,7 +85,7 @@ class Part:
 
     head: Mapping[str, Any]
     plan: Plan
-    found: Found
+    found: FoundGroup
     """As in the snapshot."""
     planned: AuditSettings
     """The settings of the plan."""
@@ -147,12 +147,12 @@ def _planned(
     if has_arrived(case) or not plan.steps:
         return row | {"verdict": "arrived", "why": []}
     rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout is not None)
-    found = Found(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
+    found = FoundGroup(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
     part = Part(
         head=row | {"rounds": rounds}, plan=plan, found=found, planned=settings, settings=variation.settings
     )
     try:
-        _cast(part)
+        _simulated(part)
     except UNPLAYABLE as error:
         return row | {"verdict": "unplayable", "why": [str(error)]}
     return part
@@ -166,9 +166,9 @@ def _varied(planned: AuditSettings, variation: Variation) -> AuditSettings:
     )
 
 
-def _cast(part: Part) -> tuple[Found, Cast]:
+def _simulated(part: Part) -> tuple[FoundGroup, SimulatedMembers]:
     configs = configs_of(part.found.group, part.planned.configs)
-    return with_settings(part.found, cast_for(part.plan, part.found, configs), part.settings)
+    return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
 
 
 def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -176,20 +176,20 @@ def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, Part):
         raise TypeError(f"expected a part of a rehearsal, found {type(part).__name__}")
-    found, cast = _cast(part)
+    found, simulated = _simulated(part)
     for seed in range(row["first_seed"], row["first_seed"] + row["seeds"]):
-        yield _played(part, found, cast, seed)
+        yield _played(part, found, simulated, seed)
 
 
-def _played(part: Part, found: Found, cast: Cast, seed: int) -> dict[str, Any]:
+def _played(part: Part, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     story: list[str] = []
     try:
-        played = rehearse(part.plan, found, cast, seed)
+        played = rehearse(part.plan, found, simulated, seed)
         verdict, why, figures = "safe", list(played.unsafe), _figures(played)
         if not played.is_safe:
             verdict = "unsafe"
-            story = list(rehearse(part.plan, found, cast, seed, with_story=True).story)
+            story = list(rehearse(part.plan, found, simulated, seed, with_story=True).story)
     except UNPLAYABLE as error:
         verdict, why = "unplayable", [str(error)]
     except Exception as error:

@@ -11,7 +11,7 @@ from migration import walk
 from migration.clients import clients_of, parse_clients
 from migration.expectation import Forecast, forecast
 from migration.model import Destination, Expectation, Step
-from migration.rollout import Guest, Moment, Rollout, RoundAction, Start
+from migration.rollout import Rollout, RoundAction, SettledGroup, Start, TemporaryMember
 from migration.rules.case import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
@@ -105,10 +105,10 @@ def test_a_cooperative_roll_moves_only_what_it_must() -> None:
 
 def test_the_protocol_turns_when_no_member_is_left_without_it() -> None:
     group = group_of("range", 3, 12)
-    moments = foreseen(group, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE)).moments
-    assert [moment.protocol for moment in moments] == ["range"] * 5 + ["cooperative-sticky"] * 8
+    settled_groups = foreseen(group, one_by_one(group, BOTH), one_by_one(group, COOPERATIVE)).settled_groups
+    assert [moment.protocol for moment in settled_groups] == ["range"] * 5 + ["cooperative-sticky"] * 8
     # From the second bounce on some members are cooperative, and hand over in a separate rebalance.
-    assert [moment.rebalances for moment in moments] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2]
+    assert [moment.rebalances for moment in settled_groups] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2]
 
 
 def test_a_static_member_that_restarts_costs_only_its_own_time() -> None:
@@ -151,28 +151,32 @@ def test_all_at_once_wait_for_the_restart_and_for_the_empty_group() -> None:
 
 def test_a_guest_takes_nothing_and_its_coming_and_going_moves_nothing() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    guest = Guest(id="bridge", topics=("empty",))
-    come = Rollout(action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    temporary = TemporaryMember(id="bridge", topics=("empty",))
+    come = Rollout(
+        action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
+    )
     found = foreseen(group, come, Rollout(action=RoundAction.STOP, rounds=(("bridge",),)))
-    assert [(m.rebalances, m.moved) for m in found.moments] == [(0, 0), (1, 0), (1, 0)]
-    assert [seat.partitions for seat in found.moments[1].seats] == [4, 4, 4, 0]
-    assert [seat.away for seat in found.moments[2].seats] == [False, False, False, True]
+    assert [(m.rebalances, m.moved) for m in found.settled_groups] == [(0, 0), (1, 0), (1, 0)]
+    assert [member.partitions for member in found.settled_groups[1].members] == [4, 4, 4, 0]
+    assert [member.away for member in found.settled_groups[2].members] == [False, False, False, True]
 
 
 def test_a_guest_leaves_when_the_rounds_are_done() -> None:
     group = group_of("cooperative-sticky", 3, 12)
-    guest = Guest(id="bridge", topics=("empty",))
-    come = Rollout(action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, guests=(guest,))
+    temporary = TemporaryMember(id="bridge", topics=("empty",))
+    come = Rollout(
+        action=RoundAction.START, rounds=(("bridge",),), start=COOPERATIVE, temporary_members=(temporary,)
+    )
     first = Rollout(rounds=((group.members[0].id,),), start=CONSUMER, leaving=("bridge",))
     found = foreseen(group, come, first)
-    assert [(m.step, m.round, m.stopped, m.started) for m in found.moments[2:]] == [
+    assert [(m.step, m.round, m.stopped, m.started) for m in found.settled_groups[2:]] == [
         (2, 1, (group.members[0].id,), ()),
         (2, 1, (), (group.members[0].id,)),
         (2, 1, ("bridge",), ()),
     ]
-    last = found.moments[-1]
+    last = found.settled_groups[-1]
     assert (last.type, last.rebalances, last.moved) == (GroupType.CONSUMER, 1, 0)
-    assert last.seats[-1].away
+    assert last.members[-1].away
 
 
 @pytest.mark.parametrize("protocol", ["range", "roundrobin", "sticky", "cooperative-sticky"])
@@ -193,13 +197,13 @@ def test_a_group_settled_owns_everything_once(protocol: str, members: int, toget
             assert_settled(moment, 11)
 
 
-def assert_settled(moment: Moment, partitions: int) -> None:
-    there = [seat for seat in moment.seats if not seat.away]
-    assert sum(seat.partitions for seat in there) == (partitions if there else 0)
-    shares = [seat.partitions for seat in there] or [0]
+def assert_settled(moment: SettledGroup, partitions: int) -> None:
+    there = [member for member in moment.members if not member.away]
+    assert sum(member.partitions for member in there) == (partitions if there else 0)
+    shares = [member.partitions for member in there] or [0]
     assert max(shares) - min(shares) <= 1
-    assert all(seat.partitions == 0 for seat in moment.seats if seat.away)
-    consumers = any(seat.protocol is MemberProtocol.CONSUMER for seat in there)
+    assert all(member.partitions == 0 for member in moment.members if member.away)
+    consumers = any(member.protocol is MemberProtocol.CONSUMER for member in there)
     assert moment.protocol is None or (moment.type is GroupType.CONSUMER) == consumers
 
 
@@ -210,7 +214,7 @@ def test_some_rounds_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(whole) == 2
     monkeypatch.setattr(walk, "MOST_WORK", 4000)
     some = foreseen(group, *rollouts)
-    assert len(some.moments) < 60
+    assert len(some.settled_groups) < 60
     for found, (rebalances, moved, seconds) in zip(expected(some), whole, strict=True):
         assert found.rebalances == pytest.approx(rebalances, abs=2)
         assert found.moved == pytest.approx(moved, rel=0.05)

@@ -103,7 +103,7 @@ def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
     whole, some = make_plan(asked), make_plan(asked, most_rounds=1)
     assert whole.findings == some.findings
     # A round has two moments, the stop and the start.
-    assert len(some.moments) <= 1 + 2 * len(some.steps) < 2 * 20 < len(whole.moments)
+    assert len(some.settled_groups) <= 1 + 2 * len(some.steps) < 2 * 20 < len(whole.settled_groups)
     for expected, found in zip(whole.steps, some.steps, strict=True):
         assert (expected.expectation is None) == (found.expectation is None)
         if expected.expectation is not None and found.expectation is not None:

@@ -2,15 +2,17 @@
 
 import pytest
 
-from migration.rollout import Guest, Rollout, RoundAction
+from migration.rollout import Rollout, RoundAction, TemporaryMember
 from migration.timeline import AWAY, MOST_FRAMES, MOST_LANES, Timeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 
 
 def drawn(protocol: str, members: int, partitions: int, *rollouts: Rollout) -> Timeline:
     group = group_of(protocol, members, partitions)
-    moments = foreseen(group, *rollouts).moments
-    timeline = timeline_of(moments, {member.id: f"n{member.id}" for member in group.members}, count(rollouts))
+    settled_groups = foreseen(group, *rollouts).settled_groups
+    timeline = timeline_of(
+        settled_groups, {member.id: f"n{member.id}" for member in group.members}, count(rollouts)
+    )
     assert timeline is not None
     return timeline
 
@@ -48,7 +50,7 @@ def test_a_guest_is_away_until_it_comes() -> None:
         action=RoundAction.START,
         rounds=(("guest",),),
         start=COOPERATIVE,
-        guests=(Guest(id="guest", topics=("none",)),),
+        temporary_members=(TemporaryMember(id="guest", topics=("none",)),),
     )
     timeline = drawn("cooperative-sticky", 2, 4, come, Rollout(action=RoundAction.STOP, rounds=(("guest",),)))
     guest = timeline.lanes[-1]
@@ -87,5 +89,5 @@ def test_a_column_of_a_whole_round_has_its_whole_cost() -> None:
 
 def test_there_is_no_picture_of_nothing() -> None:
     group = group_of("com.example.Weighted", 3, 12)
-    assert timeline_of(foreseen(group, one_by_one(group, CONSUMER)).moments[:1], {}, 3) is None
+    assert timeline_of(foreseen(group, one_by_one(group, CONSUMER)).settled_groups[:1], {}, 3) is None
     assert timeline_of((), {}, 0) is None

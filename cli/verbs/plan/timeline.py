@@ -69,12 +69,12 @@ def picture_of(plan: Plan) -> Picture | None:
         member: name
         for step in plan.steps
         if step.rollout
-        # A guest joins and leaves without a round in the runbook.
+        # A temporary member joins and leaves without a round in the runbook.
         for ids, labels in zip(step.rollout.rounds, step.rounds, strict=False)
         for member, name in zip(ids, labels, strict=False)
     }
     rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout)
-    timeline = timeline_of(plan.moments, names, rounds)
+    timeline = timeline_of(plan.settled_groups, names, rounds)
     if timeline is None:
         return None
     text = in_words(timeline)

@@ -21,15 +21,15 @@ from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
 from migration.gate.notes import Notes
 from migration.model import Plan, Verdict
-from migration.rehearsal.cast import Cast
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
 from migration.rehearsal.figures import not_rehearsed, with_rehearsal
-from migration.rehearsal.mistakes import Inapplicable, Made, mistakes_in
-from migration.rehearsal.play import cast_for, is_of_group, places, rehearse
+from migration.rehearsal.mistakes import Inapplicable, PlacedMistake, mistakes_in
+from migration.rehearsal.plan_run import is_of_group, places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.settings import with_settings
-from migration.rehearsal.stage import Found
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import FoundGroup
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from migration.walk import sampled
 
@@ -43,8 +43,8 @@ class RehearsalRequest:
     """A request to play."""
 
     plan: Plan
-    found: Found
-    cast: Cast
+    found: FoundGroup
+    simulated: SimulatedMembers
     seeds: range
     stop_at: tuple[int, int] | None
     mistakes: bool = False
@@ -56,7 +56,7 @@ class RehearsalRequest:
     notes: Notes | None = None
     """Those of the plan's gates, where it has been carried out."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """In the place of the brokers' and the members' own; `found` and `cast` have them."""
+    """In the place of the brokers' and the members' own; `found` and `simulated` have them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,12 +86,12 @@ class Rehearsal:
         ]
 
 
-def find(plan: Plan, source: Source) -> Found:
+def find(plan: Plan, source: Source) -> FoundGroup:
     """The plan's group. UsageError where it is another one than the plan was made for."""
     described = source.describe([plan.group], offsets=False)
     if not described.items:
         raise ending(described.problems[0])
-    leader_matters = any(step.rollout and step.rollout.guests for step in plan.steps)
+    leader_matters = any(step.rollout and step.rollout.temporary_members for step in plan.steps)
     (group,) = source.with_leaders(described.items) if leader_matters else described.items
     wanted = wanted_topics([group], WhatIf())
     found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
@@ -104,12 +104,12 @@ def find(plan: Plan, source: Source) -> Found:
     return found
 
 
-def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> Found:
+def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
     """The group with the settings that hold for it, and those of the topics that it wants."""
     wanted = wanted_topics([group], WhatIf())
     known = source.group_settings([group.id]).get(group.id, {})
     settings = {name: each.value for name, each in known.items() if each.value is not None}
-    return Found(
+    return FoundGroup(
         group=replace(group, settings=settings) if settings else group,
         cluster=cluster,
         topics={topic.name: topic for topic in topics if wanted is None or topic.name in wanted},
@@ -118,7 +118,7 @@ def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[To
 
 def request_of(
     plan: Plan,
-    found: Found,
+    found: FoundGroup,
     *,
     first: int,
     count: int,
@@ -138,18 +138,18 @@ def request_of(
         raise UsageError(_nothing(plan))
     _refuse_unknown_members(configs, found.group)
     try:
-        found, cast = with_settings(found, cast_for(plan, found, configs), settings or {})
+        found, simulated = with_settings(found, simulated_for_plan(plan, found, configs), settings or {})
     except (CannotRehearseError, InvalidSetting) as error:
         raise UsageError(f"{plan.group}: {error}") from None
     place = None if stop_at is None else _place(plan, stop_at)
     return RehearsalRequest(
         plan=plan,
         found=found,
-        cast=cast,
+        simulated=simulated,
         seeds=range(first, first + count),
         stop_at=place,
         mistakes=mistakes,
-        faults=_faults(plan, cast, faults) if faults is not None else NO_FAULTS,
+        faults=_faults(plan, simulated, faults) if faults is not None else NO_FAULTS,
         faults_file=faults,
         config_files=tuple(config.description for config in configs),
         notes=notes,
@@ -171,9 +171,9 @@ def _nothing(plan: Plan) -> str:
     return f"{plan.group}: the plan has no steps: the group already uses the target protocol"
 
 
-def _faults(plan: Plan, cast: Cast, file: Path) -> PlanFaults:
+def _faults(plan: Plan, simulated: SimulatedMembers, file: Path) -> PlanFaults:
     try:
-        return read_faults(file, [actor.name for actor in cast.actors.values()], places(plan))
+        return read_faults(file, [each.name for each in simulated.members.values()], places(plan))
     except TreeError as error:
         raise UsageError(str(error)) from None
 
@@ -196,7 +196,7 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
     """
     rehearsal = Rehearsal(request=request)
     ways = _rollback_places(request)
-    wrong = mistakes_in(request.plan, request.cast) if request.mistakes else ()
+    wrong = mistakes_in(request.plan, request.simulated) if request.mistakes else ()
     with Progress(
         "rehearsing", total=len(request.seeds) + len(ways) + len(wrong), before_data=True
     ) as progress:
@@ -242,7 +242,7 @@ def _play(
         return rehearse(
             request.plan,
             request.found,
-            request.cast,
+            request.simulated,
             seed,
             stop_at=stop_at,
             with_story=with_story,
@@ -254,18 +254,18 @@ def _play(
         raise UsageError(f"{request.plan.group} cannot be rehearsed: {error}") from None
 
 
-def _make(request: RehearsalRequest, made: Made, right: Sequence[Rehearsed]) -> MistakePlayed:
+def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakePlayed:
     """From every seed, as it went worst."""
     return worst_of(
         [
-            play_mistake(request.plan, request.found, request.cast, made, each, request.faults)
+            play_mistake(request.plan, request.found, request.simulated, placed, each, request.faults)
             for each in right
         ]
     )
 
 
 def rehearsed(
-    plan: Plan, found: Found, configs: Sequence[ClientConfig], seeds: int
+    plan: Plan, found: FoundGroup, configs: Sequence[ClientConfig], seeds: int
 ) -> tuple[Plan, Rehearsal | None]:
     """The plan with the figures of its rehearsals; it is blocked if one is not safe. None: it cannot be rehearsed."""
     if not plan.steps:

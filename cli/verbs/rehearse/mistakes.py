@@ -31,11 +31,11 @@ def _data(each: MistakePlayed | Inapplicable) -> dict[str, Any]:
         return {"mistake": each.mistake.value, "why_not": each.why}
     symptom = each.symptom
     return {
-        "mistake": each.made.mistake.value,
+        "mistake": each.placed.mistake.value,
         "why_not": None,
-        "step": each.made.place[0],
-        "round": each.made.place[1],
-        "what": each.made.what,
+        "step": each.placed.place[0],
+        "round": each.placed.place[1],
+        "what": each.placed.what,
         "seed": each.seed,
         "symptom": _words(symptom),
         "refused": [asdict(one) for one in symptom.refused],
@@ -81,17 +81,17 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
 
 
 def _name(each: MistakePlayed) -> str:
-    place = f"step {each.made.place[0]}, round {each.made.place[1]}"
-    return f"{each.made.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {each.seed})"
+    place = f"step {each.placed.place[0]}, round {each.placed.place[1]}"
+    return f"{each.placed.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {each.seed})"
 
 
 def _row(each: MistakePlayed | Inapplicable) -> list[Cell]:
     if isinstance(each, Inapplicable):
         return [each.mistake.value, None, None, f"does not apply: {each.why}", None, None, None]
     return [
-        each.made.mistake.value,
-        *each.made.place,
-        each.made.what,
+        each.placed.mistake.value,
+        *each.placed.place,
+        each.placed.what,
         _words(each.symptom),
         _GATE[each.outcome],
         " ".join(each.closed_by) or None,

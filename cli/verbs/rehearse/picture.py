@@ -15,7 +15,7 @@ from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
 from coordinator.simulation.result import Result
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Costs
+from migration.rehearsal.simulation import Costs
 
 BEFORE_S = 5.0
 """Of the settled group, before the first round."""

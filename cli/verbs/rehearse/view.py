@@ -192,7 +192,7 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
 
 def _who(plan: Plan, played: RoundPlayed) -> str:
     step = plan.steps[played.step - 1]
-    # The text of a step without members has no rounds: it is about a guest.
+    # The text of a step without members has no rounds: it is about a temporary member.
     rounds = step.rounds or (step.rollout.rounds if step.rollout else ())
     names = rounds[played.round - 1] if played.round <= len(rounds) else ()
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " ".join(names)
@@ -214,7 +214,7 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
 
 def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     """Assumptions in place of unknown facts."""
-    yield from rehearsal.request.cast.remarks
+    yield from rehearsal.request.simulated.remarks
     if rehearsal.request.faults_file is not None:
         yield f"played with the faults of {rehearsal.request.faults_file}"
     if rehearsal.request.settings:

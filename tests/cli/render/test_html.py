@@ -33,7 +33,7 @@ def timeline(members: int = 3, partitions: int = 12, name: str = "") -> Timeline
     group = group_of("range", members, partitions)
     courses = (one_by_one(group, BOTH), one_by_one(group, COOPERATIVE), one_by_one(group, CONSUMER))
     names = {member.id: name + member.id for member in group.members}
-    made = timeline_of(foreseen(group, *courses).moments, names, 3 * members)
+    made = timeline_of(foreseen(group, *courses).settled_groups, names, 3 * members)
     assert made is not None
     return made
 

@@ -35,7 +35,7 @@ def bridge(deployment: Deployment, directory: Path, *options: str, name: str = "
 
 
 class RealBridge:
-    """What `Play` asks of a guest, of the command."""
+    """What `PlanRun` asks of a bridge, of the command."""
 
     def __init__(self, running: Callable[[], AbstractContextManager[Running]]) -> None:
         self._starts, self._stack = running, ExitStack()

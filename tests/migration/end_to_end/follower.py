@@ -52,7 +52,7 @@ class Follower:
     deployment: Deployment
     shell: Shell
     plan: dict[str, Any] = field(default_factory=dict)
-    looks: list[GatePoll] = field(default_factory=list)
+    polls: list[GatePoll] = field(default_factory=list)
     guests: list[Background] = field(default_factory=list)
     """Temporary members that a step's own commands started."""
     is_without_bridge: bool = False
@@ -115,15 +115,15 @@ class Follower:
 
     def expect(self, command: str, status: int) -> GatePoll:
         """Ask a gate how it is now, without waiting."""
-        look = self._look(WAIT.sub("", command), waits=False)
-        assert look.status == status, f"not {status}: {look}\n{self._complaints()}"
-        return look
+        poll = self._look(WAIT.sub("", command), waits=False)
+        assert poll.status == status, f"not {status}: {poll}\n{self._complaints()}"
+        return poll
 
     def wait(self, command: str) -> GatePoll:
         """Wait at a gate as the plan has it; it must open."""
-        look = self._look(command)
-        assert look.status == OPEN, f"{look}\n{self._complaints()}"
-        return look
+        poll = self._look(command)
+        assert poll.status == OPEN, f"{poll}\n{self._complaints()}"
+        return poll
 
     def end(self) -> None:
         """End what the plan started and did not stop."""
@@ -150,11 +150,11 @@ class Follower:
         """
         deadline = time.monotonic() + PLACE_S
         while time.monotonic() < deadline:
-            look = self._look(WAIT.sub("", step["commands"][0]), waits=False)
-            if look.status == OPEN:
+            poll = self._look(WAIT.sub("", step["commands"][0]), waits=False)
+            if poll.status == OPEN:
                 return
-            advice = RESTART.search(look.said)
-            if advice is None or "PreparingRebalance" in look.said or "CompletingRebalance" in look.said:
+            advice = RESTART.search(poll.said)
+            if advice is None or "PreparingRebalance" in poll.said or "CompletingRebalance" in poll.said:
                 # Not there yet, or the group not Stable: the step has it asked again.
                 time.sleep(0.3)
             elif advice["name"] in self.deployment.applications:
@@ -164,7 +164,7 @@ class Follower:
                 self._run([command])
             else:
                 time.sleep(0.3)
-        raise TimeoutError(f"not first within {PLACE_S:g} s: {self.looks[-1]}\n{self._complaints()}")
+        raise TimeoutError(f"not first within {PLACE_S:g} s: {self.polls[-1]}\n{self._complaints()}")
 
     def _see_off(self) -> None:
         """The group is converted: a bridge ends by itself, and did what it is for; a console consumer is stopped."""
@@ -197,16 +197,16 @@ class Follower:
         began = time.monotonic()
         # Most questions are asked without waiting: they are spared the start of a process.
         done = self.shell.run(command) if waits else self.shell.ask(command)
-        look = GatePoll(
+        poll = GatePoll(
             command=command,
             status=done.returncode,
             said=done.stdout + done.stderr,
             took_s=time.monotonic() - began,
         )
-        self.looks.append(look)
+        self.polls.append(poll)
         # GroupSummary where a test fails: the way there.
-        print(f"{look.took_s:5.1f} s, status {look.status}: {look.command}")
-        return look
+        print(f"{poll.took_s:5.1f} s, status {poll.status}: {poll.command}")
+        return poll
 
     def _complaints(self) -> str:
         return "\n".join(f"{one.name}: {error}" for one in self._applications() for error in one.errors())

@@ -15,7 +15,7 @@ from coordinator.simulation.measures import Measures
 from coordinator.simulation.schedule import Schedule
 from coordinator.store.partition_files import partition_for
 from coordinator.store.records import decode_record
-from migration.rehearsal.stage import Costs
+from migration.rehearsal.simulation import Costs
 from tests.kafka.broker import Broker
 from tests.kafka.settings import DEFAULTS
 from tests.migration.end_to_end.consumption import repeated, stays, without_owner_s

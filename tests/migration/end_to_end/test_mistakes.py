@@ -1,6 +1,6 @@
 """Operator mistakes, done with real consumers on a real broker: it looks and is gated as the rehearsal says.
 
-The hands are those of the rehearsal, and so are the gates; only the stage is real. Restarts are shorter, and a gate
+The hands are those of the rehearsal, and so are the gates; only the group is real. Restarts are shorter, and a gate
 that stays closed is waited for less long. The rehearsed consumers have the settings of the real ones.
 
 Two processes with one instance id put each other out by whose request comes first, on a real broker too: one outcome of
@@ -23,16 +23,16 @@ import pytest
 
 from cli.verbs.plan.plan_files import read_plan
 from cli.verbs.rehearse.action import find
-from migration.rehearsal import play
-from migration.rehearsal.mistakes import Made, Mistake, mistakes_in
-from migration.rehearsal.play import Play, cast_for, rehearse
+from migration.rehearsal import plan_run
+from migration.rehearsal.mistakes import Mistake, PlacedMistake, mistakes_in
+from migration.rehearsal.plan_run import PlanRun, rehearse, simulated_for_plan
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, compare, play_mistake
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
 from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.follower import PLAN_FILE
-from tests.migration.end_to_end.real_stage import RealStage, client_config
+from tests.migration.end_to_end.real_group import RealGroup, client_config
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -135,23 +135,23 @@ def test_a_mistake_looks_as_rehearsed(
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
         found = find(plan, source)
-    actors = cast_for(plan, found, [client_config(deployment)])
-    made = next(
+    members = simulated_for_plan(plan, found, [client_config(deployment)])
+    placed = next(
         each
-        for each in mistakes_in(plan, actors)
-        if isinstance(each, Made) and (each.mistake, each.step) == (case.mistake, case.step)
+        for each in mistakes_in(plan, members)
+        if isinstance(each, PlacedMistake) and (each.mistake, each.step) == (case.mistake, case.step)
     )
     rehearsed: list[MistakePlayed] = []
-    for seed in SEEDS if made.mistake in RACES else SEEDS[:1]:
-        right = rehearse(plan, found, actors, seed, with_story=True)
+    for seed in SEEDS if placed.mistake in RACES else SEEDS[:1]:
+        right = rehearse(plan, found, members, seed, with_story=True)
         assert right.unsafe == (), "done right, the plan is safe"
-        rehearsed.append(play_mistake(plan, found, actors, made, right))
+        rehearsed.append(play_mistake(plan, found, members, placed, right))
 
-    monkeypatch.setattr(play, "PATIENCE_S", PATIENCE_S)
-    stage: Any = RealStage(found, actors, deployment)
-    wrong = Play(plan, stage, right.seed, made.operator).play(None, made.last_step)
-    assert wrong.looks[-1].place >= made.place, ("stopped before the mistake", wrong.unsafe)
-    seen = compare(made, wrong, right)
+    monkeypatch.setattr(plan_run, "PATIENCE_S", PATIENCE_S)
+    real: Any = RealGroup(found, members, deployment)
+    wrong = PlanRun(plan, real, right.seed, placed.operator).run(None, placed.last_step)
+    assert wrong.polls[-1].place >= placed.place, ("stopped before the mistake", wrong.unsafe)
+    seen = compare(placed, wrong, right)
     _write_down(request.node.callspec.id, rehearsed, seen)
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})
 
@@ -164,7 +164,7 @@ def _essence(played: MistakePlayed) -> dict[str, object]:
         "closed by": sorted(played.closed_by) if played.outcome is GateOutcome.CLOSED else None,
         "errors": sorted({each.error for each in played.symptom.refused} & FATAL),
         "group": (shown.type, shown.protocol, shown.members, shown.upgraded),
-        "fewest members": None if played.made.mistake in RACES else played.symptom.fewest,
+        "fewest members": None if played.placed.mistake in RACES else played.symptom.fewest,
     }
 
 

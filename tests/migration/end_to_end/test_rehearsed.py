@@ -1,6 +1,6 @@
 """Plans carried out with real consumers on a real broker cost what their rehearsals say.
 
-The hands and the gates are those of the rehearsal; only the stage is real. KOHORT_MEASURED names a file that gets the
+The hands and the gates are those of the rehearsal; only the group is real. KOHORT_MEASURED names a file that gets the
 rows of the table in docs/rehearsal.md.
 """
 
@@ -17,7 +17,7 @@ import pytest
 from cli.verbs.plan.plan_files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.model import Plan
-from migration.rehearsal.play import Play, as_planned, cast_for, rehearse
+from migration.rehearsal.plan_run import PlanRun, as_planned, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.bridged import RealBridge, bridge
@@ -25,7 +25,7 @@ from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
 from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.follower import PLAN_FILE
-from tests.migration.end_to_end.real_stage import RealStage, client_config
+from tests.migration.end_to_end.real_group import RealGroup, client_config
 from tests.support.long import LONG
 
 pytestmark = [pytest.mark.kafka, LONG]
@@ -84,13 +84,13 @@ def test_a_plan_costs_what_was_rehearsed(
     plan = read_plan(follower.shell.directory / PLAN_FILE)
     with live_source(deployment.broker) as source:
         found = find(plan, source)
-    cast = cast_for(plan, found, [client_config(deployment)])
-    rehearsed = [rehearse(plan, found, cast, seed) for seed in SEEDS]
+    simulated = simulated_for_plan(plan, found, [client_config(deployment)])
+    rehearsed = [rehearse(plan, found, simulated, seed) for seed in SEEDS]
     assert [run.unsafe for run in rehearsed if run.unsafe] == []
 
-    stage: Any = RealStage(found, cast, deployment)
+    real: Any = RealGroup(found, simulated, deployment)
     command: Any = RealBridge(lambda: bridge(deployment, tmp_path))
-    measured = Play(plan, stage, 1, as_planned, invites=lambda *_: command).play(None, None)
+    measured = PlanRun(plan, real, 1, as_planned, make_bridge=lambda *_: command).run(None, None)
     command.leave()
     assert measured.unsafe == ()
     # It left when the group was converted.

@@ -89,5 +89,5 @@ def test_settled_mixed_group(deploy: Deploy, follow: Follow) -> None:
     broker = deployment.broker
     live, log = f"-b {broker.bootstrap}", f"--log-dir {broker.data}"
     follower.wait(last["commands"][0].replace(live, log))
-    assert log in follower.looks[-1].command
+    assert log in follower.polls[-1].command
     deployment.finish().check()

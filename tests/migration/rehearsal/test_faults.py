@@ -9,9 +9,9 @@ import pytest
 from coordinator.simulation.scenario import Direction, FailCoordinator, Freeze, Restart
 from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
-from migration.rehearsal.play import cast_for, rehearse
+from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Found
+from migration.rehearsal.simulation import FoundGroup
 from tests.migration.cases import COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
@@ -26,8 +26,8 @@ def _read(directory: Path, text: str) -> PlanFaults:
 
 def _rehearse(faults: PlanFaults, seed: int = 1) -> Rehearsed:
     group = classic_group()
-    plan, found = plan_of(group, COOPERATIVE), Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(plan, found, cast_for(plan, found), seed, with_story=True, faults=faults)
+    plan, found = plan_of(group, COOPERATIVE), FoundGroup(group=group, cluster=NEW, topics=TOPICS)
+    return rehearse(plan, found, simulated_for_plan(plan, found), seed, with_story=True, faults=faults)
 
 
 def _events(directory: Path, *events: str) -> PlanFaults:
@@ -127,7 +127,7 @@ def test_a_gate_stays_closed_while_no_coordinator_answers(tmp_path: Path) -> Non
         for faults in (PlanFaults(), _events(tmp_path, "at: 1.2+20, coordinator: crash, for: 60"))
     )
     assert crashed.unsafe == ()
-    assert any(look.closed_by == ("coordinator",) and look.place == (1, 2) for look in crashed.looks)
+    assert any(poll.closed_by == ("coordinator",) and poll.place == (1, 2) for poll in crashed.polls)
     assert crashed.rounds[0].gate_open_after_s == quiet.rounds[0].gate_open_after_s
     assert (crashed.rounds[1].gate_open_after_s or 0) >= 80
 

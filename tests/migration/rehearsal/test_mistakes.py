@@ -9,52 +9,54 @@ import pytest
 
 from groups.model import Group, GroupState, GroupType
 from migration.model import Destination, Plan, ProtocolIs
-from migration.rehearsal.acts import Place
-from migration.rehearsal.cast import Cast
-from migration.rehearsal.mistakes import Inapplicable, Made, Mistake, mistakes_in
-from migration.rehearsal.play import cast_for, rehearse
-from migration.rehearsal.stage import Found
+from migration.rehearsal.actions import StepRound
+from migration.rehearsal.mistakes import Inapplicable, Mistake, PlacedMistake, mistakes_in
+from migration.rehearsal.plan_run import rehearse, simulated_for_plan
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import FoundGroup
 from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
 from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
 CLOSED, SETTLED, OPENED = GateOutcome
 INCONSISTENT, FENCED = "INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID"
-Played = Mapping[tuple[Mistake, Place], MistakePlayed]
+Played = Mapping[tuple[Mistake, StepRound], MistakePlayed]
 
 
 def _all(group: Group, to: Destination, seed: int = 1) -> Played:
     plan, found = plan_of(group, to), _found(group)
-    cast = cast_for(plan, found)
-    right = rehearse(plan, found, cast, seed, with_story=True)
+    simulated = simulated_for_plan(plan, found)
+    right = rehearse(plan, found, simulated, seed, with_story=True)
     assert right.unsafe == ()
-    played: dict[tuple[Mistake, Place], MistakePlayed] = {}
-    for each in mistakes_in(plan, cast):
-        if isinstance(each, Made):  # in a place before its round, then after it
-            played.setdefault((each.mistake, each.place), play_mistake(plan, found, cast, each, right))
+    played: dict[tuple[Mistake, StepRound], MistakePlayed] = {}
+    for each in mistakes_in(plan, simulated):
+        if isinstance(each, PlacedMistake):  # in a place before its round, then after it
+            played.setdefault((each.mistake, each.place), play_mistake(plan, found, simulated, each, right))
     return played
 
 
-def _found(group: Group) -> Found:
-    return Found(group=group, cluster=NEW, topics=TOPICS)
+def _found(group: Group) -> FoundGroup:
+    return FoundGroup(group=group, cluster=NEW, topics=TOPICS)
 
 
-def _configured(cast: Cast, config: Mapping[str, str], after_error: str | None = None) -> Cast:
-    actors = {
-        member: replace(actor, script=replace(actor.script, config=config, after_error=after_error))
-        for member, actor in cast.actors.items()
+def _configured(
+    simulated: SimulatedMembers, config: Mapping[str, str], after_error: str | None = None
+) -> SimulatedMembers:
+    members = {
+        member: replace(each, script=replace(each.script, config=config, after_error=after_error))
+        for member, each in simulated.members.items()
     }
-    return replace(cast, actors=actors)
+    return replace(simulated, members=members)
 
 
-def _made(plan: Plan, cast: Cast, mistake: Mistake, step: int) -> Made:
+def _made(plan: Plan, simulated: SimulatedMembers, mistake: Mistake, step: int) -> PlacedMistake:
     """The mistake in a step of the plan."""
-    (made,) = (
+    (placed,) = (
         each
-        for each in mistakes_in(plan, cast)
-        if isinstance(each, Made) and (each.mistake, each.step) == (mistake, step)
+        for each in mistakes_in(plan, simulated)
+        if isinstance(each, PlacedMistake) and (each.mistake, each.step) == (mistake, step)
     )
-    return made
+    return placed
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -159,15 +161,17 @@ def test_a_successor_too_early_is_fenced_or_fences(static_bounces: Played) -> No
 def test_an_early_successor_is_a_race() -> None:
     """As with real consumers that end with an exception: a heartbeat ends the old one, or a commit has it rejoin."""
     plan, found = plan_of(classic_group(static=True), CONSUMER), _found(classic_group(static=True))
-    cast = _configured(
-        cast_for(plan, found), {"auto.commit.interval.ms": "1000", "session.timeout.ms": "20000"}, "die"
+    simulated = _configured(
+        simulated_for_plan(plan, found),
+        {"auto.commit.interval.ms": "1000", "session.timeout.ms": "20000"},
+        "die",
     )
-    made = _made(plan, cast, Mistake.EARLY_SUCCESSOR, 1)
+    placed = _made(plan, simulated, Mistake.EARLY_SUCCESSOR, 1)
     endings = set()
     for seed in range(1, 13):
-        wrong = rehearse(plan, found, cast, seed, with_story=True, operator=made.operator, last_step=1)
+        wrong = rehearse(plan, found, simulated, seed, with_story=True, operator=placed.operator, last_step=1)
         errors = {each.error: each.member for each in wrong.refusals}
-        endings.add((errors[FENCED], wrong.looks[-1].shown.type))
+        endings.add((errors[FENCED], wrong.polls[-1].shown.type))
     assert endings == {("m1", GroupType.CONSUMER), ("m1's successor", GroupType.CLASSIC)}
 
 
@@ -190,12 +194,12 @@ def test_static_members_that_are_away_cannot_be_seen(static_bounces: Played) -> 
 def test_nothing_differs_before_the_mistake() -> None:
     group = classic_group()
     plan, found = plan_of(group, COOPERATIVE), _found(group)
-    cast = cast_for(plan, found)
-    right = rehearse(plan, found, cast, 1)
+    simulated = simulated_for_plan(plan, found)
+    right = rehearse(plan, found, simulated, 1)
     for mistake in (Mistake.DEPLOY, Mistake.WRONG_JAR):
-        made = _made(plan, cast, mistake, 2)
-        wrong = rehearse(plan, found, cast, 1, operator=made.operator)
-        before = [[look for look in run.looks if look.place < made.place] for run in (right, wrong)]
+        placed = _made(plan, simulated, mistake, 2)
+        wrong = rehearse(plan, found, simulated, 1, operator=placed.operator)
+        before = [[poll for poll in run.polls if poll.place < placed.place] for run in (right, wrong)]
         assert before[0] == before[1] != []
 
 
@@ -204,9 +208,9 @@ def test_requests_at_full_seconds_are_no_unrest() -> None:
     group = classic_group(static=True)
     plan, found = replace(plan_of(group, CONSUMER), bounce_s=15), _found(group)
     settings = {"auto.commit.interval.ms": "1000", "heartbeat.interval.ms": "500"}
-    cast = _configured(cast_for(plan, found), settings)
-    made = _made(plan, cast, Mistake.OLD_MEMBER, 2)
-    wrong = rehearse(plan, found, cast, 18, operator=made.operator)
+    simulated = _configured(simulated_for_plan(plan, found), settings)
+    placed = _made(plan, simulated, Mistake.OLD_MEMBER, 2)
+    wrong = rehearse(plan, found, simulated, 18, operator=placed.operator)
     assert wrong.opened_wrongly == ()
 
 
@@ -214,7 +218,7 @@ def test_all_stopped_and_started() -> None:
     played = _all(classic_group("librdkafka:2.16.0"), COOPERATIVE)
     back = played[Mistake.OLD_MEMBER, (2, 1)]
     assert (back.outcome, back.symptom.shown.protocol) == (CLOSED, "range")
-    assert {each.closed_by for each in played.values() if each.made.place[0] == 1} == {("state-in",)}
+    assert {each.closed_by for each in played.values() if each.placed.place[0] == 1} == {("state-in",)}
 
 
 def test_an_impossible_mistake_has_a_reason() -> None:
@@ -222,7 +226,7 @@ def test_an_impossible_mistake_has_a_reason() -> None:
     plan = plan_of(group, CONSUMER)
     why = {
         each.mistake: each.why
-        for each in mistakes_in(plan, cast_for(plan, _found(group)))
+        for each in mistakes_in(plan, simulated_for_plan(plan, _found(group)))
         if isinstance(each, Inapplicable)
     }
     assert why == {
@@ -238,10 +242,10 @@ def test_a_gate_that_asks_too_little_is_found() -> None:
     plan, found = plan_of(group, COOPERATIVE), _found(group)
     gate = tuple(one for one in plan.steps[0].gate if not isinstance(one, ProtocolIs))
     plan = replace(plan, steps=(replace(plan.steps[0], gate=gate), plan.steps[1]))
-    cast = cast_for(plan, found)
-    right = rehearse(plan, found, cast, 1, with_story=True, last_step=1)
-    made = _made(plan, cast, Mistake.REVERSED_LIST, 1)
-    played = play_mistake(plan, found, cast, made, right)
+    simulated = simulated_for_plan(plan, found)
+    right = rehearse(plan, found, simulated, 1, with_story=True, last_step=1)
+    placed = _made(plan, simulated, Mistake.REVERSED_LIST, 1)
+    played = play_mistake(plan, found, simulated, placed, right)
     assert played.outcome is OPENED
     assert "although m1 does not run as planned" in played.why
     assert worst_of([replace(played, outcome=CLOSED), played]) is played

@@ -20,9 +20,9 @@ from groups.snapshot import Snapshot, read_snapshot
 from migration.clients import parse_clients
 from migration.model import Destination, Plan
 from migration.plan import case_of, make_plan
-from migration.rehearsal.play import cast_for, places, rehearse
+from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Found, Stage
+from migration.rehearsal.simulation import FoundGroup, Simulation
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
@@ -58,20 +58,20 @@ def sample() -> Snapshot:
         return read_snapshot(file)
 
 
-def of_sample(name: str, to: Destination) -> tuple[Plan, Found]:
+def of_sample(name: str, to: Destination) -> tuple[Plan, FoundGroup]:
     fleet = sample()
     group, topics = fleet.groups[name], list(fleet.topics.values())
     plan = make_plan(case_of(group, fleet.cluster, to, parse_clients(["java:4.1.0"]), topics=topics))
-    return plan, Found(group=group, cluster=fleet.cluster, topics=fleet.topics)
+    return plan, FoundGroup(group=group, cluster=fleet.cluster, topics=fleet.topics)
 
 
-def made_up(group: Group, to: Destination, cluster: Cluster = NEW) -> tuple[Plan, Found]:
-    return plan_of(group, to), Found(group=group, cluster=cluster, topics=TOPICS)
+def made_up(group: Group, to: Destination, cluster: Cluster = NEW) -> tuple[Plan, FoundGroup]:
+    return plan_of(group, to), FoundGroup(group=group, cluster=cluster, topics=TOPICS)
 
 
 def both(
     plan: Plan,
-    found: Found,
+    found: FoundGroup,
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
     *,
@@ -80,18 +80,18 @@ def both(
 ) -> tuple[Rehearsed, Rehearsed]:
     """With rests leapt over, and with rests played; but for how many requests that took."""
     stop_at = places(plan)[-1] if stop else None
-    cast = cast_for(plan, found)
-    cast = replace(
-        cast,
-        actors={
-            member: replace(actor, script=replace(actor.script, config={**actor.script.config, **config}))
-            for member, actor in cast.actors.items()
+    simulated = simulated_for_plan(plan, found)
+    simulated = replace(
+        simulated,
+        members={
+            member: replace(each, script=replace(each.script, config={**each.script.config, **config}))
+            for member, each in simulated.members.items()
         },
     )
-    fast = rehearse(plan, found, cast, seed, with_story=True, stop_at=stop_at)
+    fast = rehearse(plan, found, simulated, seed, with_story=True, stop_at=stop_at)
     with monkeypatch.context() as patch:
         patch.setattr(idle_time, "pass_idle", play_all)
-        slow = rehearse(plan, found, cast, seed, with_story=True, stop_at=stop_at)
+        slow = rehearse(plan, found, simulated, seed, with_story=True, stop_at=stop_at)
     return _uncounted(fast), _uncounted(slow)
 
 
@@ -139,7 +139,7 @@ def test_members_that_heartbeat_and_commit_otherwise(
 def test_more_members_than_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     group = classic_group()
     plan = plan_of(group, CONSUMER)
-    found = Found(group=group, cluster=NEW, topics={"orders": Topic(name="orders", partitions=2)})
+    found = FoundGroup(group=group, cluster=NEW, topics={"orders": Topic(name="orders", partitions=2)})
     fast, slow = both(plan, found, 1, monkeypatch)
     assert fast == slow
 
@@ -147,7 +147,7 @@ def test_more_members_than_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A leap does what it is for: it leaves out most of the requests."""
     plan, found = made_up(classic_group(), COOPERATIVE)
-    leapt = Stage(found, cast_for(plan, found), 1, with_story=False)
+    leapt = Simulation(found, simulated_for_plan(plan, found), 1, with_story=False)
     leapt.begin()
     before = leapt.world.answered
     leapt.wait(600.0)
@@ -158,8 +158,8 @@ def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_group_is_shown_again_only_where_it_has_changed() -> None:
     plan, found = made_up(classic_group(), COOPERATIVE)
-    stage = Stage(found, cast_for(plan, found), 1, with_story=False)
-    stage.begin()
-    shown = stage.group()
-    stage.wait(30.0)
-    assert stage.group() is shown
+    simulation = Simulation(found, simulated_for_plan(plan, found), 1, with_story=False)
+    simulation.begin()
+    shown = simulation.group()
+    simulation.wait(30.0)
+    assert simulation.group() is shown

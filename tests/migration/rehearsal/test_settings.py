@@ -9,9 +9,9 @@ import pytest
 from coordinator.errors import InvalidSetting
 from groups.model import Cluster
 from migration.model import Destination
-from migration.rehearsal.play import cast_for, rehearse
+from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.settings import overrides_from, with_settings
-from migration.rehearsal.stage import Found
+from migration.rehearsal.simulation import FoundGroup
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
 SESSION = "group.consumer.session.timeout.ms"
@@ -48,21 +48,23 @@ def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, reported: str)
 def test_it_takes_the_place_of_the_groups_own_setting() -> None:
     """What is set for a group itself wins over the brokers': not over what the rehearsal is asked for."""
     group = replace(classic_group(), settings={"consumer.session.timeout.ms": "50000", "other": "1"})
-    found = Found(group=group, cluster=Cluster(settings={SESSION: "45000"}), topics=TOPICS)
-    cast = cast_for(plan_of(classic_group(), Destination.CONSUMER), found)
-    assert with_settings(found, cast, {}) == (found, cast)
-    other, actors = with_settings(found, cast, {SESSION: "55000"})
+    found = FoundGroup(group=group, cluster=Cluster(settings={SESSION: "45000"}), topics=TOPICS)
+    simulated = simulated_for_plan(plan_of(classic_group(), Destination.CONSUMER), found)
+    assert with_settings(found, simulated, {}) == (found, simulated)
+    other, members = with_settings(found, simulated, {SESSION: "55000"})
     assert other.group.settings == {"other": "1"}
     assert other.cluster.settings == {SESSION: "55000"}
-    assert actors == cast
+    assert members == simulated
 
 
 def test_members_are_played_with_it_before_and_after_a_restart() -> None:
     """A slower heartbeat is slower to show a rebalance, under both protocols."""
     plan = plan_of(classic_group(), Destination.CONSUMER)
-    found = Found(group=classic_group(), cluster=Cluster(), topics=TOPICS)
+    found = FoundGroup(group=classic_group(), cluster=Cluster(), topics=TOPICS)
     quick, slow = (
-        rehearse(plan, *with_settings(found, cast_for(plan, found), {"heartbeat.interval.ms": each}), 1)
+        rehearse(
+            plan, *with_settings(found, simulated_for_plan(plan, found), {"heartbeat.interval.ms": each}), 1
+        )
         for each in ("1000", "9000")
     )
     assert quick.is_safe

@@ -28,8 +28,8 @@ _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
-    """A member as it is played."""
+class SimulatedMember:
+    """A member of the simulation."""
 
     name: str
     """Its name in the plan's rounds."""
@@ -40,35 +40,37 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
-    """Everybody, by the id that a member had when the plan was made."""
+class SimulatedMembers:
+    """All members, by the id that each had when the plan was made."""
 
-    actors: Mapping[str, Actor]
+    members: Mapping[str, SimulatedMember]
     remarks: tuple[str, ...]
     """Assumptions in place of unknown facts."""
 
 
-def cast_of(group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()) -> Cast:
+def simulated_members(
+    group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()
+) -> SimulatedMembers:
     """Of the group as it is now; `planned` are its members as the plan has them, `configs` what they are configured by.
 
     :raises CannotRehearseError: a member is not known well enough to be played
     """
     libraries = {one.id: one.library for one in planned}
     names = names_of([PlannedMember.of(member) for member in group.members])
-    actors: dict[str, Actor] = {}
+    members: dict[str, SimulatedMember] = {}
     taken: dict[str, list[str]] = {}
     for member in group.members:
         name = names[member.id]
         library = libraries.get(member.id) or library_of(member).name
         if library not in simulated.LIBRARIES:
             taken.setdefault(library or "an unknown library", []).append(name)
-        actors[member.id] = Actor(
+        members[member.id] = SimulatedMember(
             name=name,
             script=replace(_script(group, member, library), config=_settings(member, library, configs)),
             client=Client(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
             id=member.id if _can_be_drawn(member) else None,
         )
-    return Cast(actors=actors, remarks=tuple(_remark(*each) for each in sorted(taken.items())))
+    return SimulatedMembers(members=members, remarks=tuple(_remark(*each) for each in sorted(taken.items())))
 
 
 def started(script: MemberScript, start: Start) -> MemberScript:

@@ -23,11 +23,11 @@ from coordinator.store.group_records import NoRecords, group_records
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic
 from groups.regex.broker import InvalidRegexError
-from migration.rehearsal.acts import Act, Place
-from migration.rehearsal.cast import Cast
+from migration.rehearsal.actions import MemberAction, StepRound
 from migration.rehearsal.description import Description
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import Fault, PlanFaults, from_now
+from migration.rehearsal.simulated_members import SimulatedMembers
 
 REST_S = 5.0
 """How long nothing may have changed before the rehearsal starts: longer than a heartbeat interval."""
@@ -35,7 +35,7 @@ PATIENCE_S = 600.0
 """How long the group has for that."""
 STOP_S = 30.0
 """How long a process that is stopped is waited for, and how often it is looked at."""
-LOOK_S = 0.1
+POLL_S = 0.1
 BETWEEN_MS = 300
 """How long before an observation members are observed too: one with a request in flight at every full second is
 settled."""
@@ -44,7 +44,7 @@ HEAD_START_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundGroup:
     """The group and its cluster, from a source."""
 
     group: Group
@@ -87,42 +87,44 @@ class Refusal:
     """By its name in Kafka's protocol."""
 
 
-class Stage:
+class Simulation:
     """See the module. Members are called by the ids that they had when the plan was made."""
 
-    def __init__(self, found: Found, cast: Cast, seed: int, *, with_story: bool) -> None:
+    def __init__(
+        self, found: FoundGroup, simulated: SimulatedMembers, seed: int, *, with_story: bool
+    ) -> None:
         """:raises InvalidSetting: a setting of the brokers cannot be played"""
-        self.found, self._cast, self._seed, self._with_story = found, cast, seed, with_story
-        actors = cast.actors.values()
+        self.found, self._simulated, self._seed, self._with_story = found, simulated, seed, with_story
+        members = simulated.members.values()
         settings, topics = _settings(found), _topics(found)
         self._description = Description(found.group.id, Config.parse(settings).group_consumer_assignors[0])
         scenario = Scenario(
             name=found.group.id,
             topics={topic.name: topic.partitions for topic in found.topics.values()},
             settings=settings,
-            members={actor.name: actor.script for actor in actors},
+            members={each.name: each.script for each in members},
         )
         self.world = World(
             scenario,
             seed,
-            member_ids={actor.name: [actor.id] for actor in actors if actor.id is not None},
+            member_ids={each.name: [each.id] for each in members if each.id is not None},
             with_story=with_story,
             initial=InitialState(
                 clients={
-                    name: actor.client for actor in actors for name in (actor.name, _successor(actor.name))
+                    name: each.client for each in members for name in (each.name, _successor(each.name))
                 },
                 topic_ids={name: topic.id for name, topic in topics.topics.items()},
                 log=_log_of(found.group, topics),
                 histories={
-                    cast.actors[member.id].name: _places(found.group, member)
+                    simulated.members[member.id].name: _places(found.group, member)
                     for member in found.group.members
                 },
             ),
         )
-        self.scripts = {member: actor.script for member, actor in cast.actors.items()}
+        self.scripts = {member: each.script for member, each in simulated.members.items()}
         """As each member was started last."""
         self._stopped: set[str] = set()
-        self._names = {member: actor.name for member, actor in cast.actors.items()}
+        self._names = {member: each.name for member, each in simulated.members.items()}
         """The name of each member's process in the world."""
 
     # Actions.
@@ -135,7 +137,9 @@ class Stage:
         :raises CannotRehearseError: the group as it was found does not settle
         """
         by_protocol = {
-            protocol: [one.name for one in self._cast.actors.values() if one.script.protocol == protocol]
+            protocol: [
+                one.name for one in self._simulated.members.values() if one.script.protocol == protocol
+            ]
             for protocol in ("classic", "consumer")
         }
         if leader in self._names:
@@ -180,30 +184,30 @@ class Stage:
         self.unsettled()  # it counts since when each member is settled
         schedule.play(end_ms, LIMIT)
 
-    def perform(self, act: Act) -> None:
+    def perform(self, action: MemberAction) -> None:
         """Stop a member's process and wait for its end, or have another one take its place."""
-        member, name = act.member, self._names[act.member]
-        if act.script is None:
+        member, name = action.member, self._names[action.member]
+        if action.script is None:
             self._stopped.add(member)
             self.world.play(Close(at=0, member=name))
             self._wait_ended(name)
             return
         self._stopped.discard(member)
-        self.scripts[member] = act.script
-        if act.away_s >= 0:
-            self.world.play(Restart(at=0, member=name, script=act.script, after_s=act.away_s))
+        self.scripts[member] = action.script
+        if action.away_s >= 0:
+            self.world.play(Restart(at=0, member=name, script=action.script, after_s=action.away_s))
             return
         self._names[member] = _successor(name)
-        self.world.play(Restart(at=0, member=self._names[member], script=act.script))
-        stops_ms = self.world.schedule.now_ms + int(-act.away_s * 1000)
+        self.world.play(Restart(at=0, member=self._names[member], script=action.script))
+        stops_ms = self.world.schedule.now_ms + int(-action.away_s * 1000)
         self.world.schedule.at(stops_ms, self.world.play, Close(at=0, member=name))
 
     def _wait_ended(self, name: str) -> None:
         end_s = self.now_s + STOP_S
         while self.world.processes[name].is_running and self.now_s < end_s:
-            self.wait(LOOK_S)
+            self.wait(POLL_S)
 
-    def inject(self, faults: PlanFaults, place: Place | None) -> None:
+    def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
         """Inject the faults of this place, which starts now; None: of the first one."""
         world, now_s = self.world, self.now_s
         partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
@@ -216,7 +220,7 @@ class Stage:
         if isinstance(event, FailCoordinator):
             self.world.play(event)
             return
-        member = next(member for member, each in self._cast.actors.items() if each.name == event.member)
+        member = next(member for member, each in self._simulated.members.items() if each.name == event.member)
         name = self._names[member]
         if not self.world.processes[name].is_running:
             return
@@ -273,7 +277,7 @@ class Stage:
     def _doubled(self) -> str:
         """A member with two running processes; empty if there is none."""
         for member, name in self._names.items():
-            first = self._cast.actors[member].name
+            first = self._simulated.members[member].name
             if name != first and self.world.processes[first].is_running:
                 return f"{first} and {name} run at the same time"
         return ""
@@ -294,8 +298,8 @@ class Stage:
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """The name in acts of the member that has this id now. :raises StopIteration: the group as found does not have
-        it"""
+        """The name in actions of the member that has this id now. :raises StopIteration: the group as found does not
+        have it"""
         name = self.world.name_of(member_id)
         return next(member for member, each in self._names.items() if each == name)
 
@@ -309,7 +313,7 @@ class Stage:
     def misplaced(self) -> int:
         """How many partitions another member has than was found with them."""
         wanted = {
-            (place, self._cast.actors[member.id].name)
+            (place, self._simulated.members[member.id].name)
             for member in self.found.group.members
             for place in _places(self.found.group, member)
         }
@@ -336,7 +340,7 @@ def _places(group: Group, member: Member) -> Partitions:
     )
 
 
-def _topics(found: Found) -> TopicImage:
+def _topics(found: FoundGroup) -> TopicImage:
     """The topics; one whose id is not known gets one that follows from its name."""
     return TopicImage.of(
         [
@@ -368,7 +372,7 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
         return ()
 
 
-def _settings(found: Found) -> dict[str, str]:
+def _settings(found: FoundGroup) -> dict[str, str]:
     """The brokers' settings as far as the engine has them; what is set for the group itself wins."""
     names = {field.name.replace("_", ".") for field in fields(Config)}
     own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}

@@ -8,9 +8,9 @@ import pytest
 
 from groups.model import Group, UserData
 from migration.model import Plan
-from migration.rehearsal.play import cast_for, places, rehearse
+from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Found
+from migration.rehearsal.simulation import FoundGroup
 from tests.migration.cases import CONSUMER, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
@@ -33,8 +33,8 @@ def in_map_order(group: Group) -> Group:
 
 
 def play(of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None) -> Rehearsed:
-    found = Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, with_story=True)
+    found = FoundGroup(group=group, cluster=NEW, topics=TOPICS)
+    return rehearse(of, found, simulated_for_plan(of, found), seed, stop_at=stop_at, with_story=True)
 
 
 def steps(of: Plan) -> list[str]:

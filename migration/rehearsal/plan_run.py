@@ -20,14 +20,14 @@ from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from migration.rebalancing import SESSION_S
-from migration.rehearsal.acts import Act, Place, round_of, undoing
-from migration.rehearsal.cast import Cast, cast_of
+from migration.rehearsal.actions import MemberAction, StepRound, rollback_of, round_actions
+from migration.rehearsal.bridge import Bridge
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
-from migration.rehearsal.guest import Bridge
 from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RolledBack, RoundPlayed
-from migration.rehearsal.stage import Found, Stage
-from migration.rollout import Guest, Rollout, Start
+from migration.rehearsal.simulated_members import SimulatedMembers, simulated_members
+from migration.rehearsal.simulation import FoundGroup, Simulation
+from migration.rollout import Rollout, Start, TemporaryMember
 
 ASK_S = 2.0
 """Between two observations of a gate, and STEADY_S between the two before it opens: as in `kohort gate --wait`."""
@@ -45,22 +45,28 @@ PAUSE_S = 5.0
 SPREAD_S = 1.0
 """Processes that are started together are up within this time; the seed decides when."""
 
-AFTER: Place = (0, 0)
+AFTER: StepRound = (0, 0)
 """When all that is played of the plan is done."""
 
 NO_ANSWER = GateResult(checks=(cannot_tell("coordinator", "no coordinator answers"),))
 
-Operator = Callable[[Place, tuple[Act, ...], Mapping[str, MemberScript]], tuple[Act, ...]]
+Operator = Callable[
+    [StepRound, tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]
+]
 """The actions at a place, given those of the plan and the last script of each member."""
 
 
-def as_planned(_place: Place, acts: tuple[Act, ...], _scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
+def as_planned(
+    _place: StepRound, actions: tuple[MemberAction, ...], _scripts: Mapping[str, MemberScript]
+) -> tuple[MemberAction, ...]:
     """The actions of the plan."""
-    return acts
+    return actions
 
 
-def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> Cast:
-    """The cast of a rehearsal; `configs` are the members' configuration files, if any.
+def simulated_for_plan(
+    plan: Plan, found: FoundGroup, configs: Sequence[ClientConfig] = ()
+) -> SimulatedMembers:
+    """The members of a rehearsal; `configs` are the members' configuration files, if any.
 
     :raises CannotRehearseError: the plan, or somebody of the group, cannot be played
     """
@@ -78,10 +84,10 @@ def cast_for(plan: Plan, found: Found, configs: Sequence[ClientConfig] = ()) -> 
             )
     if not places(plan):
         raise CannotRehearseError("the plan does not stop or start any member: there is nothing to rehearse")
-    return cast_of(found.group, plan.baseline.members, configs)
+    return simulated_members(found.group, plan.baseline.members, configs)
 
 
-def is_of_group(plan: Plan, found: Found) -> GateResult:
+def is_of_group(plan: Plan, found: FoundGroup) -> GateResult:
     """The result of the gate before the first step for the group as it was found."""
     observed = GateObservation(
         plan=plan,
@@ -95,11 +101,11 @@ def is_of_group(plan: Plan, found: Found) -> GateResult:
 
 def rehearse(
     plan: Plan,
-    found: Found,
-    cast: Cast,
+    found: FoundGroup,
+    simulated: SimulatedMembers,
     seed: int,
     *,
-    stop_at: Place | None = None,
+    stop_at: StepRound | None = None,
     with_story: bool = False,
     operator: Operator = as_planned,
     last_step: int | None = None,
@@ -113,9 +119,9 @@ def rehearse(
     :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
     """
-    stage = Stage(found, cast, seed, with_story=with_story)
+    simulation = Simulation(found, simulated, seed, with_story=with_story)
     with _without_collector():
-        return Play(plan, stage, seed, operator, faults).play(stop_at, last_step)
+        return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
 
 
 @contextmanager
@@ -131,27 +137,27 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-class Play:
-    """A plan on a stage, from a seed of the operator's pauses."""
+class PlanRun:
+    """A plan in a simulation, from a seed of the operator's pauses."""
 
     def __init__(
         self,
         plan: Plan,
-        stage: Stage,
+        simulation: Simulation,
         seed: int,
         operator: Operator,
         faults: PlanFaults = NO_FAULTS,
-        invites: Callable[[Stage, Guest, Start, int], Bridge] = Bridge,
+        make_bridge: Callable[[Simulation, TemporaryMember, Start, int], Bridge] = Bridge,
     ) -> None:
-        self._plan, self._stage, self._seed = plan, stage, seed
-        self._invites = invites
+        self._plan, self._simulation, self._seed = plan, simulation, seed
+        self._make_bridge = make_bridge
         self._operator, self._faults = operator, faults
         self._timing = Random(f"{seed} operator")  # noqa: S311
         self._rounds: list[RoundPlayed] = []
-        self._looks: list[GatePoll] = []
+        self._polls: list[GatePoll] = []
         self._unsafe: list[str] = []
         self._opened_wrongly: list[str] = []
-        self._undo: list[tuple[Act, ...]] = []
+        self._undo: list[tuple[MemberAction, ...]] = []
         """The rollback of each completed round."""
         self._planned: dict[str, MemberScript | None] = {}
         """How the rounds so far have each member run; None: not at all."""
@@ -164,12 +170,12 @@ class Play:
         self._results: dict[tuple[int, int | None, bool], GateResult] = {}
         """Results of gates for that group: by step, round and whether the gate has been open before."""
 
-    def play(self, stop_at: Place | None, last_step: int | None) -> Rehearsed:
-        stage = self._stage
-        stage.begin(leader=stage.found.group.leader if _has_guests(self._plan) else None)
-        misplaced = stage.misplaced()
+    def run(self, stop_at: StepRound | None, last_step: int | None) -> Rehearsed:
+        simulation = self._simulation
+        simulation.begin(leader=simulation.found.group.leader if _has_temporary_members(self._plan) else None)
+        misplaced = simulation.misplaced()
         self._began_with[1] = self._members()
-        start = stage.group()
+        start = simulation.group()
         back = None
         played = self._places(stop_at, last_step)
         if all(self._play_round(place) for place in played):
@@ -177,53 +183,53 @@ class Play:
                 self._afterwards(played[-1])
             else:
                 back = self._go_back(start, *stop_at)
-        if not self._unsafe and not stage.settles():
-            self._unsafe.append(f"the group does not settle: {stage.unsettled()}")
+        if not self._unsafe and not simulation.settles():
+            self._unsafe.append(f"the group does not settle: {simulation.unsettled()}")
         self._unsafe += [
             f"{each.invariant} is violated at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
-            for each in stage.violations
+            for each in simulation.violations
         ]
         return Rehearsed(
             seed=self._seed,
             rounds=tuple(self._rounds),
             back=back,
-            looks=tuple(self._looks),
+            polls=tuple(self._polls),
             opened_wrongly=tuple(self._opened_wrongly),
-            refusals=stage.refusals(),
+            refusals=simulation.refusals(),
             misplaced=misplaced,
-            violations=stage.violations,
+            violations=simulation.violations,
             unsafe=tuple(self._unsafe),
-            story=stage.world.story.last_lines(),
-            result=stage.result(),
+            story=simulation.world.story.last_lines(),
+            result=simulation.result(),
         )
 
-    def _places(self, stop_at: Place | None, last_step: int | None) -> Sequence[Place]:
+    def _places(self, stop_at: StepRound | None, last_step: int | None) -> Sequence[StepRound]:
         last = stop_at or (last_step or len(self._plan.steps), sys.maxsize)
         return [place for place in places(self._plan) if place <= last]
 
-    def _play_round(self, place: Place) -> bool:
+    def _play_round(self, place: StepRound) -> bool:
         """Do a round and wait for its gate; False where that stays closed, or opened wrongly."""
-        stage, (number, round_) = self._stage, place
-        before = stage.costs
-        stage.wait(self._timing.uniform(0, PAUSE_S))
-        began_s = stage.now_s
+        simulation, (number, round_) = self._simulation, place
+        before = simulation.costs
+        simulation.wait(self._timing.uniform(0, PAUSE_S))
+        began_s = simulation.now_s
         for counted_from in (place,) if self._rounds else (None, place):
-            stage.inject(self._faults, counted_from)
+            simulation.inject(self._faults, counted_from)
         rollout = self._plan.steps[number - 1].rollout
-        acts = self._spread(round_of(self._plan, number, round_, stage.scripts))
+        actions = self._spread(round_actions(self._plan, number, round_, simulation.scripts))
         if rollout is not None:
-            if undo := undoing(rollout, acts, stage.scripts):
+            if undo := rollback_of(rollout, actions, simulation.scripts):
                 self._undo.append(undo)
-            self._start_guests(rollout)
-        self._planned |= {act.member: act.script for act in acts}
-        done = self._operator(place, acts, stage.scripts)
-        self._planned |= {act.member: act.script for act in done if act.is_ahead}
+            self._start_temporary_members(rollout)
+        self._planned |= {action.member: action.script for action in actions}
+        done = self._operator(place, actions, simulation.scripts)
+        self._planned |= {action.member: action.script for action in done if action.is_ahead}
         self._perform(place, done)
-        if done != acts:
-            stage.wait(STEADY_S)  # the gate is not asked before the last act has an effect
+        if done != actions:
+            simulation.wait(STEADY_S)  # the gate is not asked before the last action has an effect
         opened = not self._has_rounds(number) or self._wait_for_gate(place, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
-            if self._judge(place, None, stage.group()).open and (differs := self._not_done(number)):
+            if self._judge(place, None, simulation.group()).open and (differs := self._not_done(number)):
                 self._note_opened(
                     f"the gate of step {number} is open after round {round_}, although {differs}"
                 )
@@ -234,96 +240,98 @@ class Play:
             RoundPlayed(
                 step=number,
                 round=round_,
-                costs=stage.costs - before,
+                costs=simulation.costs - before,
                 began_s=began_s,
-                gate_open_after_s=round(stage.now_s - began_s, 1) if opened else None,
+                gate_open_after_s=round(simulation.now_s - began_s, 1) if opened else None,
             )
         )
         # A mistaken operator continues when a gate opens: the next action shows the effect.
         return opened and (self._operator is not as_planned or not self._unsafe)
 
-    def _spread(self, acts: Sequence[Act]) -> tuple[Act, ...]:
+    def _spread(self, actions: Sequence[MemberAction]) -> tuple[MemberAction, ...]:
         """Processes that are started together are up one after the other; the seed decides the order."""
-        late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in acts[1:])]
-        return tuple(each.up_later(by_s) for each, by_s in zip(acts, late_s, strict=False))
+        late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in actions[1:])]
+        return tuple(each.delayed(by_s) for each, by_s in zip(actions, late_s, strict=False))
 
-    def _start_guests(self, rollout: Rollout) -> None:
-        """Start the guests of a step."""
-        for guest in rollout.guests:
-            self._bridge = self._invites(self._stage, guest, rollout.start or Start(), self._seed)
+    def _start_temporary_members(self, rollout: Rollout) -> None:
+        """Start the temporary members of a step."""
+        for temporary in rollout.temporary_members:
+            self._bridge = self._make_bridge(
+                self._simulation, temporary, rollout.start or Start(), self._seed
+            )
             self._bridge.enter()
 
     def _restart_for_bridge(self, asked: Restart | None) -> bool:
         """Restart the member that the bridge asks for, once; whether that was done."""
-        stage = self._stage
+        simulation = self._simulation
         if asked is None or asked.member in self._restarted_for_bridge:
             return False
         self._restarted_for_bridge.add(asked.member)
-        member = stage.origin_of(asked.member)
-        if self._planned.get(member, stage.scripts[member]) is None:
+        member = simulation.origin_of(asked.member)
+        if self._planned.get(member, simulation.scripts[member]) is None:
             return False  # it is stopped, and its session has not ended
         away_s = self._plan.bounce_s + (SESSION_S if asked.mode is RestartMode.STOP else 0.0)
-        stage.perform(Act(member=member, script=stage.scripts[member], away_s=away_s))
+        simulation.perform(MemberAction(member=member, script=simulation.scripts[member], away_s=away_s))
         return True
 
-    def _afterwards(self, last: Place) -> None:
+    def _afterwards(self, last: StepRound) -> None:
         """Actions after the last round: the last gate is checked again."""
-        acts = self._operator(AFTER, (), self._stage.scripts)
-        if acts:
-            before = self._stage.costs
-            self._perform(last, acts)
-            self._stage.wait(self._plan.bounce_s + SETTLING_S)
+        actions = self._operator(AFTER, (), self._simulation.scripts)
+        if actions:
+            before = self._simulation.costs
+            self._perform(last, actions)
+            self._simulation.wait(self._plan.bounce_s + SETTLING_S)
             self._wait_for_gate(last, None)
-            costs = self._rounds[-1].costs + (self._stage.costs - before)
+            costs = self._rounds[-1].costs + (self._simulation.costs - before)
             self._rounds[-1] = replace(self._rounds[-1], costs=costs)
 
     def _has_rounds(self, number: int) -> bool:
         """Whether a step has gates between its rounds."""
         return len(self._plan.steps[number - 1].rounds) > 1
 
-    def _perform(self, place: Place, acts: Sequence[Act]) -> None:
+    def _perform(self, place: StepRound, actions: Sequence[MemberAction]) -> None:
         """Each at its time; the gate is checked meanwhile, and its result is ignored."""
-        stage, began_s = self._stage, self._stage.now_s
+        simulation, began_s = self._simulation, self._simulation.now_s
         round_ = place[1] if self._has_rounds(place[0]) else None
-        for act in sorted(acts, key=lambda each: each.at_s):
-            while (left_s := began_s + act.at_s - stage.now_s) >= RESOLUTION_S:
+        for action in sorted(actions, key=lambda each: each.at_s):
+            while (left_s := began_s + action.at_s - simulation.now_s) >= RESOLUTION_S:
                 self._check_gate(place, round_)
-                stage.wait(min(ASK_S, left_s))
-            stage.perform(act)
+                simulation.wait(min(ASK_S, left_s))
+            simulation.perform(action)
 
-    def _wait_for_gate(self, place: Place, round_: int | None) -> bool:
+    def _wait_for_gate(self, place: StepRound, round_: int | None) -> bool:
         """Ask from now on until the gate opens; what is unsafe is noted."""
-        stage = self._stage
+        simulation = self._simulation
         what = f"the gate of step {place[0]}" + (f", round {round_}," if round_ else "")
-        end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
+        end_s = simulation.now_s + self._plan.bounce_s + PATIENCE_S
         while True:
             judged, group = self._check_gate(place, round_)
             if judged.open:
-                stage.wait(STEADY_S)
+                simulation.wait(STEADY_S)
                 again, after = self._check_gate(place, round_)
                 if again.open and check_steady(group, after).holds:
                     break
                 judged = again
-            closed_by = {*self._looks[-1].closed_by}
+            closed_by = {*self._polls[-1].closed_by}
             if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
                 # Its place changes as members restart: an operator of the plan checks again.
                 if closed_by <= OF_BRIDGE and self._restart_for_bridge(self._bridge.asks):
-                    end_s = stage.now_s + self._plan.bounce_s + PATIENCE_S
+                    end_s = simulation.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
                 self._unsafe.append(f"{what} reports that the group is off plan: {'; '.join(judged.reasons)}")
                 return False
-            if stage.now_s >= end_s:
+            if simulation.now_s >= end_s:
                 self._unsafe.append(f"{what} does not open: {'; '.join(judged.reasons)}")
                 return False
-            stage.unsettled()  # it counts since when each member is settled
-            stage.wait_for_change(ASK_S, end_s - stage.now_s)
+            simulation.unsettled()  # it counts since when each member is settled
+            simulation.wait_for_change(ASK_S, end_s - simulation.now_s)
         away = [member for member, script in self._planned.items() if script is None]
         # Faults stop single members too, which does not unsettle the group as long as they keep what they own.
-        of_all = stage.unsettled if self._faults is NO_FAULTS else stage.unsettled_group
-        if unsettled := stage.missing(away) or of_all():
-            self._note_opened(f"{what} opens too early, at {stage.now_s:.1f} s: {unsettled}")
+        of_all = simulation.unsettled if self._faults is NO_FAULTS else simulation.unsettled_group
+        if unsettled := simulation.missing(away) or of_all():
+            self._note_opened(f"{what} opens too early, at {simulation.now_s:.1f} s: {unsettled}")
         elif round_ is None and (differs := self._differs(self._planned)):
-            self._note_opened(f"{what} opens at {stage.now_s:.1f} s, although {differs}")
+            self._note_opened(f"{what} opens at {simulation.now_s:.1f} s, although {differs}")
         return True
 
     def _note_opened(self, wrongly: str) -> None:
@@ -332,35 +340,39 @@ class Play:
 
     def _not_done(self, number: int) -> str:
         """A member that does not run yet as after the whole step; empty if all do."""
-        acts = (
-            act
+        actions = (
+            action
             for each, round_ in places(self._plan)
             if each == number
-            for act in round_of(self._plan, number, round_, self._stage.scripts)
+            for action in round_actions(self._plan, number, round_, self._simulation.scripts)
         )
-        return self._differs({act.member: act.script for act in acts})
+        return self._differs({action.member: action.script for action in actions})
 
     def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
         """A member that does not run as planned; empty if all do."""
         for member, script in planned.items():
-            if not self._stage.runs_as(member, script):
-                return f"{self._stage.name_of(member)} does not run as planned"
+            if not self._simulation.runs_as(member, script):
+                return f"{self._simulation.name_of(member)} does not run as planned"
         return ""
 
-    def _check_gate(self, place: Place, round_: int | None) -> tuple[GateResult, Group | None]:
-        if self._stage.answers:
-            group = self._stage.group()
+    def _check_gate(self, place: StepRound, round_: int | None) -> tuple[GateResult, Group | None]:
+        if self._simulation.answers:
+            group = self._simulation.group()
             judged = self._judge(place, round_, group)
         else:
             group, judged = None, NO_ANSWER
-        look = GatePoll(
-            at_s=self._stage.now_s, place=place, round=round_, judged=judged, shown=GroupSummary.of(group)
+        poll = GatePoll(
+            at_s=self._simulation.now_s,
+            place=place,
+            round=round_,
+            judged=judged,
+            shown=GroupSummary.of(group),
         )
-        if not self._looks or not look.repeats(self._looks[-1]):
-            self._looks.append(look)
+        if not self._polls or not poll.repeats(self._polls[-1]):
+            self._polls.append(poll)
         return judged, group
 
-    def _judge(self, place: Place, round_: int | None, group: Group | None) -> GateResult:
+    def _judge(self, place: StepRound, round_: int | None, group: Group | None) -> GateResult:
         """The result of a gate for a group; cached for the same group."""
         number = place[0]
         asked = (number, round_, number + 1 in self._began_with)
@@ -371,7 +383,7 @@ class Play:
         return self._results[asked]
 
     def _evaluate_gate(self, number: int, round_: int | None, group: Group | None) -> GateResult:
-        found = self._stage.found
+        found = self._simulation.found
         observed = GateObservation(
             plan=self._plan,
             position=number - 1,
@@ -385,23 +397,23 @@ class Play:
         return judge_gate(observed, accept_drift=True)
 
     def _members(self) -> tuple[PlannedMember, ...]:
-        group = self._stage.group()
+        group = self._simulation.group()
         return tuple(PlannedMember.of(member) for member in group.members) if group else ()
 
     def _go_back(self, start: Group | None, step: int, round_: int) -> RolledBack:
-        stage = self._stage
-        stage.wait(self._timing.uniform(0, PAUSE_S))
-        before, began_s = stage.costs, stage.now_s
+        simulation = self._simulation
+        simulation.wait(self._timing.uniform(0, PAUSE_S))
+        before, began_s = simulation.costs, simulation.now_s
         arrived = True
         while self._undo and arrived:
-            for act in self._undo.pop():
-                stage.perform(act)
-            stage.wait(self._plan.bounce_s)
-            arrived = stage.rest()
+            for action in self._undo.pop():
+                simulation.perform(action)
+            simulation.wait(self._plan.bounce_s)
+            arrived = simulation.rest()
         if self._bridge is not None and arrived:
             self._bridge.leave()  # it came before all that
-            arrived = stage.rest()
-        now = stage.group()
+            arrived = simulation.rest()
+        now = simulation.group()
         arrived = arrived and now is not None and start is not None and _alike(now, start)
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
@@ -411,13 +423,13 @@ class Play:
         return RolledBack(
             step=step,
             round=round_,
-            costs=stage.costs - before,
-            lasted_s=round(stage.now_s - began_s, 1),
+            costs=simulation.costs - before,
+            lasted_s=round(simulation.now_s - began_s, 1),
             arrived=arrived,
         )
 
 
-def places(plan: Plan) -> tuple[Place, ...]:
+def places(plan: Plan) -> tuple[StepRound, ...]:
     """Every round of the plan that the group notices, by step and round from 1."""
     return tuple(
         (number, round_)
@@ -426,8 +438,8 @@ def places(plan: Plan) -> tuple[Place, ...]:
     )
 
 
-def _has_guests(plan: Plan) -> bool:
-    return any(step.rollout is not None and step.rollout.guests for step in plan.steps)
+def _has_temporary_members(plan: Plan) -> bool:
+    return any(step.rollout is not None and step.rollout.temporary_members for step in plan.steps)
 
 
 def _flaw(fallen: Violation) -> str:

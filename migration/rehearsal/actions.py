@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from coordinator.simulation.scenario import MemberScript
 from migration.model import Plan
-from migration.rehearsal.cast import started
+from migration.rehearsal.simulated_members import started
 from migration.rollout import Rollout, RoundAction
 
-Place = tuple[int, int]
+StepRound = tuple[int, int]
 """A step and a round of it, both from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class MemberAction:
     """Something that is done to a member's process."""
 
     member: str
@@ -30,7 +30,7 @@ class Act:
     is_ahead: bool = False
     """It is what the plan has in the next round, done before its time."""
 
-    def up_later(self, by_s: float) -> Act:
+    def delayed(self, by_s: float) -> MemberAction:
         """The same, but what is started is up so much later."""
         if self.script is None:
             return self
@@ -39,28 +39,32 @@ class Act:
         )
 
 
-def round_of(plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """The actions of a round of a step, both from 1, on its members, with their present `scripts`; guests (`guest.py`)
-    act by themselves."""
+def round_actions(
+    plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]
+) -> tuple[MemberAction, ...]:
+    """The actions of a round of a step, both from 1, on its members, with their present `scripts`; temporary members
+    (`bridge.py`) act by themselves."""
     rollout = plan.steps[step - 1].rollout
     if rollout is None:
         return ()
     members = [member for member in rollout.rounds[round_ - 1] if member in scripts]
     if rollout.action is RoundAction.STOP or rollout.start is None:
-        return tuple(Act(member=member, script=None) for member in members)
+        return tuple(MemberAction(member=member, script=None) for member in members)
     away_s = plan.bounce_s if rollout.action is RoundAction.RESTART else 0.0
     return tuple(
-        Act(member=member, script=started(scripts[member], rollout.start), away_s=away_s)
+        MemberAction(member=member, script=started(scripts[member], rollout.start), away_s=away_s)
         for member in members
     )
 
 
-def undoing(rollout: Rollout, acts: Sequence[Act], scripts: Mapping[str, MemberScript]) -> tuple[Act, ...]:
-    """The rollback of acts, before which the members had these `scripts`: none for members that run as before."""
+def rollback_of(
+    rollout: Rollout, actions: Sequence[MemberAction], scripts: Mapping[str, MemberScript]
+) -> tuple[MemberAction, ...]:
+    """The rollback of actions, before which the members had these `scripts`: none for members that run as before."""
     if rollout.action is RoundAction.START:
-        return tuple(Act(member=act.member, script=None) for act in acts)
+        return tuple(MemberAction(member=action.member, script=None) for action in actions)
     return tuple(
-        Act(member=act.member, script=scripts[act.member], away_s=act.away_s)
-        for act in acts
-        if act.script != scripts[act.member]
+        MemberAction(member=action.member, script=scripts[action.member], away_s=action.away_s)
+        for action in actions
+        if action.script != scripts[action.member]
     )

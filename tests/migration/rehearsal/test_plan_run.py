@@ -8,11 +8,11 @@ import pytest
 from groups.model import Client, Group, GroupType, MemberProtocol
 from migration.client_config import ClientConfig, kept
 from migration.model import Destination, Plan, StateIn
-from migration.rehearsal.cast import cast_of
 from migration.rehearsal.errors import CannotRehearseError
-from migration.rehearsal.play import cast_for, places, rehearse
+from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.stage import Costs, Found
+from migration.rehearsal.simulated_members import simulated_members
+from migration.rehearsal.simulation import Costs, FoundGroup
 from migration.rollout import Rollout, RoundAction, Start
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
@@ -22,8 +22,8 @@ from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, 
 def _rehearse(
     of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None, with_story: bool = False
 ) -> Rehearsed:
-    found = Found(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(of, found, cast_for(of, found), seed, stop_at=stop_at, with_story=with_story)
+    found = FoundGroup(group=group, cluster=NEW, topics=TOPICS)
+    return rehearse(of, found, simulated_for_plan(of, found), seed, stop_at=stop_at, with_story=with_story)
 
 
 def _rebalances(rehearsed: Rehearsed) -> Sequence[int]:
@@ -176,8 +176,8 @@ def test_a_group_that_cannot_be_converted() -> None:
     group = classic_group()
     found = plan_of(group, CONSUMER)
     forbidding = replace(NEW, settings={"group.consumer.migration.policy": "disabled"})
-    of = Found(group=group, cluster=forbidding, topics=TOPICS)
-    rehearsed = rehearse(found, of, cast_for(found, of), 1)
+    of = FoundGroup(group=group, cluster=forbidding, topics=TOPICS)
+    rehearsed = rehearse(found, of, simulated_for_plan(found, of), 1)
     assert "does not open" in rehearsed.unsafe[0]
 
 
@@ -199,9 +199,9 @@ def test_the_ways_back_as_plans(origin: str, to: Destination) -> None:
 
 def test_a_library_without_a_policy_is_played_as_the_nearest_one() -> None:
     group = classic_group("franz-go:1.19.0")
-    cast = cast_of(group, plan_of(group, CONSUMER).baseline.members)  # type: ignore[union-attr]
-    assert {each.script.library for each in cast.actors.values()} == {"java"}
-    assert cast.remarks == (
+    simulated = simulated_members(group, plan_of(group, CONSUMER).baseline.members)  # type: ignore[union-attr]
+    assert {each.script.library for each in simulated.members.values()} == {"java"}
+    assert simulated.remarks == (
         "franz-go (m1 and 2 more) cannot be simulated: simulated as java, the closest one",
     )
 
@@ -218,8 +218,8 @@ def test_members_are_configured_as_their_files_say() -> None:
         "heartbeat.interval.ms=500 session.timeout.ms=${SESSION} auto.commit.interval.ms=1000"
     )
     own = _config("heartbeat.interval.ms=700", member="m2")
-    cast = cast_of(group, plan_of(group, COOPERATIVE).baseline.members, (own, everybody))  # type: ignore[union-attr]
-    settings = {each.name: each.script.config for each in cast.actors.values()}
+    simulated = simulated_members(group, plan_of(group, COOPERATIVE).baseline.members, (own, everybody))  # type: ignore[union-attr]
+    settings = {each.name: each.script.config for each in simulated.members.values()}
     usual = {"heartbeat.interval.ms": "500", "auto.commit.interval.ms": "1000"}
     assert settings == {"m1": usual, "m2": {**usual, "heartbeat.interval.ms": "700"}, "m3": usual}
 
@@ -227,9 +227,12 @@ def test_members_are_configured_as_their_files_say() -> None:
 def test_members_with_quick_heartbeats_wait_less() -> None:
     group = classic_group()
     found = plan_of(group, COOPERATIVE)
-    of = Found(group=group, cluster=NEW, topics=TOPICS)
+    of = FoundGroup(group=group, cluster=NEW, topics=TOPICS)
     slow, quick = (
-        sum((each.costs for each in rehearse(found, of, cast_for(found, of, configs), 1).rounds), Costs())
+        sum(
+            (each.costs for each in rehearse(found, of, simulated_for_plan(found, of, configs), 1).rounds),
+            Costs(),
+        )
         for configs in ((), (_config("heartbeat.interval.ms=300"),))
     )
     assert quick.without_owner_s < slow.without_owner_s / 2
@@ -241,8 +244,8 @@ def test_processes_that_start_together_are_up_one_after_the_other(delay_ms: str,
     group = classic_group("librdkafka:2.16.0")
     found = plan_of(group, COOPERATIVE)
     cluster = replace(NEW, settings={**(NEW.settings or {}), "group.initial.rebalance.delay.ms": delay_ms})
-    of = Found(group=group, cluster=cluster, topics=TOPICS)
-    played = rehearse(found, of, cast_for(found, of), 1).rounds
+    of = FoundGroup(group=group, cluster=cluster, topics=TOPICS)
+    played = rehearse(found, of, simulated_for_plan(found, of), 1).rounds
     (start,) = (
         number
         for number, step in enumerate(found.steps, 1)
@@ -255,25 +258,25 @@ def test_processes_that_start_together_are_up_one_after_the_other(delay_ms: str,
 def test_what_cannot_be_rehearsed() -> None:
     group = classic_group()
     found = plan_of(group, COOPERATIVE)
-    of = Found(group=group, cluster=NEW, topics=TOPICS)
+    of = FoundGroup(group=group, cluster=NEW, topics=TOPICS)
     old = replace(found, steps=tuple(replace(step, rollout=None) for step in found.steps))
     with pytest.raises(CannotRehearseError, match=r"step 1 .*make a new plan"):
-        cast_for(old, of)
+        simulated_for_plan(old, of)
     with pytest.raises(CannotRehearseError, match="does not name the group"):
-        cast_for(replace(found, baseline=None), of)
+        simulated_for_plan(replace(found, baseline=None), of)
     with pytest.raises(CannotRehearseError, match="nothing to rehearse"):
-        cast_for(
+        simulated_for_plan(
             replace(found, steps=(replace(found.steps[0], rollout=None, rounds=(), round_action=None),)), of
         )
     left = replace(group.members[0], client=Client(id="kohort-bridge"))
     with pytest.raises(CannotRehearseError, match="the group has a bridge leader"):
-        cast_for(found, replace(of, group=replace(group, members=(*group.members, left))))
+        simulated_for_plan(found, replace(of, group=replace(group, members=(*group.members, left))))
     unknown = replace(group, members=(replace(group.members[0], subscription=None, owned=None),))
     with pytest.raises(CannotRehearseError, match="subscription of"):
-        cast_for(found, replace(of, group=unknown))
+        simulated_for_plan(found, replace(of, group=unknown))
     custom = replace(group, members=(replace(group.members[0], protocols=("etl-balanced",)),))
     with pytest.raises(CannotRehearseError, match="etl-balanced, an assignor that Kohort does not have"):
-        cast_for(found, replace(of, group=custom))
+        simulated_for_plan(found, replace(of, group=custom))
 
 
 def test_a_course_that_restarts_everybody_at_once() -> None:

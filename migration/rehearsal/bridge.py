@@ -1,4 +1,4 @@
-"""A guest on the stage: the bridge, which does what `kohort bridge` does, by the same decisions (`migration.bridge`).
+"""The simulated bridge, which does what `kohort bridge` does, by the same decisions (`migration.bridge`).
 
 Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker gives members their
 ids before the group learns of them, so one is drawn here and prescribed. Twice a second it observes the group, as the
@@ -16,9 +16,9 @@ from coordinator.simulation.scenario import Close, MemberScript
 from coordinator.simulation.scenario import Restart as Starts
 from groups.model import GroupType
 from migration.bridge import BridgeProgress, Move, Restart, Step, comes_first, unsettled
-from migration.rehearsal.cast import NEAREST, started
-from migration.rehearsal.stage import Stage
-from migration.rollout import Guest, Start
+from migration.rehearsal.simulated_members import NEAREST, started
+from migration.rehearsal.simulation import Simulation
+from migration.rollout import Start, TemporaryMember
 
 OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
@@ -30,10 +30,10 @@ MOST_IDS = 2_000
 class Bridge:
     """See the module. It is called by its client id in the world."""
 
-    def __init__(self, stage: Stage, guest: Guest, start: Start, seed: int) -> None:
-        self._stage, self._name = stage, guest.id
-        self._script = started(MemberScript(library=NEAREST, topics=guest.topics, config=CONFIG), start)
-        self._ids = Random(f"{seed} {guest.id}")  # noqa: S311
+    def __init__(self, simulation: Simulation, temporary: TemporaryMember, start: Start, seed: int) -> None:
+        self._simulation, self._name = simulation, temporary.id
+        self._script = started(MemberScript(library=NEAREST, topics=temporary.topics, config=CONFIG), start)
+        self._ids = Random(f"{seed} {temporary.id}")  # noqa: S311
         self._crossing = BridgeProgress()
         self._step = Step(move=Move.REJOIN, why="the bridge joins")
         self._id: str | None = None
@@ -55,14 +55,14 @@ class Bridge:
     def _observe(self) -> None:
         if self._step.move in (Move.LEAVE, Move.CONVERTED):
             return
-        if self._stage.answers:
+        if self._simulation.answers:
             self._take(self._next() or self._step)
-        schedule = self._stage.world.schedule
+        schedule = self._simulation.world.schedule
         schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
 
     def _next(self) -> Step | None:
         """The next step; None while it is joining or leaving the group."""
-        process = self._stage.world.processes.get(self._name)
+        process = self._simulation.world.processes.get(self._name)
         if process is None or not process.is_running:
             return self._join()
         if process.lost_requests:
@@ -72,11 +72,13 @@ class Bridge:
         if self._id not in (None, process.member.member_id):
             return Step(move=Move.LEAVE, why="the coordinator no longer knows the bridge")
         self._id = process.member.member_id
-        return self._crossing.next_step(self._stage.group(), self._id, self._stage.world.schedule.now_ms)
+        return self._crossing.next_step(
+            self._simulation.group(), self._id, self._simulation.world.schedule.now_ms
+        )
 
     def _join(self) -> Step | None:
         """Start its process once the group has settled, under an id that comes first."""
-        group = self._stage.group()
+        group = self._simulation.group()
         if group is None or unsettled(group) is not None:
             return None
         if group.type is not GroupType.CLASSIC:
@@ -85,8 +87,8 @@ class Bridge:
             drawn = f"{self._name}-{UUID(int=self._ids.getrandbits(128), version=4)}"
             if comes_first(group, drawn):
                 self._id = None
-                self._stage.world.prescribe(self._name, drawn)
-                self._stage.world.play(Starts(at=0, member=self._name, script=self._script))
+                self._simulation.world.prescribe(self._name, drawn)
+                self._simulation.world.play(Starts(at=0, member=self._name, script=self._script))
                 return None
         return Step(move=Move.LEAVE, why=f"none of {MOST_IDS} ids comes first in the order of succession")
 
@@ -94,7 +96,7 @@ class Bridge:
         if step == self._step:
             return
         self._step = step
-        world = self._stage.world
+        world = self._simulation.world
         world.story.add(self._name, f"{step.move.value}: {step.why}")
         if step.move in (Move.REJOIN, Move.LEAVE, Move.CONVERTED):
             world.play(Close(at=0, member=self._name))

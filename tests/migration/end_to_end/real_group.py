@@ -14,10 +14,10 @@ from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.client_config import ClientConfig
-from migration.rehearsal.acts import Act, Place
-from migration.rehearsal.cast import Cast
+from migration.rehearsal.actions import MemberAction, StepRound
 from migration.rehearsal.faults import PlanFaults
-from migration.rehearsal.stage import Costs, Found, Refusal
+from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulation import Costs, FoundGroup, Refusal
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import PARTITIONS, Deployment
@@ -29,15 +29,15 @@ KEPT = ("auto.commit.interval.ms", "group.instance.id")
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-class RealStage:
-    """What `Play` asks of a stage, of a deployment."""
+class RealGroup:
+    """What `PlanRun` requires of a `Simulation`, of a deployment."""
 
-    def __init__(self, found: Found, cast: Cast, deployment: Deployment) -> None:
-        self.found, self._cast, self._deployment = found, cast, deployment
+    def __init__(self, found: FoundGroup, simulated: SimulatedMembers, deployment: Deployment) -> None:
+        self.found, self._simulated, self._deployment = found, simulated, deployment
         self.world = SimpleNamespace(story=SimpleNamespace(so_far=lambda: ()))
         self.violations: tuple[Violation, ...] = ()
         self.answers = True
-        self.scripts = {member: actor.script for member, actor in cast.actors.items()}
+        self.scripts = {member: each.script for member, each in simulated.members.items()}
         self._applications = dict(deployment.applications)
         self._lives = list(deployment.applications.values())
         """All that have run."""
@@ -64,30 +64,30 @@ class RealStage:
     def wait_for_change(self, step_s: float, _longest_s: float) -> None:
         self.wait(step_s)
 
-    def perform(self, act: Act) -> None:
-        name = self.name_of(act.member)
+    def perform(self, action: MemberAction) -> None:
+        name = self.name_of(action.member)
         one = self._applications[name]
-        if act.script is None:
-            self._stopped.add(act.member)
+        if action.script is None:
+            self._stopped.add(action.member)
             one.stop()
             return
-        self._stopped.discard(act.member)
-        self.scripts[act.member] = act.script
-        config = _config(one, act.script)
-        if act.away_s < 0:
+        self._stopped.discard(action.member)
+        self.scripts[action.member] = action.script
+        config = _config(one, action.script)
+        if action.away_s < 0:
             old, one = one, self._successor(one)
             self._applications[name] = one
-            self._ending.append((time.monotonic() - act.away_s, old))
+            self._ending.append((time.monotonic() - action.away_s, old))
             one.config = config
             one.start()
             return
         if one.running is not None:
             one.stop()
         one.config = config
-        self._starting.append((time.monotonic() + act.away_s, one))
+        self._starting.append((time.monotonic() + action.away_s, one))
         self._do_what_is_due()
 
-    def inject(self, faults: PlanFaults, place: Place | None) -> None:
+    def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
         """Nothing befalls it."""
 
     def settles(self) -> bool:
@@ -135,13 +135,13 @@ class RealStage:
         return 0
 
     def name_of(self, member: str) -> str:
-        return self._cast.actors[member].name
+        return self._simulated.members[member].name
 
     def runs_as(self, member: str, script: MemberScript | None) -> bool:
         return script == (None if member in self._stopped else self.scripts[member])
 
     def missing(self, stopped: Collection[str]) -> str:
-        for member in self._cast.actors:
+        for member in self._simulated.members:
             name = self.name_of(member)
             if member not in stopped and self._applications[name].running is None:
                 return f"{name} has not rejoined"
@@ -171,7 +171,9 @@ class RealStage:
 
     def origin_of(self, member_id: str) -> str:
         return next(
-            member for member, each in self._cast.actors.items() if member_id.startswith(f"{each.name}-")
+            member
+            for member, each in self._simulated.members.items()
+            if member_id.startswith(f"{each.name}-")
         )
 
     def refusals(self) -> tuple[Refusal, ...]:
