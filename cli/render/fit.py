@@ -8,7 +8,7 @@ from itertools import groupby
 
 from cli.render.cells import text_width
 from cli.render.document import Column
-from cli.render.lines import CUT
+from cli.render.lines import CUT, beginning
 
 GAP = 2
 """Blanks between two columns."""
@@ -17,17 +17,26 @@ PROSE = 30
 FEW_WORDS, LONGEST_WORD = 3, 40
 """A text of more words is a sentence: columns that its words get at most."""
 LEAST_ID = 12
-"""Characters that a shortened id keeps at least, the mark among them."""
+"""Columns that a shortened id keeps at least, the mark among them."""
+LEAST_PROTOCOL = len("cooperative-sticky")
+"""Columns that assignors and protocols keep as long as groups and topics can be shortened."""
 LEAST_TAIL = 4
 """Of them at its end, where generated ids differ."""
-_STAGES: Sequence[frozenset[str]] = (
-    frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
-    frozenset({"HOST", "COORDINATOR(ID)"}),
-    frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS", "FROM"}),
-    frozenset({"GROUP"}),
-    frozenset({"TOPIC"}),
+FEW_SECTIONS = 3
+"""Of rows that share values: more of them are avoided, even if ids must be shortened."""
+_PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"})
+_STAGES: Sequence[tuple[frozenset[str], int]] = (
+    (
+        frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
+        LEAST_ID,
+    ),
+    (frozenset({"HOST", "COORDINATOR(ID)"}), LEAST_ID),
+    (_PROTOCOLS, LEAST_PROTOCOL),
+    (frozenset({"GROUP"}), LEAST_ID),
+    (frozenset({"TOPIC"}), LEAST_ID),
+    (_PROTOCOLS, LEAST_ID),
 )
-"""Headings of ids that can be shortened; later ones only where the earlier ones are not enough."""
+"""Headings of ids that can be shortened, and how far; later ones only where the earlier ones are not enough."""
 Texts = Sequence[Sequence[str]]
 
 
@@ -75,11 +84,11 @@ def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[li
     """The rows with their ids shortened until the table fits, or as far as ids stay unique within their column."""
     widths = column_widths(columns, rows)
     least: dict[int, int] = {}
-    for stage in _STAGES:
+    for stage, least_id in _STAGES:
         for position, column in enumerate(columns):
             if "".join(column.name.split()) in stage:
                 ids = {row[position] for row in rows}
-                least[position] = max(_head_width(column), _least_width(ids))
+                least[position] = max(_head_width(column), _least_width(ids, least_id))
         _narrow(widths, least, width)
     shorter = {position: _shortened({row[position] for row in rows}, widths[position]) for position in least}
     return [
@@ -88,16 +97,14 @@ def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[li
     ]
 
 
-def _least_width(ids: Collection[str]) -> int:
-    """The fewest characters that keep ids apart; what they are now where a terminal needs more than one for each."""
-    longest = max(map(len, ids), default=0)
-    if not all(map(str.isascii, ids)):
-        return max(map(text_width, ids), default=0)
-    return next((most for most in range(LEAST_ID, longest) if _tail(ids, most) is not None), longest)
+def _least_width(ids: Collection[str], least: int) -> int:
+    """The fewest columns of a terminal, from `least` on, that keep ids apart."""
+    longest = max(map(text_width, ids), default=0)
+    return next((most for most in range(least, longest) if _tail(ids, most) is not None), longest)
 
 
 def _tail(ids: Collection[str], most: int) -> int | None:
-    """The shortest end that keeps ids of at most `most` characters distinct."""
+    """The shortest end that keeps ids in `most` columns distinct."""
     for tail in range(LEAST_TAIL, most - LEAST_TAIL):
         if len({without_middle(text, most, tail) for text in ids}) == len(ids):
             return tail
@@ -112,10 +119,10 @@ def _shortened(ids: Collection[str], most: int) -> dict[str, str]:
 
 
 def without_middle(text: str, most: int, tail: int) -> str:
-    """At most `most` characters of a text, `tail` of them from its end: `consumer-billing-1-3f0c…2e00`."""
-    if len(text) <= most:
+    """At most `most` columns of a text, `tail` of them from its end: `consumer-billing-1-3f0c…2e00`."""
+    if text_width(text) <= most:
         return text
-    return text[: most - 1 - tail] + CUT + text[-tail:]
+    return beginning(text, most - 1 - tail) + CUT + beginning(text[::-1], tail)[::-1]
 
 
 def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
@@ -133,7 +140,7 @@ def foldable_width(columns: Sequence[Column], rows: Texts) -> int:
     """How much narrower the table becomes at most if its texts are folded, and its ids left as they are."""
     widths = column_widths(columns, rows)
     least = _folded_least(columns, rows, widths)
-    ids = frozenset[str]().union(*_STAGES)
+    ids = frozenset[str]().union(*(stage for stage, _ in _STAGES))
     return sum(
         widths[position] - each for position, each in least.items() if columns[position].name not in ids
     )
@@ -150,10 +157,14 @@ def _folded_least(columns: Sequence[Column], rows: Texts, widths: Sequence[int])
     return least
 
 
+def is_sentence(text: str) -> bool:
+    """Whether a text has more words than an id or a state."""
+    return len(text.split()) > FEW_WORDS
+
+
 def _longest_word(text: str) -> int:
-    words = text.split()
-    longest = max(map(text_width, words), default=0)
-    return min(longest, LONGEST_WORD) if len(words) > FEW_WORDS else longest
+    longest = max(map(text_width, text.split()), default=0)
+    return min(longest, LONGEST_WORD) if is_sentence(text) else longest
 
 
 def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
@@ -166,25 +177,29 @@ def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
 
 
 def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
-    """The text columns to take out so that the rest fits into the width, or all that can be; widest gain first.
+    """The text columns to take out so that the rest fits into the width, or all that can be.
 
+    Those that make many sections are last; of the others, the widest are first.
     A column can be taken out when its value changes at most every other row.
     """
     widths = column_widths(columns, rows)
-    able = [
-        position
+    changes = {
+        position: section_count(rows, [position])
         for position, column in enumerate(columns)
-        if not column.number and _changes(rows, [position]) <= max(1, len(rows) // 2)
-    ]
+        if not column.number
+    }
+    able = [position for position, count in changes.items() if count <= max(1, len(rows) // 2)]
     taken: list[int] = []
-    for position in sorted(able, key=lambda position: -widths[position]):
+    for position in sorted(
+        able, key=lambda position: (max(changes[position], FEW_SECTIONS), -widths[position])
+    ):
         if table_width([w for i, w in enumerate(widths) if i not in taken]) <= width:
             break
-        if _changes(rows, [*taken, position]) <= max(1, len(rows) // 2):
+        if section_count(rows, [*taken, position]) <= max(1, len(rows) // 2):
             taken.append(position)
     return sorted(taken)
 
 
-def _changes(rows: Texts, positions: Sequence[int]) -> int:
-    """Runs of rows that agree in these columns."""
+def section_count(rows: Texts, positions: Sequence[int]) -> int:
+    """Into how many runs of rows that agree in these columns a table falls."""
     return sum(1 for _ in groupby(rows, key=lambda row: [row[position] for position in positions]))

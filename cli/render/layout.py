@@ -1,8 +1,8 @@
 """A document as lines for a terminal of some width.
 
 A table has columns where it fits. Where it does not, ids lose their middle, then the longest text is folded. Where that
-is not enough, what repeats from row to row is taken out and shown once above the rows that share it; at last, each row
-becomes a record, a line per column. No text is cut off.
+is not enough, what repeats from row to row is taken out and shown once above the rows that share it, or the sentences
+of the last column are shown below their rows; at last, each row becomes a record, a line per column. No text is cut.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TypeAlias
 
-from cli.render.cells import cell_text, safe_text, text_width
+from cli.render.cells import MISSING, cell_text, safe_text, text_width
 from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Item, Picture, Table, Text
 from cli.render.fit import (
+    FEW_SECTIONS,
     GAP,
     column_widths,
     foldable_width,
     folded_widths,
     head_lines,
+    is_sentence,
     repeating_columns,
+    section_count,
     shortened_ids,
     stacked_heads,
     table_width,
@@ -123,6 +126,7 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
         return list(column_lines(stacked, cells, widths, with_heads=table.header)), is_short
     candidates = [(columns, texts), (stacked, texts), *([(stacked, short)] if is_short else [])]
     for takes, folds in ((False, True), (True, False), (True, True)):
+        fitting = []
         for heads, rows in candidates:
             taken = repeating_columns(heads, rows, width) if takes else []
             rest = [position for position in range(len(columns)) if position not in taken]
@@ -136,9 +140,37 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
                 cells = _with_texts([[row[position] for position in rest] for row in pieces], inner)
                 shared = [[row[position] for position in taken] for row in pieces]
                 names = [columns[position].name for position in taken]
-                lines = _sections(names, shared, left, cells, widths, with_heads=table.header)
-                return list(lines), rows is not texts
+                lines = list(_sections(names, shared, left, cells, widths, with_heads=table.header))
+                fitting.append((section_count(texts, taken), lines, rows is not texts))
+        if fitting:
+            _, lines, is_short = min(fitting, key=lambda each: max(each[0], FEW_SECTIONS))
+            return lines, is_short
+    if (noted := _noted_rows(columns, pieces, texts, width, with_heads=table.header)) is not None:
+        return noted
     return list(_records(columns, pieces, width)), False
+
+
+def _noted_rows(
+    columns: Sequence[Column], pieces: Texts, texts: Sequence[Sequence[str]], width: int, *, with_heads: bool
+) -> tuple[list[Line], bool] | None:
+    """Rows with the sentences of their last column below them; None where that does not help."""
+    left, whole = columns[:-1], [row[:-1] for row in texts]
+    if not any(is_sentence(row[-1]) for row in texts) or any(
+        is_sentence(text) for row in whole for text in row
+    ):
+        return None
+    short = shortened_ids(left, whole, width + foldable_width(left, whole))
+    widths = folded_widths(left, short, width)
+    if table_width(widths) > width:
+        return None
+    cells = _with_texts([row[:-1] for row in pieces], short)
+    name = Piece(f"  {columns[-1].name}", Role.HEADING)
+    lines = [*column_lines(left, [], widths), (name,)] if with_heads else []
+    for row, cell in zip(pieces, cells, strict=True):
+        lines += column_lines(left, [cell], widths, with_heads=False)
+        if row[-1].text != MISSING:
+            lines += folded(f"  {row[-1].text}", width, row[-1].role)
+    return lines, short != whole
 
 
 def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:

@@ -56,7 +56,7 @@ def cut(line: Line, width: int) -> Line:
     for piece in line:
         taken = text_width(piece.text)
         if taken > left:
-            return (*kept, Piece(_beginning(piece.text, left) + CUT, piece.role))
+            return (*kept, Piece(beginning(piece.text, left) + CUT, piece.role))
         kept.append(piece)
         left -= taken
     return tuple(kept)
@@ -76,7 +76,8 @@ def folded(
     return [(Piece(line, role),) for line in lines]
 
 
-def _beginning(text: str, width: int) -> str:
+def beginning(text: str, width: int) -> str:
+    """The longest beginning of a text that takes at most `width` columns."""
     if text.isascii():
         return text[:width]
     for position in range(len(text)):

@@ -33,7 +33,7 @@ def diagnosis_document(
         blocks=blocks,
         errors=problems,
         more="" if verbose else VERBOSE,
-        remarks=tuple(_unchecked(found, verbose=verbose)) if output in IN_FULL else (),
+        remarks=tuple(_unchecked_rules(found)) if verbose and output in IN_FULL else (),
     )
 
 
@@ -81,9 +81,12 @@ def _rows(found: Sequence[Diagnosis]) -> Block:
 def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
     shown = [each for each in found if each.verdict is not Verdict.OK]
     if len(found) == 1:
-        yield Text(_verdict_line(found[0], verbose=verbose), _ROLES[found[0].verdict])
+        (only,) = found
+        notes = _count(only, Level.NOTE) if only.verdict is Verdict.OK else 0
+        text = f"{_verdict_line(only)}{_scope(found, notes, verbose=verbose)}."
+        yield Text(text, _ROLES[only.verdict])
     else:
-        yield _fleet_line(found)
+        yield _fleet_line(found, verbose=verbose)
     if shown and len(found) > 1:
         yield table_of(
             shown,
@@ -96,7 +99,7 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
     for each in found if verbose else shown:
         if each.findings:
             if len(found) > 1:
-                yield Heading(_verdict_line(each, verbose=verbose))
+                yield Heading(_verdict_line(each))
             yield from _finding_blocks(each, verbose=verbose)
 
 
@@ -105,27 +108,39 @@ def _rules(found: Diagnosis) -> list[str]:
     return list(dict.fromkeys(each.rule for each in found.findings if each.level is not Level.NOTE))
 
 
-def _verdict_line(found: Diagnosis, *, verbose: bool) -> str:
+def _verdict_line(found: Diagnosis) -> str:
     if found.verdict is Verdict.OK:
-        notes = counted(len(found.findings), "note")
-        more = "" if verbose else f", --verbose shows {'it' if len(found.findings) == 1 else 'them'}"
-        return f"{found.group}: healthy{f' ({notes}{more})' if found.findings else ''}"
+        return f"{found.group}: no problems found"
     levels = Counter(finding.level for finding in found.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
     return f"{found.group}: {' and '.join(counts)}"
 
 
-def _fleet_line(found: Sequence[Diagnosis]) -> Text:
-    """How many groups are healthy, and how many are not."""
+def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
+    """How many groups have errors, how many only warnings, and in how many no problem was found."""
     verdicts = Counter(each.verdict for each in found)
-    text = f"{verdicts[Verdict.OK]} of {counted(len(found), 'group')} are healthy"
+    healthy = verdicts[Verdict.OK]
     others = [
         f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
         for verdict, what in ((Verdict.ERROR, "errors"), (Verdict.WARNING, "only warnings"))
         if verdicts[verdict]
     ]
+    if not others:
+        text = f"No problems found in {counted(healthy, 'group')}"
+    else:
+        rest = f"; no problems found in the other {healthy}" if healthy else ""
+        text = f"Of {counted(len(found), 'group')}, {' and '.join(others)}{rest}"
     worst = max(verdicts, key=list(_ROLES).index, default=Verdict.OK)
-    return Text("; ".join([text, *others]) + ".", _ROLES[worst])
+    return Text(f"{text}{_scope(found, 0, verbose=verbose)}.", _ROLES[worst])
+
+
+def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
+    """What the verdict does not cover: ` (1 note, 12 rules not checked; --verbose shows them)`."""
+    rules = {rule for each in found for one in each.not_checked for rule in one.rules}
+    parts = [counted(notes, "note")] if notes else []
+    parts += [f"{counted(len(rules), 'rule')} not checked"] if rules else []
+    shows = "" if verbose else f"; --verbose shows {'it' if notes + len(rules) == 1 else 'them'}"
+    return f" ({', '.join(parts)}{shows})" if parts else ""
 
 
 def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
@@ -165,14 +180,11 @@ def _count(found: Diagnosis, level: Level) -> int:
     return sum(finding.level is level for finding in found.findings)
 
 
-def _unchecked(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[str]:
-    """How many rules could not be checked; with `verbose`, which, and why."""
+def _unchecked_rules(found: Sequence[Diagnosis]) -> Iterator[str]:
+    """The rules that could not be checked, and why."""
     missing: dict[str, dict[str, None]] = {}
     for each in found:
         for one in each.not_checked:
             missing.setdefault(one.why, {}).update(dict.fromkeys(one.rules))
-    if missing and verbose:
+    if missing:
         yield "not checked: " + "; ".join(f"{', '.join(rules)} ({why})" for why, rules in missing.items())
-    elif missing:
-        rules = {rule: None for own in missing.values() for rule in own}
-        yield f"{counted(len(rules), 'rule')} not checked (--verbose lists {'it' if len(rules) == 1 else 'them'})"

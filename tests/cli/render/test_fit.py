@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from cli.render.cells import text_width
 from cli.render.document import Column, Table
 from cli.render.fit import LEAST_ID, column_widths, shortened_ids, stacked_heads, table_width
 from cli.render.layout import table_lines, table_pieces
@@ -21,7 +22,7 @@ def shown(table: Table, width: int, *, whole: bool = False) -> list[str]:
 @pytest.mark.parametrize("seed", range(20))
 def test_shortened_ids_stay_unique(seed: int) -> None:
     rng = random.Random(seed)
-    prefix = "consumer-" + "".join(rng.choices("abc-", k=rng.randrange(30))) + "-"
+    prefix = "consumer-" + "".join(rng.choices("abc-" if seed % 2 else "aß処-", k=rng.randrange(30))) + "-"
     ids = [prefix + "".join(rng.choices("01", k=rng.randrange(1, 40))) for _ in range(rng.randrange(1, 40))]
     rows = [["group", each, "1"] for each in ids]
     for width in (30, 40, 60, 80, 120):
@@ -30,7 +31,7 @@ def test_shortened_ids_stay_unique(seed: int) -> None:
         for whole, each in zip(ids, short, strict=True):
             head, mark, tail = each.partition(CUT)
             assert whole == each if not mark else whole.startswith(head) and whole.endswith(tail)
-            assert not mark or len(each) >= LEAST_ID
+            assert not mark or text_width(each) >= LEAST_ID - 2
 
 
 def test_an_id_is_as_long_as_the_terminal_allows() -> None:
@@ -54,6 +55,39 @@ def test_headings_take_two_lines_before_ids_are_shortened() -> None:
         "          OFFSET  (ID)",
         "orders         5  b:9092 (1)",
     ]
+
+
+def test_ids_in_wide_letters_are_shortened_by_columns() -> None:
+    table = Table(columns=IDS, rows=[("処理サービス請求書", "consumer-1", 7)])
+    assert shown(table, 34) == [
+        "GROUP              CONSUMER-   LAG",
+        "                   ID",
+        "処理サービス…求書  consumer-1    7",
+    ]
+
+
+def test_sentences_are_below_their_rows_rather_than_in_records() -> None:
+    columns = (Column("GROUP"), Column("VERDICT"), Column("FIRST REASON"))
+    table = Table(
+        columns=columns, rows=[("billing", "blocked", "The version is unknown."), ("jobs", "ready", None)]
+    )
+    assert shown(table, 25) == [
+        "GROUP    VERDICT",
+        "  FIRST REASON",
+        "billing  blocked",
+        "  The version is unknown.",
+        "jobs     ready",
+    ]
+
+
+def test_many_sections_are_avoided() -> None:
+    columns = (Column("GROUP"), Column("HOST"), Column("CONSUMER-ID"), Column("LAG", number=True))
+    rows = [
+        ("billing", f"host-{n // 2}.example.org", f"consumer-{n // 2}-5a0b4c1d9d55", n) for n in range(10)
+    ]
+    lines = shown(Table(columns=columns, rows=rows), 40)
+    assert lines[0] == "GROUP  billing"
+    assert len(lines) == 12
 
 
 def test_a_sentence_is_folded_and_an_id_is_not() -> None:
