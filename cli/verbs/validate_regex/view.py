@@ -116,10 +116,10 @@ def _examples(comparison: Comparison, pattern: str) -> Iterator[str]:
         return
     parts = []
     if ever.only_first is not None:
-        parts.append(f"no longer names such as `{ever.only_first}`")
+        parts.append(f"no longer matches names such as `{ever.only_first}`")
     if ever.only_second is not None:
-        parts.append(f"also names such as `{ever.only_second}`")
-    yield f"Under the consumer protocol {pattern} matches {', '.join(parts)}."
+        parts.append(f"also matches names such as `{ever.only_second}`")
+    yield f"Under the consumer protocol {pattern} {' and '.join(parts)}."
 
 
 def _shortened(pattern: str) -> str:

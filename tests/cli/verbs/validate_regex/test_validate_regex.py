@@ -73,7 +73,7 @@ def test_without_topics_it_is_reported_by_example(kohort: Kohort) -> None:
     answer, (found,) = _ask(kohort, "^topic", "--from", "librdkafka")
     assert (answer.status, found["topics"]["lost"], found["examples"]["lost"]) == (1, None, "topica")
     shown = kohort.quick("validate-regex", "^topic", "--from", "librdkafka").stdout.replace("\n", " ")
-    assert "Under the consumer protocol `^topic` matches no longer names such as `topica`." in shown
+    assert "Under the consumer protocol `^topic` no longer matches names such as `topica`." in shown
     assert "Subscribe to `^topic.*` instead" in shown
 
 
