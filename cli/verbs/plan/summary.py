@@ -15,6 +15,7 @@ from cli.render.lines import Role
 from cli.verbs.plan.view import (
     assumptions,
     before_blocks,
+    instruction_blocks,
     nothing_to_do,
     overview_blocks,
     round_blocks,
@@ -106,12 +107,7 @@ def _member(found: Finding) -> tuple[str, ...]:
 
 
 def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
-    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
-    yield Checklist(step.actions)
-    if step.config:
-        yield Code(step.config, language="properties")
-    if step.shell:
-        yield Code(step.shell)
+    yield from instruction_blocks(plan, number, step)
     yield from round_blocks(plan, step)
     if step.complete_when:
         yield Checklist((f"Complete when: {step.complete_when}",))

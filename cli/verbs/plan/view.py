@@ -150,12 +150,7 @@ def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
 
 
 def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
-    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
-    yield Checklist(step.actions)
-    if step.config:
-        yield Code(step.config, language="properties")
-    if step.shell:
-        yield Code(step.shell)
+    yield from instruction_blocks(plan, number, step)
     if step.expect:
         yield Text(f"During the step: {step.expect}")
     yield from round_blocks(plan, step)
@@ -175,6 +170,16 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
         )
     if step.rollback:
         yield Text(f"Rollback: {step.rollback}")
+
+
+def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
+    """The title of a step, its actions, settings and commands."""
+    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
+    yield Checklist(step.actions)
+    if step.config:
+        yield Code(step.config, language="properties")
+    if step.shell:
+        yield Code(step.shell)
 
 
 def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
