@@ -121,7 +121,7 @@ def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_t
             dangers.leftovers(context),
             *dangers.of_statics(context),
         ),
-        rollback="Plan it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
+        rollback="Make a plan for it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
         "one round at a time, and wait for Stable after each.",
     )
 

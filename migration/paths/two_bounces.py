@@ -283,8 +283,7 @@ def _older_clients(context: PathContext) -> tuple[str, ...]:
         if library.name in context.libraries and library.replaced_in_first_bounce and library.cooperative
     ]
     return tuple(
-        f"An older client, without cooperative-sticky ({each}), may be started from this step on, not before."
-        for each in since
+        f"Start older clients without cooperative-sticky ({each}) only from this step on." for each in since
     )
 
 

@@ -497,7 +497,7 @@ def test_an_old_java_gets_the_new_client_and_the_list_in_one_bounce() -> None:
 def test_in_the_rollback_an_old_client_may_come_in_the_second_bounce() -> None:
     made = plan(replace(GROUP, protocol="cooperative-sticky"), EAGER, "java:3.9")
     first, second = made.steps
-    line = "(java before 2.4), may be started from this step on, not before."
+    line = "without cooperative-sticky (java before 2.4) only from this step on."
     assert not any(line in action for action in first.actions)
     assert any(line in action for action in second.actions)
 
