@@ -121,8 +121,8 @@ def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_t
             dangers.leftovers(context),
             *dangers.of_statics(context),
         ),
-        rollback="Make a plan for it: `kohort plan … --to classic`. In short: restart the members with their old configuration, "
-        "one round at a time, and wait for Stable after each.",
+        rollback="Make a plan for it: `kohort plan … --to classic`. In short: restart the members with their old "
+        "configuration, one round at a time, and wait for Stable after each.",
     )
 
 
