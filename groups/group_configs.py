@@ -27,7 +27,7 @@ _LEAST = {
 }
 """Settings whose lower bound is no setting (`GroupConfig.CONFIG_DEF`)."""
 _KINDS = {"errors": "share"}
-"""Kinds of groups that are not the first word of their settings: the dead-letter queue is share groups' (KIP-1191)."""
+"""The kind of a group for settings that do not start with it: `errors`, of the dead-letter queue (KIP-1191)."""
 
 
 class ConfigOrigin(Enum):

@@ -32,7 +32,7 @@ class GroupType(Enum):
             return cls(name)
         except ValueError:
             known = [member.value for member in cls if member is not cls.UNKNOWN]
-            hint = did_you_mean(name, known) or f"; known: {', '.join(known)} (generic is classic)"
+            hint = did_you_mean(name, known) or f"; known: {', '.join(known)} (generic means classic)"
             raise ValueError(f"unknown group type {text!r}{hint}") from None
 
 

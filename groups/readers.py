@@ -18,9 +18,9 @@ class TopicUse(Enum):
     """How a group reads a topic; of several ways the first."""
 
     ASSIGNED = "assigned"
-    """A member owns partitions of it, or is to get some."""
+    """A member owns partitions of it, or will get some."""
     SUBSCRIBED = "subscribed"
-    """A member subscribes to it, by name or by regex, and none owns any of it."""
+    """A member subscribes to it, by name or by regex, and no member owns a partition of it."""
     COMMITTED = "committed"
     """Offsets are committed, and no member is known to subscribe to it: it was read, and is again if members rejoin."""
     UNKNOWN = "unknown"

@@ -83,7 +83,7 @@ class Subtopology:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """The topology of an application, as the group's newest one is."""
+    """The topology of an application: the newest one of its group."""
 
     epoch: Annotated[int, Between(-1, INT32)]
     subtopologies: tuple[Subtopology, ...] = ()

@@ -115,7 +115,7 @@ def objection(group: Group) -> str | None:
     if group.protocol not in known(Side.CLIENT, Leader.JAVA):
         return f"its assignor, {group.protocol or 'not known'}, cannot be computed by Kohort"
     if _with_user_data(group) == 0:
-        return "no assignment carries user data: a broker converts it without a bridge"
+        return "no bridge is needed: no assignment carries user data, so a broker can convert the group"
     return None
 
 

@@ -32,15 +32,15 @@ from cli.render.lines import Line, Piece, Role, folded
 from cli.render.roles import role_of
 
 TEXT_WIDTH = 80
-"""Of paragraphs in a pipe."""
+"""Width of paragraphs in a pipe."""
 READABLE_WIDTH = 100
-"""Of paragraphs on a terminal, at most."""
+"""Maximum width of paragraphs on a terminal."""
 SCREENFUL = 200
-"""Rows that a person may still read at once: longer tables keep their columns however wide they are."""
+"""Rows that a person may still read: a longer table is not fitted to the width."""
 LEAST_VALUE = 12
-"""Columns for the values of a record, at least."""
+"""Minimum width of the values of a record."""
 _LISTED = (Checklist, Code, Item)
-"""Blocks that form a list with what comes next."""
+"""Blocks that form a list with the block after them."""
 _GAP = " " * GAP
 _BOX = "[ ] "
 Texts: TypeAlias = Sequence[Sequence[Piece]]

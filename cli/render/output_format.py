@@ -37,7 +37,7 @@ class DumpFormat(Enum):
 
 
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
-"""The formats that print the document's data, errors among them; the others print its blocks."""
+"""The formats that print the document's data, including errors; the others print its blocks."""
 
 
 ASCENDING, DESCENDING = "asc", "desc"

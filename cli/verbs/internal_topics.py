@@ -81,7 +81,10 @@ def _known(plan: PlannedChange) -> dict[str, str]:
 
 def _unknown(plan: PlannedChange) -> Iterator[Problem]:
     if plan.described.type is GroupType.STREAMS and plan.described.topology is None:
-        message = "its topology is not known, so its internal topics are unknown; leave the option out"
+        message = (
+            "its topology is not known, so its internal topics are unknown; run the command without "
+            "--delete-internal-topic and --delete-all-internal-topics"
+        )
         yield Problem(subject=plan.group, message=message)
 
 

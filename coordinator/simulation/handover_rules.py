@@ -18,9 +18,9 @@ class HandoverRules:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self.has: dict[str, Partitions] = {}
-        """A member's partitions by the coordinator, of either protocol."""
+        """The partitions of each member of either protocol, according to the coordinator."""
         self.kept: dict[str, Partitions] = {}
-        """What a consumer member has or is revoking."""
+        """The partitions that a consumer member has or is revoking."""
         self.recreated: set[TopicPartition] = set()
         """Partitions that were deleted, and may exist again."""
         self.released: dict[tuple[str, TopicPartition], str] = {}

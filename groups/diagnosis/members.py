@@ -19,15 +19,15 @@ from groups.waits import AWAY
 
 @rule(
     "rebalance-storm",
-    "rebalances that follow each other, and which host causes them",
-    source="KIP-848, Group Epoch; KIP-345 (storms by restarts)",
+    "rebalances in quick succession, and the host that causes them",
+    source="KIP-848, Group Epoch; KIP-345 (storms caused by restarts)",
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def storm(case: Case) -> Iterator[Symptom]:
     """An error where members join and leave again at once; a warning where many leave, as in a deployment.
 
     Members that only join are a deployment that starts. If no observation shows another member, twice as many
-    rebalances are allowed: a cooperative group takes two for each change.
+    rebalances are allowed: a cooperative group needs two for each change.
     """
     count, found = rebalances(case), list(changes(case))
     limit = case.thresholds.storm

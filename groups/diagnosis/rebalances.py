@@ -1,4 +1,4 @@
-"""Rules about rebalances: one that does not end, and who is waited for; rebalances that follow each other."""
+"""Rules about rebalances: one that does not end, and the members that it waits for; many in quick succession."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
     # A time that a broker set is not the time of the same record in the other log.
     timed = not key.is_append_time and not any(copy.is_append_time for copy in copies)
     if log.at_time < 0 and timed:
-        remark = "the target has no record of that time or later; its end"
+        remark = "the target has no record of that time or later; this offset is its end"
         return Proof(verdict=Verdict.BEHIND, offset=log.end, remark=remark)
     at_time = log.end if log.at_time < 0 else log.at_time
     there = next((copy for copy in copies if copy.offset >= at_time), None)

@@ -137,7 +137,7 @@ _SCRIPTS = {
         ("GREEK", "CYRILLIC", "HAN", "HIRAGANA", "KATAKANA", "HANGUL", "ARABIC", "HEBREW", "THAI"), 0
     ),
 }
-"""Behind `Is` and `script=`, in any case; those that an operator may have written."""
+"""Scripts after `Is` and `script=`, in any case; only those that an operator is likely to use."""
 
 _CASED = frozenset({"Lower", "Upper", "Lu", "Ll", "Lt", "LowerCase", "UpperCase", "TitleCase"}) | frozenset(
     {"LOWERCASE", "UPPERCASE", "TITLECASE"}

@@ -462,7 +462,7 @@ class _Parser:
         return right if empty else left & right
 
     def no_blanks(self) -> None:
-        """Free spacing inside a class: refuse to tell, unless there is nothing to skip."""
+        """Free spacing inside a class is uncertain, unless there is nothing to skip."""
         end = self.text.find("]", self.at)
         inside = self.text[self.at : end if end >= 0 else self.length]
         if any(blank in inside for blank in (*_SPACE, "#")):

@@ -362,7 +362,7 @@ def _no_notes(observed: GateObservation) -> str:
     if before <= 0:
         return "the members at the start of the step are unknown: the plan has no baseline. Make a new plan"
     return (
-        f"the members at the start of step {number} are unknown: no notes of the gate of step {before}. If step "
+        f"the members at the start of step {number} are unknown: the gate of step {before} saved no notes. If step "
         f"{number} has not started, run that gate again (--step {before}). If it has, restart every member that may "
         "not have been restarted"
     )

@@ -327,7 +327,8 @@ def refused_upgrade(context: PathContext) -> Risk:
     """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
     looks = {
         "java": "Java fails with GroupIdNotFoundException",
-        "librdkafka": "librdkafka polls `Fatal error: Broker: The group id does not exist` once and then idles, alive",
+        "librdkafka": "librdkafka returns `Fatal error: Broker: The group id does not exist` once, and the process "
+        "keeps running without consuming",
     }
     return Risk(
         what="The broker refuses to convert the group.",

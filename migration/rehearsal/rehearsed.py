@@ -73,11 +73,11 @@ class RoundPlayed:
     round: int
     """From 1."""
     costs: Costs
-    """From the end of the round before on."""
+    """Since the end of the previous round."""
     began_s: float
     """The first stop or start."""
     gate_open_after_s: float | None
-    """From then on; None: it stayed closed."""
+    """Since `began_s`; None: it stayed closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Can the members' library do it, and in which way?"""
+"""Rules about the members' client library: whether it supports the target, and how to enable it."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def _leader(case: Case) -> str:
 
 
 def callbacks_change(case: Case) -> Iterator[Finding]:
-    """Incremental callbacks carry what was added or taken, not the full set; and the other way round."""
+    """Callbacks become incremental (only what was added or revoked, not the full set), or the reverse."""
     libraries = sorted(libraries_of(case))
     if not libraries:
         return
@@ -323,7 +323,7 @@ def frameworks_support_it(case: Case) -> Iterator[Finding]:
         if not reports:
             yield case.info(
                 "rebalance-listener",
-                message=f"{name}: no report of problems with a migration to {case.destination.value} is known.",
+                message=f"{name}: no problems with a migration to {case.destination.value} are known.",
                 remedy="Test it with members that join and leave before the first step.",
                 source="migration/frameworks.py lists what is known",
             )

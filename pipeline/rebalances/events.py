@@ -186,7 +186,7 @@ class RebalanceRow:
     """The number of generations or epochs since the row before that are not in the log; None: there is no row before,
     and the group is older than the log."""
     departures: tuple[Departure, ...] = ()
-    """The departures of `left`; for a rebalance with the causes of the one before, that one's."""
+    """The departures of `left`. A rebalance with the causes of the previous one has the departures of that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

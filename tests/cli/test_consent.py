@@ -122,7 +122,7 @@ def test_a_broker_that_falls_silent_while_the_question_stands(
 NONSENSE = {
     "--to-latest --topic t --execute": "here is no terminal; add --yes",
     "--to-latest --topic t --yes": "without --execute nothing is changed",
-    "--to-latest": "no partitions given: --topic",
+    "--to-latest": "no partitions are selected: add --topic",
     "--topic t": "the new offset is missing: give one of --to-earliest,",
     "--topic t --to-latest --to-offset 3": "--to-latest and --to-offset cannot be used together",
     "--topic t --all-topics --to-latest": "--topic and --all-topics cannot be used together",

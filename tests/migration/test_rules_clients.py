@@ -110,7 +110,7 @@ def test_a_static_librdkafka_member_loses_its_partitions(
 
 REPORTED = [
     ("parallel-consumer", COOPERATIVE, Level.WARNING, "RebalanceInProgressException"),
-    ("parallel-consumer", CONSUMER, Level.INFO, "no report of problems"),
+    ("parallel-consumer", CONSUMER, Level.INFO, "no problems with a migration"),
     ("kafkaflow", EAGER, Level.WARNING, "deadlocks"),
     ("brighter", COOPERATIVE, Level.WARNING, "CooperativeSticky"),
     ("brighter", CONSUMER, Level.INFO, "KafkaSubscription.GroupProtocol"),

@@ -176,7 +176,7 @@ def _unfinished(data: bytes, position: int, left: int) -> str:
     length, _, _, crc = _FRONT.unpack_from(data, position + _FRONT_AT)
     size = length + LOG_OVERHEAD
     if size > left:
-        return f"a batch of {size} bytes with {left} left"
+        return f"a batch of {size} bytes, of which only {left} exist"
     computed = crc32c(memoryview(data)[position + ATTRIBUTES_AT : position + size])
     return f"the batch's checksum is {crc:08x}, its bytes give {computed:08x}"
 

@@ -204,7 +204,7 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
 
         raise UsageError(
             f"{said}there is no context {name!r}: {config_path() or 'a configuration file'} does not exist; "
-            "`kohort context add` writes it"
+            "`kohort context add` creates it"
         )
     if name not in contexts.by_name:
         from cli.sources.contexts.read import listed_names, suggestion

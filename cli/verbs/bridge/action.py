@@ -32,7 +32,7 @@ from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings
 
 OBSERVE_S = 0.5
-"""How often the group is observed."""
+"""Time between two observations of the group."""
 _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 

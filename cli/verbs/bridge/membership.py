@@ -55,16 +55,16 @@ SESSION_MS = 10_000
 HEARTBEAT_MS = 500
 """No rebalance waits for the bridge for longer."""
 LEAVING_MS = 5_000
-"""How long a coordinator is looked for that takes the bridge's LeaveGroup."""
+"""How long to search for a coordinator that accepts the bridge's LeaveGroup."""
 METADATA_MS = 10_000
 """How often a leading bridge checks for new partitions of topics."""
 MOST_IDS = 2_000
-"""How many ids are drawn for a place; in a map of hundreds of members few come first."""
+"""Member ids to request until one is first in the order of succession; with hundreds of members, few are."""
 
 _NOTHING = write_assignment(EmbeddedAssignment(version=1, partitions={}))
 """The bridge's assignment of itself when it leads."""
 _NODE = 0
-"""The coordinator's number, for the member; where it is, is kept here."""
+"""The coordinator's node id, as the member sees it; this class keeps the real address."""
 _STOPPED, _ASKED = "stopped", "asked"
 
 

@@ -57,12 +57,13 @@ def shown(name: str | None) -> Document:
         name = variables.get(CONTEXT_VARIABLE)
         if name is None and variables:
             raise UsageError(
-                f"no context is in use: {next(iter(variables))} names the source; name a context"
+                f"no context is in use: the variable {next(iter(variables))} selects the source. "
+                "Name a context to show it"
             )
         name = name or (None if loaded is None else loaded.current)
     if name is None:
         raise UsageError(
-            "no context is in use; name one, or make one the current one with `kohort context use NAME`"
+            "no context is in use; name one, or set the current one with `kohort context use NAME`"
         )
     contexts, context = context_named(loaded, name)
     _warn_of_secrets(contexts, context)
@@ -319,7 +320,7 @@ class Removal:
         rows += [("property", value.key) for value in self.context.properties]
         rows += [("secret file", file) for file in files]
         if self.is_current:
-            rows.append(("current", "there is no current context after that"))
+            rows.append(("current", "no context is current afterwards"))
         return Document(
             command="context remove",
             data={

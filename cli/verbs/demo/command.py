@@ -18,7 +18,7 @@ def demo(
 ) -> None:
     """Create a sample fleet to try the commands on.
 
-    The fleet is stored in an embedded data directory. Commands read it if they name no other source.
+    The fleet is stored in an embedded data directory. Commands read it unless another source is given.
 
     \b
     Examples:

@@ -30,13 +30,17 @@ class ExporterOptions:
         str | None,
         option(
             "--listen",
-            f"Listen address, {DEFAULT_LISTEN} by default; any but loopback needs TLS and a login.",
+            f"Listen address, {DEFAULT_LISTEN} by default; to listen beyond loopback, set up TLS and a login.",
             "HOST:PORT",
         ),
     ] = None
     textfile: Annotated[
         Path | None,
-        option("--textfile", "Write FILE.prom for the node exporter; serve only with --listen.", "FILE"),
+        option(
+            "--textfile",
+            "Write FILE.prom for the node exporter; serve HTTP only with --listen.",
+            "FILE",
+        ),
     ] = None
     once: Annotated[bool, option("--once", "Poll once, print the metrics or write --textfile, and exit.")] = (
         False

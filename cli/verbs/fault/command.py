@@ -192,7 +192,10 @@ def crash(
 
 def topic(
     *,
-    change: Annotated[TopicChange, typer.Argument(help="Change to make.", show_default=False)],
+    change: Annotated[
+        TopicChange,
+        typer.Argument(metavar="CHANGE", help="create, grow, recreate or delete.", show_default=False),
+    ],
     name: Annotated[str, typer.Argument(metavar="TOPIC", help="Topic.", show_default=False)],
     partitions: Annotated[
         int | None,

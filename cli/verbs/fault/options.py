@@ -28,6 +28,7 @@ class RuleOptions:
         str | None, option("--for", "Only for this long: 30s, 500ms, 1m; otherwise until cleared.", "TIME")
     ] = None
     chance: Annotated[
-        float | None, option("--chance", "Only this fraction of them, from 0 to 1.", "0.1", min=0, max=1)
+        float | None,
+        option("--chance", "Only this fraction of the requests, from 0 to 1.", "0.1", min=0, max=1),
     ] = None
-    seed: Annotated[int | None, option("--seed", "Seed that chooses this fraction.", "N", min=0)] = None
+    seed: Annotated[int | None, option("--seed", "Seed of the random choice of --chance.", "N", min=0)] = None

@@ -272,7 +272,7 @@ def fleet_rehearse(
     ],
     to: Annotated[AuditTo, option("--to", "Target of the migration.")],
     seeds: Annotated[
-        int, option("--seeds", "Number of seeds to rehearse each with.", "N", min=1, max=1_000_000)
+        int, option("--seeds", "Number of seeds to rehearse each group with.", "N", min=1, max=1_000_000)
     ] = 1,
     seed: Annotated[
         int,

@@ -373,7 +373,7 @@ def _remarks(history: History) -> Iterator[str]:
         yield f"{things} could not be read; --output json and the table quarantine show which, and why"
     if history.held_back:
         offsets = counted(history.held_back, "offset")
-        yield f"{offsets} after the start of open transactions not read; a later run reads them"
+        yield f"{offsets} not read yet, because a transaction before them is open; a later run reads them"
 
 
 def _duration(seconds: float | None) -> Cell:

@@ -114,7 +114,7 @@ def _rebalances(numbers: ReportNumbers) -> Iterator[str]:
         return
     most = max(numbers.periods, key=lambda period: period.rebalances)
     yield _paragraph(
-        f"The most were {_when(most.day, numbers.step_days)}: "
+        f"Most rebalances happened {_when(most.day, numbers.step_days)}: "
         f"{most.rebalances:,} of {counted(numbers.totals.rebalances, 'rebalance')}."
     )
     by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))

@@ -167,9 +167,9 @@ def _column(name: str) -> Any:
 def _remarks(run: SimulationRun) -> Iterator[str]:
     words = {
         "fallen": "broke an invariant",
-        "known": "broke one by a known weakness of Kafka's rules",
+        "known": "broke an invariant, by a known weakness of Kafka's rules",
         "stopped": "were stopped before they finished (--limit)",
-        "threw": "failed with an error of Kohort's own code",
+        "threw": "failed because of a bug in Kohort",
     }
     total = sum(run.verdicts.values())
     for verdict, text in words.items():

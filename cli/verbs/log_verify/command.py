@@ -20,7 +20,7 @@ def log_verify(
 ) -> None:
     """Check the coordinator's log for damage.
 
-    Checks every batch, record and index file, and shows the file and the byte of each fault. Exit status: 0 no
+    Checks every batch, record and index file, and shows the file and byte of each fault. Exit status: 0 no
     faults, 1 faults found.
 
     \b

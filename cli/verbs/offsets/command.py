@@ -259,7 +259,7 @@ def delete(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Delete the offsets that groups committed of a topic.
+    """Delete the committed offsets of a topic.
 
     Members of a group must not subscribe to the topic; a share group must have no members. Shows the offsets;
     nothing is deleted without --execute. Share and streams groups are included only if they are named or selected

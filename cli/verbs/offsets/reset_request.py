@@ -93,7 +93,8 @@ def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -
         raise UsageError("--from-file names the partitions itself; leave --topic and --all-topics out")
     if name not in ("from-file", "to-group") and not scopes and not all_topics:
         raise UsageError(
-            "no partitions given: --topic TOPIC[:0,1] (repeatable), or --all-topics for all with a committed offset"
+            "no partitions are selected: add --topic TOPIC[:0,1] (repeatable), or --all-topics for every topic "
+            "with committed offsets"
         )
 
 

@@ -26,7 +26,7 @@ def plan(
     *,
     invocation: typer.Context,
     selection: SelectionOptions,
-    to: Annotated[To, option("--to", "Target protocol; generic is classic.")],
+    to: Annotated[To, option("--to", "Target protocol; generic means classic.")],
     clients: ClientOptions,
     offline: Annotated[
         bool, option("--offline", "Plan to stop all members before any starts on the new protocol.")

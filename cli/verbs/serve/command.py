@@ -20,7 +20,9 @@ def serve(
     listen: Annotated[
         str,
         option(
-            "--listen", "Listen address; port 0: any free port. Other machines need SASL_SSL://.", "HOST:PORT"
+            "--listen",
+            "Listen address; port 0 picks a free port. For other machines, SASL_SSL:// is required.",
+            "HOST:PORT",
         ),
     ] = "127.0.0.1:9092",
     advertise: Annotated[
@@ -60,13 +62,13 @@ def serve(
         ),
     ] = None,
     faults: Annotated[
-        Path | None, option("--faults", "Inject the faults in FILE, at its times.", "FILE")
+        Path | None, option("--faults", "Inject the faults listed in FILE, at the times it gives.", "FILE")
     ] = None,
     scenario: Annotated[
         str | None,
         option(
             "--scenario",
-            "Play the events of topics and coordinators of a kohort simulate scenario.",
+            "Play the topic and coordinator events of a kohort simulate scenario.",
             "SCENARIO",
         ),
     ] = None,

@@ -27,7 +27,7 @@ def validate_regex(
     """Check which topics a subscription regex matches.
 
     Uses the regex engine of the broker (RE2/J) and the topics of the source, or the names in the file of --topics,
-    one a line. --from also shows what the classic consumer matches today, which topics the group would lose and
+    one per line. --from also shows what the classic consumer matches today, which topics the group would lose and
     gain under the consumer protocol, and a pattern to use instead.
 
     Exit status: 0 every pattern is valid and changes nothing; 1 a pattern is refused, dangerous to the broker, or

@@ -82,7 +82,7 @@ class ScreenSink(Sink):
     def _lines(self, width: int, height: int) -> list[Line]:
         problem = ""
         if self._failing_since is not None:
-            problem = f"nothing for {time.monotonic() - self._failing_since:.0f} s: {self._failure}"
+            problem = f"no answer for {time.monotonic() - self._failing_since:.0f} s: {self._failure}"
         return view_lines(replace(self._shown, problem=problem), width, height)
 
     def _print_last(self) -> None:

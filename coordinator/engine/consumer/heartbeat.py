@@ -85,7 +85,7 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     assignor: str | None = None
     owned: TopicPartitions | None = None
     client_assignors: tuple[ClientAssignor, ...] | None = None
-    """Preferred first. Kafka never defined fields for them: they are in tagged fields of Kohort's."""
+    """Preferred first. Kafka never defined fields for them, so Kohort adds tagged fields."""
     may_describe: Callable[[str], bool] | None = None
     """Which topics the sender may describe; None: all. Regexes match no others."""
     version: int = 1

@@ -39,7 +39,7 @@ OF_PARTITIONS = frozenset(
 """Errors of single partitions or topics, not of a whole request."""
 _ERRORS = ("errorCode", "partitionErrorCode")
 _ALSO_CALLED = {"partitionIndex": "partition"}
-"""The request's names of response fields that are named otherwise."""
+"""The names that a request uses for fields of its response, where they differ."""
 
 
 def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mapping[str, Any] | None:

@@ -18,7 +18,7 @@ from coordinator.engine.records import ConsumerMemberValue
 ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
 """Types that are their own form. Immutable sets hold partitions and names, with nothing to omit."""
 _TICKETS = frozenset({"joining", "syncing"})
-"""Fields of a classic group: tickets by member; only their existence counts."""
+"""Fields of a classic group that contain a ticket per member; only whether there is one counts."""
 
 
 _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})

@@ -19,7 +19,7 @@ WORLDS = {
     for world in (
         WorldSpec(
             name="published",
-            summary="KIP-848 as in the published model: two members, two topics of one partition, one perturbation.",
+            summary="The published model of KIP-848: two members, two topics with a partition each, one perturbation.",
             topics={"t1": 1, "t2": 1},
             members={"c1": _CONSUMER, "c2": _CONSUMER},
             perturbations=1,

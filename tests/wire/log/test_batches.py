@@ -170,9 +170,9 @@ DAMAGE: list[tuple[bytes, str]] = [
         for length, said in (
             (48, "a batch length of 48, less"),
             (-1, "a batch length of -1, less"),
-            (64, "a batch of 76 bytes with 75 left"),
+            (64, "a batch of 76 bytes, of which only 75 exist"),
             (62, "checksum"),
-            (MANY, "a batch of 2147483659 bytes with 75 left"),
+            (MANY, "a batch of 2147483659 bytes, of which only 75 exist"),
         )
     ),
 ]
@@ -201,7 +201,7 @@ def test_every_change_of_what_the_checksum_covers_is_noticed() -> None:
 
 def test_every_cut_is_noticed() -> None:
     for end in range(1, len(SMALLEST)):
-        with pytest.raises(DamagedLog, match=r"bytes are left, fewer|a batch of \d+ bytes with"):
+        with pytest.raises(DamagedLog, match=r"bytes are left, fewer|a batch of \d+ bytes, of which only"):
             list(read_batch_headers(SMALLEST[:end], FILE))
 
 

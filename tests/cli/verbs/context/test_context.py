@@ -375,7 +375,7 @@ def test_removing_shows_first(rig: Rig) -> None:
     assert (answer.status, rig.file.read_text()) == (2, before)
     assert "here is no terminal; add --yes" in answer.stderr
     answer = rig("context remove eu --execute --yes").succeeded()
-    assert "there is no current context after that" in answer.stdout
+    assert "no context is current afterwards" in answer.stdout
     assert f"removed the context eu from {rig.file}" in answer.stderr
     assert (rig.file.read_text(), secret.exists()) == ("contexts:\n", False)
 

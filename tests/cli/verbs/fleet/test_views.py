@@ -80,7 +80,10 @@ def test_a_row_per_group() -> None:
 def test_offsets_held_back_by_transactions_are_reported() -> None:
     assert fleet_history_document(history(held_back=0)).remarks == ()
     (remark,) = fleet_history_document(history(held_back=1200)).remarks
-    assert remark == "1,200 offsets after the start of open transactions not read; a later run reads them"
+    assert (
+        remark
+        == "1,200 offsets not read yet, because a transaction before them is open; a later run reads them"
+    )
 
 
 def test_an_unknown_time_is_not_shown_as_none() -> None:

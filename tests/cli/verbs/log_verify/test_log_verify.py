@@ -180,7 +180,7 @@ DAMAGE: dict[str, tuple[str, Damage, list[str]]] = {
     "a torn tail": (
         SECOND, _cut(10_000),
         [
-            f", byte {17 * BATCH}: torn tail: a batch of {BATCH} bytes with {10_000 - 17 * BATCH} left",
+            f", byte {17 * BATCH}: torn tail: a batch of {BATCH} bytes, of which only {10_000 - 17 * BATCH} exist",
             "00000000000000000600.index, byte 16: no batch begins at position ",
             "00000000000000000600.timeindex, byte 24: offset ",
         ],
