@@ -98,7 +98,7 @@ class World:
             self.schedule, scenario.topics, scenario.records_per_s, initial.topic_ids, initial.offsets
         )
         self.processes: dict[str, Process] = {}
-        """The last process of each member; it may have ended."""
+        """The last process of each member; it may have exited."""
         self.log: list[Record] = list(initial.log)
         self.ends = [len(self.log)]
         """Offsets of the log where a batch ends."""

@@ -77,7 +77,7 @@ def test_it_joins_a_stable_classic_group_whose_assignor_is_known() -> None:
         (replace(PLAIN, protocol_type="connect"), "protocol type is connect"),
         (IN_FRONT, "the group already has a bridge"),
         (replace(PLAIN, protocol="homemade"), "homemade"),
-        (led(PLAIN, A), "without a bridge"),
+        (led(PLAIN, A), "no bridge is needed"),
     ],
 )
 def test_it_joins_no_other_and_says_why(found: Group, reason: str) -> None:

@@ -66,7 +66,7 @@ class Rehearsal:
     request: RehearsalRequest
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
-    """Rollbacks from single rounds, from the first seed."""
+    """Rollbacks from single rounds, of the first seed."""
     mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
     detailed: Rehearsed | None = None

@@ -219,7 +219,7 @@ def refusals() -> dict[str, tuple[Callable[[Broker, Members], str], str]]:
     return {
         "of type consumer": (of_type_consumer, "of type consumer"),
         "with its own assignor": (homemade, "homemade"),
-        "without user data": (without_user_data, "without a bridge"),
+        "without user data": (without_user_data, "no bridge is needed"),
         "rebalancing": (rebalancing, "PreparingRebalance"),
     }
 
