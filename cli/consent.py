@@ -71,7 +71,7 @@ def check_consent(consent: ConsentOptions) -> None:
     place = consent.place
     name = None if place is None else place.name
     if consent.confirm is not None and consent.confirm != name:
-        here = str(place) if place else "a source named without a context"
+        here = str(place) if place else "a source without a context"
         raise UsageError(f"--confirm names the context {consent.confirm}, but the change is for {here}")
     if not consent.execute or consent.confirm is not None:
         return

@@ -39,7 +39,7 @@ def completion(
       fish   kohort completion fish > ~/.config/fish/completions/kohort.fish
       bash   kohort completion bash > DIR/kohort, DIR being
              ~/.local/share/bash-completion/completions
-    bash and fish also need a link to that file, named after kohort-consumer-groups.
+    bash and fish also need a link to it, named after kohort-consumer-groups.
 
     Names of groups, topics, members and contexts come from the source that the options name. A source that does
     not answer within KOHORT_COMPLETION_MS (500 ms) is skipped.

@@ -109,7 +109,7 @@ def test_a_script_writes_the_name(rig: Rig, session_rig: OffsetRig, group: str) 
     for options, reason in (
         ("staging", "--confirm names the context staging, but the change is for the context"),
         ("production --context staging", "the change is for the context staging (--context)"),
-        (f"production -b {where}", "the change is for a source named without a context"),
+        (f"production -b {where}", "the change is for a source without a context"),
     ):
         answer = rig(f"delete {group} --execute --confirm {options}")
         assert (answer.status, reason in answer.stderr) == (2, True), answer.stderr

@@ -247,7 +247,7 @@ def test_show_without_a_name(rig: Rig) -> None:
     assert rig(shown).document["context"] == "production"
     assert rig(shown, KOHORT_CONTEXT="staging").document["context"] == "staging"
     answer = rig("context show", KOHORT_BOOTSTRAP_SERVER="k:1")
-    answer.assert_refused("no context is in use: KOHORT_BOOTSTRAP_SERVER names the source")
+    answer.assert_refused("no context is in use: the variable KOHORT_BOOTSTRAP_SERVER selects the source")
 
 
 LOGINS = {
