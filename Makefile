@@ -5,6 +5,8 @@ IMAGE_BUILD ?= docker build
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
+# Images of Python set it. Without caches each process of the tests compiles what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-import yaml
 
+from tests.conformance.script import scripts
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "where-kafka-departs.md").read_text(encoding="utf-8")
-SCRIPTS = {
-    f"{file.stem}/{name}"
-    for file in (ROOT / "tests" / "conformance" / "scripts").glob("*.yaml")
-    for name in yaml.safe_load(file.read_text(encoding="utf-8"))["sequences"]
-}
+SCRIPTS = {script.name for script in scripts()}
 ROWS = [
     line
     for line in PAGE.splitlines()
