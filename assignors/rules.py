@@ -38,7 +38,9 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     partitions, owners = rows.values, rows.row_of
     beyond = np.flatnonzero((partitions < 0) | (partitions >= group.partition_count))
     if len(beyond):
-        raise RuleBrokenError(assignor.name, Rule.NO_SUCH_PARTITION, _who(group, rows, int(beyond[0])))
+        raise RuleBrokenError(
+            assignor.name, Rule.NO_SUCH_PARTITION, _partition_and_member(group, rows, int(beyond[0]))
+        )
     pairs = owners * group.partition_count + partitions if assignor.may_share else partitions
     given, counts = np.unique(pairs, return_counts=True)
     again = given[counts > 1] % max(1, group.partition_count)
@@ -46,7 +48,9 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
         raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again.min())))
     unsubscribed = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
     if len(unsubscribed):
-        raise RuleBrokenError(assignor.name, Rule.NON_SUBSCRIBER, _who(group, rows, int(unsubscribed[0])))
+        raise RuleBrokenError(
+            assignor.name, Rule.NON_SUBSCRIBER, _partition_and_member(group, rows, int(unsubscribed[0]))
+        )
     if RebalanceProtocol.COOPERATIVE in assignor.protocols:
         _check_handover(assignor, assignment)
 
@@ -59,7 +63,9 @@ def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
     lost = claims.values[~np.isin(had, has)]
     taken = np.flatnonzero(~np.isin(has, had) & np.isin(rows.values, lost))
     if len(taken):
-        raise RuleBrokenError(assignor.name, Rule.HANDED_OVER, _who(group, rows, int(taken[0])))
+        raise RuleBrokenError(
+            assignor.name, Rule.HANDED_OVER, _partition_and_member(group, rows, int(taken[0]))
+        )
 
 
 def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Sequence[int]]]) -> Assignment:
@@ -83,7 +89,7 @@ def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Se
     return Assignment(group, Rows.of([sorted(row) for row in rows]))
 
 
-def _who(group: DenseGroup, rows: Rows, position: int) -> str:
+def _partition_and_member(group: DenseGroup, rows: Rows, position: int) -> str:
     member = group.spec.members[int(rows.row_of[position])].id
     return f"{_name(group, int(rows.values[position]))} to {member}"
 

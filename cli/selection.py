@@ -19,7 +19,7 @@ from cli.options import SelectionOptions, SourceOptions
 from cli.output import notice
 from cli.progress import Spinner
 from cli.render.cells import safe_text
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
 from wire.errors import WireError
 from wire.suggestion import SIMILAR, did_you_mean
@@ -102,7 +102,7 @@ class ReusableSource:
         self.options, self.is_live = options, is_live(options)
         self.name = options.bootstrap_server or "the cluster"
         self._source: Source | None = None
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     def get(self) -> Source:
         """An open source."""
@@ -116,9 +116,9 @@ class ReusableSource:
     def print_notices(self) -> None:
         """Print the new notices of the source, also if it was opened earlier."""
         for text in () if self._source is None else self._source.notices.take():
-            if text not in self._said:
+            if text not in self._reported:
                 notice(text)
-            self._said.add(text)
+            self._reported.add(text)
 
     def may_pass(self, error: Exception) -> bool:
         """Whether the error may be temporary: a coordinator loads, a broker restarts. For a file it never is."""
@@ -323,12 +323,12 @@ def _named(
     return chosen, tuple(problems)
 
 
-def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> Read[Group]:
+def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> ReadResult[Group]:
     """The selected groups, and what could not be read of them or of the list."""
     chosen, problems = _chosen_by_list(source, selection)
     topics, unused_for = split_list(selection.topics), selection.unused_for
     read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
-    missed = without_vanished(read.problems, named=bool(selection.groups))
+    missed = without_deleted_groups(read.problems, named=bool(selection.groups))
     read = replace(read, problems=with_close_names(source, problems + missed))
     if unused_for is not None:
         from cli.unused import unused_groups
@@ -381,7 +381,7 @@ def _close_name(source: Source, group: str) -> str:
         return ""
 
 
-def without_vanished(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
+def without_deleted_groups(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
     """Problems without those of groups deleted since they were listed, unless the groups were named."""
     return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
 

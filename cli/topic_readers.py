@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from cli.output import notice
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from groups.listing import Problem
 from groups.model import Group
 from groups.readers import TopicUse, topic_use
@@ -15,7 +15,9 @@ Uses: TypeAlias = dict[str, dict[str, TopicUse]]
 """By group and topic, how the group reads it."""
 
 
-def readers_of(read: Read[Group], topics: Sequence[str], *, named: bool) -> tuple[Read[Group], Uses]:
+def readers_of(
+    read: ReadResult[Group], topics: Sequence[str], *, named: bool
+) -> tuple[ReadResult[Group], Uses]:
     """Those of the groups, described with their offsets, that read any of the topics.
 
     A group of which this is not known is a problem, and so is a named group that reads none.
@@ -35,7 +37,7 @@ def readers_of(read: Read[Group], topics: Sequence[str], *, named: bool) -> tupl
             problems.append(
                 Problem(subject=group.id, message=f"does not read {' or '.join(topics)}", group=group.id)
             )
-    return Read(tuple(group for group in read.items if group.id in uses), tuple(problems)), uses
+    return ReadResult(tuple(group for group in read.items if group.id in uses), tuple(problems)), uses
 
 
 def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:

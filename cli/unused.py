@@ -8,7 +8,7 @@ from typing import Any
 from cli.counts import first_names
 from cli.errors import UsageError
 from cli.render.cells import Cell
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from cli.times import format_moment, parse_duration
 from groups.model import Group, Problem
 from groups.unused import LastUse, last_use
@@ -19,7 +19,9 @@ SHOWN = 5
 """Maximum number of groups named per reason why their last use is not known."""
 
 
-def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: bool) -> Read[Group]:
+def unused_groups(
+    source: Source, read: ReadResult[Group], unused_for: str, *, named: bool
+) -> ReadResult[Group]:
     """Those of the groups, described with their offsets, that are known to be unused for this long.
 
     Groups of which this is not known are a problem, and so is a named one that was used.
@@ -48,7 +50,7 @@ def unused_groups(source: Source, read: Read[Group], unused_for: str, *, named: 
         if len(groups) == 1:
             message = message.replace("they are", "it is")
         problems.append(Problem(subject=first_names(groups, SHOWN, "groups"), message=message))
-    return Read(tuple(kept), tuple(problems))
+    return ReadResult(tuple(kept), tuple(problems))
 
 
 def check_unused_for(text: str) -> None:

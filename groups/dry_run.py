@@ -279,14 +279,17 @@ def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]
         known = topics.get(topic)
         if known is None:
             yield Problem(
-                subject=member.id, message=f"owns {_some(topic, partitions)} of a topic that no longer exists"
+                subject=member.id,
+                message=f"owns {_partition_list(topic, partitions)} of a topic that no longer exists",
             )
         elif partitions and max(partitions) >= known.partitions:
             beyond = [partition for partition in partitions if partition >= known.partitions]
-            message = f"owns {_some(topic, beyond)}, but the topic has {known.partitions} partitions"
+            message = (
+                f"owns {_partition_list(topic, beyond)}, but the topic has {known.partitions} partitions"
+            )
             yield Problem(subject=member.id, message=message)
         if topics_wanted is not None and topic not in topics_wanted:
-            message = f"owns {_some(topic, partitions)} without subscribing to it"
+            message = f"owns {_partition_list(topic, partitions)} without subscribing to it"
             yield Problem(subject=member.id, message=message)
 
 
@@ -328,7 +331,7 @@ def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem
         yield Problem(subject=group.id, message=message)
 
 
-def _some(topic: str, partitions: Sequence[int]) -> str:
+def _partition_list(topic: str, partitions: Sequence[int]) -> str:
     named = ",".join(map(str, partitions[:MOST_NAMED]))
     more = f" and {len(partitions) - MOST_NAMED} more" if len(partitions) > MOST_NAMED else ""
     return f"{topic}:{named}{more}"

@@ -23,7 +23,7 @@ ASSUMED_GENERATION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AssignorInput:
     """The input of an assignor for a group."""
 
     spec: GroupSpec
@@ -36,7 +36,7 @@ def ask(
     assignor: Assignor,
     eager: Container[str] = (),
     resubscribed: Container[str] = (),
-) -> Question:
+) -> AssignorInput:
     """The question for an assignor, as its members or its coordinator would put it.
 
     sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
@@ -73,7 +73,7 @@ def ask(
         for member in members
         if member.id.startswith(ADDED)
     ]
-    return Question(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
+    return AssignorInput(spec=GroupSpec(topics=specs, members=tuple(members)), undetermined=tuple(notes))
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:

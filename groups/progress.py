@@ -211,7 +211,7 @@ def partition_progress(
         lag - lags[0] if len(known) > 1 else None,
         committed_per_s,
         produced_per_s,
-        0.0 if lag <= in_interval else _meeting_s(lag, committed_per_s, produced_per_s),
+        0.0 if lag <= in_interval else _time_to_meet_s(lag, committed_per_s, produced_per_s),
         still_ms,
         _overtaken_s(last, offsets[-1], start_per_s, committed_per_s),
     )
@@ -222,7 +222,7 @@ def _overtaken_s(
 ) -> float | None:
     if last.start is None or start_per_s is None or committed_per_s is None:
         return None
-    return _meeting_s(committed - last.start, start_per_s, max(committed_per_s, 0))
+    return _time_to_meet_s(committed - last.start, start_per_s, max(committed_per_s, 0))
 
 
 def _still_ms(known: Sequence[Reading]) -> int:
@@ -253,7 +253,7 @@ def _per_s(first: Reading, last: Reading, before: int | None, after: int | None)
     return (after - before) * 1000 / (last.at_ms - first.at_ms)
 
 
-def _meeting_s(distance: int, faster_per_s: float | None, slower_per_s: float | None) -> float | None:
+def _time_to_meet_s(distance: int, faster_per_s: float | None, slower_per_s: float | None) -> float | None:
     """Until what is `distance` records ahead is caught up with."""
     if faster_per_s is None or slower_per_s is None:
         return None

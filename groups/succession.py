@@ -138,7 +138,7 @@ def precedes(group: Group, client_id: str) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Front:
+class FirstFollower:
     """The member that a newcomer must precede to lead when the leader leaves."""
 
     member: str
@@ -155,7 +155,7 @@ class Front:
         return int(_bins([newcomer], self.bins)[0]) < self.places
 
 
-def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
+def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
     """The first member after the leader, and the number of bins before it that a newcomer's id may fall into, in the
     map as it is with that many more members.
 
@@ -170,7 +170,9 @@ def front_of(group: Group, *, newcomers: int = 0) -> Front | None:
     bins = _bins(found.order, capacity)
     first = int(bins.argmin())
     together = [found.order[each] for each in np.flatnonzero(bins == bins[first]).tolist()]
-    return Front(member=together[0], places=int(bins[first]), bins=capacity, others=tuple(together[1:]))
+    return FirstFollower(
+        member=together[0], places=int(bins[first]), bins=capacity, others=tuple(together[1:])
+    )
 
 
 def _unknown_leader(group: Group) -> str:

@@ -34,12 +34,12 @@ class WhatIf:
 
 def unknown_names(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
     """Members that a what-if names and none of the groups has; what it adds may be named too."""
-    known = {name for group in groups for member in group.members for name in names_of(member)}
+    known = {name for group in groups for member in group.members for name in member_names(member)}
     known |= {f"{ADDED}{number}" for number in range(1, what_if.add + 1)}
     return sorted(what_if.named_members() - known)
 
 
-def names_of(member: Member) -> set[str]:
+def member_names(member: Member) -> set[str]:
     """The names of a member for an operator."""
     return {name for name in (member.id, member.instance, member.client.id) if name}
 
@@ -49,7 +49,7 @@ def change_group(group: Group, what_if: WhatIf) -> Group:
     staying = [
         member
         for member in group.members
-        if member.rack not in what_if.fail_rack and not names_of(member) & what_if.remove
+        if member.rack not in what_if.fail_rack and not member_names(member) & what_if.remove
     ]
     members = [*staying, *_added(group.members, what_if.add)]
     return replace(group, members=tuple(_changed(member, what_if) for member in members))
@@ -87,7 +87,7 @@ def _usual_subscription(members: Sequence[Member]) -> Subscription | None:
 
 
 def _changed(member: Member, what_if: WhatIf) -> Member:
-    for name in sorted(names_of(member)):
+    for name in sorted(member_names(member)):
         if name in what_if.subscribe:
             member = replace(member, subscription=Subscription(topics=what_if.subscribe[name]))
         if name in what_if.rack:

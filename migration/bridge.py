@@ -22,7 +22,7 @@ from enum import Enum
 from assignors.assignor import Leader, Side
 from assignors.registry import known
 from groups.model import Group, GroupState, GroupType
-from groups.succession import front_of, leader_of, succession
+from groups.succession import first_follower, leader_of, succession
 
 BRIDGE = "kohort-bridge"
 """The bridge's client id, by which gates know it; that of a console consumer in its place, too."""
@@ -148,21 +148,21 @@ def bridge_plan(group: Group) -> BridgePlan:
         why = "" if found is None else found.why
         leader = leader_of(group)
         return BridgePlan(leader=leader, restart=None, with_user_data=with_user_data, why=why)
-    front = front_of(group, newcomers=1)
-    first = [] if front is None or front.places else [front.member, *front.others]
+    follower = first_follower(group, newcomers=1)
+    first = [] if follower is None or follower.places else [follower.member, *follower.others]
     return BridgePlan(
         leader=found.leader,
         restart=_restarts(group, first, found.leader),
-        places=None if front is None else front.places,
-        bins=None if front is None else front.bins,
+        places=None if follower is None else follower.places,
+        bins=None if follower is None else follower.bins,
         with_user_data=with_user_data,
     )
 
 
 def comes_first(group: Group, newcomer: str) -> bool:
     """Whether a bridge of this id would lead next; True as well where no id is better than another."""
-    front = front_of(group, newcomers=1)
-    return front is None or not front.places or front.is_preceded_by(newcomer)
+    follower = first_follower(group, newcomers=1)
+    return follower is None or not follower.places or follower.is_preceded_by(newcomer)
 
 
 def _leads(group: Group, member_id: str) -> bool:
@@ -271,8 +271,8 @@ class BridgeProgress:
         if not ahead:
             restarts = _restarts(group, (), found.leader)
             return Step(move=Move.RESTART, why="the bridge leads next", restart=restarts)
-        front = front_of(group)
-        if front is not None and front.places and self._rejoins_left:
+        follower = first_follower(group)
+        if follower is not None and follower.places and self._rejoins_left:
             self._rejoins_left -= 1
             return Step(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
         why = f"{ahead[0]} precedes the bridge, and no new id comes before it"

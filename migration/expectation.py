@@ -129,7 +129,7 @@ def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
     sizes = sorted({len(members) for members in rollout.rounds})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     members = "member" if sizes == [1] else "members"
-    yield f"{_many(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
+    yield f"{_counted(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
     if walked < len(rollout.rounds):
         which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
         those = "those between" if walked > 2 else "walked ones"
@@ -152,7 +152,7 @@ def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
             parts.append((count, done))
         total = sum(count for count, _ in parts)
         named = " + ".join(f"{count} when members are {done}" for count, done in parts if count)
-        noun = f"{_many(total, few, many)}" + (" moved" if what == "moved" else "")
+        noun = f"{_counted(total, few, many)}" + (" moved" if what == "moved" else "")
         yield f"{noun}: {named}." if named else f"No {few} {'moves' if what == 'moved' else 'occurs'}."
 
 
@@ -161,7 +161,7 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
         total = partitions * wait.mean_s
         most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
         yield (
-            f"{_many(round(partitions), 'partition')} {wait.why}: "
+            f"{_counted(round(partitions), 'partition')} {wait.why}: "
             f"{round(partitions)} × {wait.mean_s:.2f} s{most} = {total:.1f} partition-seconds."
         )
     if not waits:
@@ -196,5 +196,5 @@ def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Ite
     yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
 
 
-def _many(count: int, one: str, many: str | None = None) -> str:
+def _counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -219,7 +219,7 @@ class Step:
     round_action: RoundAction | None = field(default=None, metadata=named("manner"))
     """What happens to the members of each round; None where the step concerns no member of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
-    """Members that are restarted (or started, or stopped) together, in order, as `names_of` calls them."""
+    """Members that are restarted (or started, or stopped) together, in order, as `round_names` calls them."""
     config: tuple[str, ...] = ()
     """Lines of client configuration as they must read after the step."""
     expect: str = ""
@@ -284,13 +284,13 @@ class PlannedMember:
         return tuple(dict.fromkeys((self.label, *placed, self.id)))
 
 
-def first_of(names: Sequence[str], most: int, noun: str = "") -> str:
+def list_names(names: Sequence[str], most: int, noun: str = "") -> str:
     """The first of the names, and how many more there are: `a, b and 3 more`."""
     shown, more = ", ".join(names[:most]), len(names) - most
     return " ".join(filter(None, (shown, "and", f"{more}", "more", noun))) if more > 0 else shown
 
 
-def names_of(members: Sequence[PlannedMember]) -> dict[str, str]:
+def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
     """What rounds call each member, by id: the best of what it may be called that means no other member."""
     meant = Counter(name for member in members for name in member.called)
     return {

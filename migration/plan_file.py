@@ -75,12 +75,12 @@ def plan_from_data(data: object) -> Plan:
                 position,
                 "step",
             )
-    for path, message in _nonsense(plan):
+    for path, message in _inconsistencies(plan):
         raise Malformed(message, *path)
     return plan
 
 
-def _nonsense(plan: Plan) -> Iterator[tuple[Path, str]]:
+def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
     """What no type tells: ids that lead somewhere, bounds that leave room."""
     if not plan.group:
         yield (("group",), "is empty")
@@ -103,9 +103,11 @@ def _nonsense(plan: Plan) -> Iterator[tuple[Path, str]]:
                 )
             if not stray.conditions:
                 yield (("steps", position, "strays", number, "conditions"), "is empty")
-            yield from _odd_conditions(stray.conditions, ("steps", position, "strays", number, "conditions"))
+            yield from _invalid_conditions(
+                stray.conditions, ("steps", position, "strays", number, "conditions")
+            )
         for name in ("gate", "between"):
-            yield from _odd_conditions(getattr(step, name), ("steps", position, name))
+            yield from _invalid_conditions(getattr(step, name), ("steps", position, name))
     if plan.baseline is not None:
         seen: set[str] = set()
         for position, member in enumerate(plan.baseline.members):
@@ -114,7 +116,7 @@ def _nonsense(plan: Plan) -> Iterator[tuple[Path, str]]:
             seen.add(member.id)
 
 
-def _odd_conditions(found: tuple[Condition, ...], path: Path) -> Iterator[tuple[Path, str]]:
+def _invalid_conditions(found: tuple[Condition, ...], path: Path) -> Iterator[tuple[Path, str]]:
     for position, condition in enumerate(found):
         if isinstance(condition, conditions.MemberCount):
             least, most = condition.at_least, condition.at_most

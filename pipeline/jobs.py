@@ -37,7 +37,7 @@ def in_parallel(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T
 
 
 @contextmanager
-def with_progress(spark: SparkSession, tell: Callable[[int, int], None]) -> Iterator[None]:
+def with_progress(spark: SparkSession, report: Callable[[int, int], None]) -> Iterator[None]:
     """Report the number of finished tasks, and of all tasks, of the jobs started inside; cancel them after an error."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
@@ -52,7 +52,7 @@ def with_progress(spark: SparkSession, tell: Callable[[int, int], None]) -> Iter
             except Exception:
                 return  # the session ends, and another thread reports it
             if now != last:
-                tell(*now)
+                report(*now)
                 last = now
 
     poller = threading.Thread(target=poll, name="kohort-progress", daemon=True)

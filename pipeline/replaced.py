@@ -33,7 +33,7 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
     name = _name(kind)
     if name not in names:
         raise NotATableStore(
-            f"{out} contains no tables of {_a(kind)}, but {min(names)}: use an empty directory"
+            f"{out} contains no tables of {_with_article(kind)}, but {min(names)}: use an empty directory"
         )
     with system.open_input_file(f"{inside}/{name}") as file:
         data = file.read()
@@ -41,7 +41,7 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
         content: Any = json.loads(data)
         return int(content["run"])
     except (ValueError, KeyError, TypeError):
-        raise NotATableStore(f"{child(out, name)} is not what {_a(kind)} writes") from None
+        raise NotATableStore(f"{child(out, name)} is not what {_with_article(kind)} writes") from None
 
 
 def write_tables(
@@ -70,7 +70,7 @@ def _name(kind: str) -> str:
     return f"{kind}.json"
 
 
-def _a(kind: str) -> str:
+def _with_article(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 

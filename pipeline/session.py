@@ -362,14 +362,14 @@ def _stop_signals_raised() -> Iterator[None]:
     """
     received: list[int] = []
 
-    def tell(number: int, _frame: FrameType | None) -> NoReturn:
+    def raise_stop(number: int, _frame: FrameType | None) -> NoReturn:
         received.append(number)
         raise _StopSignal
 
     usual = (signal.SIG_DFL, signal.default_int_handler)
     taken = [number for number in (signal.SIGINT, *_STOP_SIGNALS) if signal.getsignal(number) in usual]
     try:
-        with _handled(dict.fromkeys(taken, tell)):
+        with _handled(dict.fromkeys(taken, raise_stop)):
             yield
     except BaseException:
         if not received:

@@ -35,7 +35,7 @@ def assign_general(inputs: StickyInput, granted: Granted, racks: Racks | None) -
     rest = take_unassigned(inputs, held, subscribers.in_order)
     counts = held.counts(inputs.member_count)
     _give(inputs, subscribers, held, rest, counts, racks)
-    fixed = _set_aside(inputs, subscribers, held, counts)
+    fixed = _excluded_members(inputs, subscribers, held, counts)
     loads = counts[~fixed]
     if not len(loads) or loads.min() >= loads.max() - 1:
         return StickyOutcome(held)
@@ -136,7 +136,7 @@ def _give_by_rack(
     return np.array(receivers, dtype=np.int64)
 
 
-def _set_aside(
+def _excluded_members(
     inputs: StickyInput, subscribers: Subscribers, held: Holdings, counts: Ints
 ) -> NDArray[np.bool_]:
     """Members that are full and own no partition that another member could have."""

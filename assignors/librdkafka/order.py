@@ -105,7 +105,7 @@ class MemberOrder:
         merged: list[int] = []
         i = j = 0
         while i < len(left) and j < len(right):
-            if self._stands_after(left[i], right[j]):
+            if self._is_after(left[i], right[j]):
                 merged.append(right[j])
                 j += 1
             else:
@@ -113,7 +113,7 @@ class MemberOrder:
                 i += 1
         return merged + left[i:] + right[j:]
 
-    def _stands_after(self, one: int, other: int) -> bool:
+    def _is_after(self, one: int, other: int) -> bool:
         mine, theirs = self._instances[one], self._instances[other]
         if mine is not None and theirs is not None:
             return mine > theirs

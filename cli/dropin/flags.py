@@ -36,7 +36,7 @@ FLAGS: Mapping[str, Value] = dict(
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ParsedFlags:
     """The flags of one command line: by name, the values in the order given (none, if it came without)."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -50,9 +50,9 @@ class Given:
         return self.values.get(flag, [])
 
 
-def read_flags(arguments: Sequence[str]) -> Given:
+def read_flags(arguments: Sequence[str]) -> ParsedFlags:
     """Read arguments; ToolUsageError for an unknown flag and for one that lacks its value."""
-    given = Given()
+    given = ParsedFlags()
     rest = list(reversed(arguments))
     while rest:
         argument = rest.pop()

@@ -45,7 +45,7 @@ def action_of(action: Action) -> Run:
 def main() -> None:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
     if sys.stdout is None:
-        _end(_say("standard output is closed"))
+        _end(_report("standard output is closed"))
     for stream in (sys.stdout, sys.stderr):
         # As Java does with characters that the terminal's encoding lacks.
         if isinstance(stream, TextIOWrapper):
@@ -57,14 +57,14 @@ def main() -> None:
         status = ExitStatus.DONE  # the reader has closed the pipe (`| head`)
         _drop_output()
     except OSError as error:
-        status = _say(f"standard output cannot be written: {error.strerror or error}")
+        status = _report(f"standard output cannot be written: {error.strerror or error}")
         _drop_output()
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
     _end(status)
 
 
-def _say(message: str) -> int:
+def _report(message: str) -> int:
     """Report a failure of standard output, which the tool does not."""
     print_remark(f"Error: {message}")
     return ExitStatus.UNREADABLE

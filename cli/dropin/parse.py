@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionRequested
-from cli.dropin.flags import Given, read_flags
+from cli.dropin.flags import ParsedFlags, read_flags
 from cli.dropin.printing import print_remark
 from wire.java_text import JAVA
 
@@ -127,7 +127,7 @@ def _text(argument: str) -> str:
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", JAVA)
 
 
-def _check_available(given: Given) -> None:
+def _check_available(given: ParsedFlags) -> None:
     lonely = [flag for flag, others in ONLY_WITH if given.has(flag) and not given.has(*others)]
     if lonely:
         raise ToolUsageError(
@@ -135,7 +135,7 @@ def _check_available(given: Given) -> None:
         )
 
 
-def _check_combination(given: Given) -> None:
+def _check_combination(given: ParsedFlags) -> None:
     if not given.has("validate-regex", "bootstrap-server"):
         raise ToolUsageError('Missing required argument "[bootstrap-server]"')
     if given.has("describe"):
@@ -150,12 +150,12 @@ def _check_combination(given: Given) -> None:
         raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
     if given.has("reset-offsets"):
         _check_reset(given)
-    _check_apart("group", ["all-groups"], given)
-    _check_apart("group", ["list"], given)
-    _check_apart("topic", ["describe", "list"], given)
+    _check_exclusive("group", ["all-groups"], given)
+    _check_exclusive("group", ["list"], given)
+    _check_exclusive("topic", ["describe", "list"], given)
 
 
-def _check_describe(given: Given) -> None:
+def _check_describe(given: ParsedFlags) -> None:
     _check_groups_named("describe", given)
     if sum(given.has(flag) for flag in ("members", "offsets", "state")) > 1:
         raise ToolUsageError(
@@ -165,28 +165,28 @@ def _check_describe(given: Given) -> None:
         raise ToolUsageError("Option [describe] does not take a value for [state]")
 
 
-def _check_reset(given: Given) -> None:
+def _check_reset(given: ParsedFlags) -> None:
     if given.has("dry-run") and given.has("execute"):
         raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
     if not given.has("dry-run", "execute"):
         print_remark(NO_EXECUTE)
     _check_groups_named("reset-offsets", given)
     for scenario in SCENARIOS:
-        _check_apart(scenario, [other for other in SCENARIOS if other != scenario], given)
+        _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], given)
 
 
-def _check_groups_named(action: str, given: Given) -> None:
+def _check_groups_named(action: str, given: ParsedFlags) -> None:
     if not given.has("group", "all-groups"):
         raise ToolUsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
 
 
-def _check_apart(flag: str, others: Sequence[str], given: Given) -> None:
+def _check_exclusive(flag: str, others: Sequence[str], given: ParsedFlags) -> None:
     for other in others:
         if given.has(flag) and given.has(other):
             raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
 
 
-def _regex_options(given: Given) -> Options:
+def _regex_options(given: ParsedFlags) -> Options:
     regex = _single("validate-regex", given, ToolUsageError)
     servers = given.all("bootstrap-server")
     config = given.all("command-config")
@@ -198,7 +198,7 @@ def _regex_options(given: Given) -> Options:
     )
 
 
-def _options(action: Action, given: Given) -> Options:
+def _options(action: Action, given: ParsedFlags) -> Options:
     """The options, checked in the tool's order."""
     config = _single("command-config", given)
     server = _single("bootstrap-server", given)
@@ -224,7 +224,7 @@ def _options(action: Action, given: Given) -> Options:
     )
 
 
-def _single(flag: str, given: Given, error: type[Exception] = BadValue) -> str | None:
+def _single(flag: str, given: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
     """The value of a flag that may have one only; None where it has none."""
     values = given.all(flag)
     if len(values) > 1:

@@ -13,15 +13,15 @@ from cli.dropin.printing import print_warning
 from groups.model import CommittedOffset
 from groups.offsets.model import OffsetChange, Place, Positions
 from groups.offsets.scenarios import (
+    DurationTooLong,
     Scenario,
     ShiftBy,
     ToCurrent,
     ToEarliest,
     ToLatest,
     ToListed,
-    ToMoment,
     ToOffset,
-    TooLong,
+    ToTime,
     ago_ms,
     name_of,
     parse_datetime,
@@ -52,9 +52,9 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
     if options.shift_by is not None:
         return ShiftBy(options.shift_by)
     if options.to_datetime is not None:
-        return ToMoment(_moment(options.to_datetime))
+        return ToTime(_moment(options.to_datetime))
     if options.by_duration is not None:
-        return ToMoment(_ago(options.by_duration))
+        return ToTime(_ago(options.by_duration))
     if options.from_file is not None:
         return ToListed(planned())
     if options.to_current:
@@ -74,7 +74,7 @@ class PartitionLogs:
         return Positions(
             earliest=self._offsets(places, EARLIEST),
             end=self._offsets(places, LATEST),
-            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToMoment) else {},
+            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
         )
 
     def _offsets(self, places: Sequence[Place], spec: OffsetSpec) -> dict[Place, int]:
@@ -108,7 +108,7 @@ def new_offsets(
 def _warn(scenario: Scenario, group: str, change: OffsetChange, positions: Positions) -> None:
     place, wanted = change.place, change.after
     match scenario:
-        case ToMoment() if positions.at[place] < 0:
+        case ToTime() if positions.at[place] < 0:
             print(
                 f"\nWarn: Partition {place[1]} from topic {place[0]} is empty. "
                 "Falling back to latest known offset."
@@ -147,7 +147,7 @@ def _ago(text: str) -> int:
     try:
         at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
     except ValueError as error:
-        why = f": {error.what}" if isinstance(error, TooLong) else ""
+        why = f": {error.what}" if isinstance(error, DurationTooLong) else ""
         raise BadValue(f"Text cannot be parsed to a Duration{why}") from None
     if not _EARLIEST_INSTANT_S <= at_ms // 1000 <= _LATEST_INSTANT_S:
         raise BadValue("Instant exceeds minimum or maximum instant")

@@ -88,7 +88,7 @@ class Picture:
     """Made when a page shows it."""
 
 
-class _Made(Generic[T]):
+class _Computed(Generic[T]):
     """Something that is worked out when it is read."""
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -99,7 +99,7 @@ class _Made(Generic[T]):
         return self._make()
 
 
-class Deferred(_Made[Mapping[str, Any]], Mapping[str, Any]):
+class Deferred(_Computed[Mapping[str, Any]], Mapping[str, Any]):
     """Data that are worked out when they are read: a table needs none of them."""
 
     def __getitem__(self, key: str) -> Any:
@@ -112,7 +112,7 @@ class Deferred(_Made[Mapping[str, Any]], Mapping[str, Any]):
         return len(self._made)
 
 
-class DeferredRows(_Made[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
+class DeferredRows(_Computed[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
     """Rows that are worked out when they are read: a program's document needs none of them."""
 
     def __getitem__(self, index: Any) -> Any:

@@ -24,8 +24,8 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from cli.errors import CommandError
-from cli.sources.permissions import READING, Needs, cause_of, worded
-from cli.sources.source import AuthorizedOperations, Read
+from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
+from cli.sources.source import AuthorizedOperations, ReadResult
 from groups.brokers import with_settings
 from groups.model import (
     Cause,
@@ -82,7 +82,7 @@ class AdminReader:
         """The cluster's id and the brokers' settings of groups; features and version are not available here."""
         metadata = self._metadata()
         settings, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
-        failed = {broker: words_of(error) for broker, error in failures.items()}
+        failed = {broker: failure_reason(error) for broker, error in failures.items()}
         return with_settings(Cluster(id=metadata.cluster_id), settings, failed)
 
     def cluster_id(self) -> str | None:
@@ -100,14 +100,14 @@ class AdminReader:
         try:
             yield
         except KafkaException as error:
-            raise CommandError(f"{self.servers}: {words_of(error)}") from None
+            raise CommandError(f"{self.servers}: {failure_reason(error)}") from None
 
-    def topics(self, names: Collection[str] | None) -> Read[Topic]:
+    def topics(self, names: Collection[str] | None) -> ReadResult[Topic]:
         """The named topics that exist, or all, by name, with ids and racks; without end offsets."""
         if names is None:
             names = self._metadata().topics.keys()
         if not names:
-            return Read(())
+            return ReadResult(())
         asked = self.admin.describe_topics(TopicCollection(sorted(names)), request_timeout=self.timeout_s)
         found, failed = _results(asked)
         unread = tuple(
@@ -115,7 +115,7 @@ class AdminReader:
             for name, error in failed.items()
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART
         )
-        return Read(tuple(_topic(found[name]) for name in sorted(found)), unread)
+        return ReadResult(tuple(_topic(found[name]) for name in sorted(found)), unread)
 
     def offsets_at(
         self, places: Collection[tuple[str, int]], specs: Sequence[wire_offsets.OffsetSpec]
@@ -158,7 +158,7 @@ class AdminReader:
                     found[place] = log.offset
                     failed.pop(place, None)
                 except KafkaException as error:
-                    failed[place] = Failure(message=words_of(error))
+                    failed[place] = Failure(message=failure_reason(error))
                     if error.args[0].code() in _LEADER_MOVED:
                         pending.append(place)
             if pending and pause_s is not None:
@@ -214,7 +214,7 @@ class AdminReader:
             failed={group: failure_of(error.args[0]) for group, error in failed.items()},
         )
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         """Classic and consumer groups; librdkafka silently omits the other types."""
         with self._asking():
             result = self.admin.list_consumer_groups(request_timeout=self.timeout_s).result()
@@ -227,13 +227,15 @@ class AdminReader:
             )
             for group in result.valid
         ]
-        problems = [Problem(subject=str(self.servers), message=words_of(error)) for error in result.errors]
-        return Read(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
+        problems = [
+            Problem(subject=str(self.servers), message=failure_reason(error)) for error in result.errors
+        ]
+        return ReadResult(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
-    def describe(self, groups: Sequence[str]) -> Read[Group]:
+    def describe(self, groups: Sequence[str]) -> ReadResult[Group]:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
-            return Read(())
+            return ReadResult(())
         found, failed = _results(
             self.admin.describe_consumer_groups(list(groups), request_timeout=self.timeout_s)
         )
@@ -245,7 +247,7 @@ class AdminReader:
         ]
         alive = [_group(found[name]) for name in groups if name in found]
         described = tuple(group for group in alive if group.state is not GroupState.DEAD)
-        return Read(described, (*problems, *dead))
+        return ReadResult(described, (*problems, *dead))
 
     def authorized_operations(self, groups: Sequence[str]) -> AuthorizedOperations:
         """Of classic and consumer groups."""
@@ -304,7 +306,7 @@ def failure_of(error: KafkaError) -> Failure:
 
 
 def _problem(subject: str, error: KafkaException) -> Problem:
-    return Problem(subject=subject, message=words_of(error), cause=cause_of(error.args[0].name()))
+    return Problem(subject=subject, message=failure_reason(error), cause=cause_of(error.args[0].name()))
 
 
 def is_silence(error: KafkaException) -> bool:
@@ -312,12 +314,12 @@ def is_silence(error: KafkaException) -> bool:
     return error.args[0].code() in _SILENCE
 
 
-def words_of(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
+def failure_reason(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
     """Why a request has no answer."""
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."
-    return worded(reason.name(), f"{reason.str()} ({reason.name()})", needs)
+    return with_missing_operations(reason.name(), f"{reason.str()} ({reason.name()})", needs)
 
 
 def _topic(described: Any) -> Topic:

@@ -15,7 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from cli.errors import CommandError, RefusedError
-from cli.sources.admin import brokers_settings, is_silence, words_of
+from cli.sources.admin import brokers_settings, failure_reason, is_silence
 from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS
 from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
@@ -67,10 +67,10 @@ class GroupSettings:
             if error.args[0].code() == KafkaError.INVALID_REQUEST:
                 raise CommandError(f"{group}: {_NO_SETTINGS}") from None
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
-            words = words_of(error, READING_CONFIGS)
+            words = failure_reason(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
         for broker, failure in unknown.items():
-            words = words_of(failure, READING_CONFIGS)
+            words = failure_reason(failure, READING_CONFIGS)
             self._notices.add(f"the bounds of broker {broker} are not known: {words}")
         names = sorted({name for entries in answered.values() for name in entries})
         limits = {name: (*bounds(name, brokers), broker_default(name, brokers)) for name in names}

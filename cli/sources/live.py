@@ -29,7 +29,7 @@ from cli.sources.live_answers import (
     topic_of,
     with_offsets,
 )
-from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, Read, RecordTimes
+from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, ReadResult, RecordTimes
 from groups.listing import (
     GroupFilter,
     GroupListing,
@@ -192,16 +192,16 @@ class LiveSource:
             cluster, by_broker, {name: each.message for name, each in answers.failed.items()}
         )
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         return self.select_groups(GroupFilter(), described=True)
 
-    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
+    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         listed = self._listed(wanted, described=described)
         if not listed.items and not listed.problems and wanted == GroupFilter():
             self._note_hidden("no groups found: there are none, or this user may not describe any")
         return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
 
-    def _listed(self, wanted: GroupFilter, *, described: bool) -> Read[GroupListing]:
+    def _listed(self, wanted: GroupFilter, *, described: bool) -> ReadResult[GroupListing]:
         """The groups on every broker that answers; may include some that the filter excludes."""
         if self.client is None:
             return self.admin.list_groups()
@@ -218,15 +218,15 @@ class LiveSource:
         on_list = replace(wanted, protocols=frozenset(), states=wanted.states if has_states else frozenset())
         listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
         if has_states and not described and not wanted.protocols:
-            return Read(tuple(map(listed_group, listed)), problems_of(listing.failed))
+            return ReadResult(tuple(map(listed_group, listed)), problems_of(listing.failed))
         facts, problems = listed_facts(
             self.client, {group.group_id: type_of(group.group_type) for group in listed}
         )
         self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
         rows = (listed_group(group, *facts.get(group.group_id, ())) for group in listed)
-        return Read(tuple(rows), (*problems_of(listing.failed), *problems))
+        return ReadResult(tuple(rows), (*problems_of(listing.failed), *problems))
 
-    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         described = self._described(groups)
         if not offsets:
             return described
@@ -238,9 +238,9 @@ class LiveSource:
             self._note_hidden(
                 f"{names}: no committed offsets found; those of topics that this user may not describe are hidden"
             )
-        return Read(found, described.problems + problems)
+        return ReadResult(found, described.problems + problems)
 
-    def _described(self, groups: Sequence[str]) -> Read[Group]:
+    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         """The named groups, each through the describe request of its type."""
         if self.client is None:
             return self.admin.describe(groups)
@@ -260,7 +260,7 @@ class LiveSource:
         dead = [name for name, group in found.items() if group.state is GroupState.DEAD]
         self._explain_dead(name for name in dead if name in kinds)
         self._explain_missing(name for name in dead if name not in kinds)
-        return Read(tuple(found[name] for name in groups if name in found), tuple(problems))
+        return ReadResult(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
         """Explain a group that the cluster lists but describes as Dead, the state of one that does not exist.
@@ -302,10 +302,10 @@ class LiveSource:
             with_leader(group, leaders[group.id]) if group.id in leaders else group for group in groups
         )
 
-    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         topologies = {group.id: group.topology for group in groups if group.topology is not None}
         if self.client is None or not topologies:
-            return Read(tuple(groups))
+            return ReadResult(tuple(groups))
         from groups.described import with_nodes
 
         answers = self.client.describe(STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
@@ -320,18 +320,18 @@ class LiveSource:
                     "the nodes of its topology are not known: the broker could not read them; check its log"
                 )
                 problems.append(Problem(subject=name, message=message, group=name))
-        return Read(
+        return ReadResult(
             tuple(replace(group, topology=found.get(group.id, group.topology)) for group in groups),
             tuple(problems),
         )
 
-    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
         from cli.sources.admin import librdkafka_config
         from cli.sources.offsets_topic import read_commit_times
 
         return read_commit_times(librdkafka_config(self.settings), groups, self.timeout_ms / 1000)
 
-    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
         from cli.sources.admin import librdkafka_config
         from cli.sources.offsets_topic import read_commit_times
 
@@ -373,7 +373,7 @@ class LiveSource:
         end_offsets: bool,
         start_offsets: bool = False,
         stable_offsets: bool = False,
-    ) -> Read[Topic]:
+    ) -> ReadResult[Topic]:
         # End offsets are read last: none is before the start or last stable offset shown with it.
         wanted = {
             "start_offsets": start_offsets,
@@ -383,12 +383,12 @@ class LiveSource:
         read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
             self._note_hidden("no topics found: there are none, or this user may not describe any")
-        return Read(read.items, in_lines(read.problems))
+        return ReadResult(read.items, in_lines(read.problems))
 
-    def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> Read[Topic]:
+    def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> ReadResult[Topic]:
         """With ids and racks, and the `wanted` offsets; those are None where no leader answered."""
         if names is not None and not names:
-            return Read(())
+            return ReadResult(())
         read, leaders = self._bare_topics(names)
         if not wanted:
             return read
@@ -406,9 +406,9 @@ class LiveSource:
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
         ]
         topics = tuple(with_offsets(topic, wanted, answers.found) for topic in read.items)
-        return Read(topics, (*read.problems, *problems))
+        return ReadResult(topics, (*read.problems, *problems))
 
-    def _bare_topics(self, names: Collection[str] | None) -> tuple[Read[Topic], ClusterMetadata | None]:
+    def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], ClusterMetadata | None]:
         """Without end offsets, and the leaders of their partitions if they are known."""
         if self.client is None:
             return self.admin.topics(names), None
@@ -420,7 +420,7 @@ class LiveSource:
         ]
         racks = {broker.node_id: broker.rack for broker in metadata.brokers}
         found = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
-        return Read(tuple(found), tuple(problems)), metadata
+        return ReadResult(tuple(found), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
         if self.client is None:
@@ -478,6 +478,6 @@ def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
     """Why the wire client cannot log in; None: it can, or no login is needed."""
     if not settings.security_protocol.sasl:
         return None
-    from wire.client.sasl import why_not_spoken
+    from wire.client.sasl import why_unsupported
 
-    return why_not_spoken(settings)
+    return why_unsupported(settings)

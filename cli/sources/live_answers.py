@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.counts import first_names
-from cli.sources.permissions import READING, Needs, cause_of, worded
+from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import RecordTimes
 from groups.listing import (
     Cause,
@@ -139,7 +139,7 @@ def problem_of(
     subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
 ) -> Problem:
     """The failure in our words, naming the operation that is not allowed."""
-    message = worded(failure.name, failure.message, READING)
+    message = with_missing_operations(failure.name, failure.message, READING)
     return Problem(
         subject=subject,
         message=message,
@@ -208,13 +208,13 @@ def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collectio
                 failed.append((place, record))
             else:
                 known[offset] = None if record is None else record.timestamp_ms
-    problems = (_untimed(topic, partition, failure) for (topic, partition), failure in failed)
+    problems = (_time_problem(topic, partition, failure) for (topic, partition), failure in failed)
     return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
 
 
-def _untimed(topic: str, partition: int, failure: Failure) -> Problem:
+def _time_problem(topic: str, partition: int, failure: Failure) -> Problem:
     # A refusal is for a whole topic, a failure for one partition.
     cause = cause_of(failure.name)
     subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
-    why = worded(failure.name, failure.message, READING_RECORDS)
+    why = with_missing_operations(failure.name, failure.message, READING_RECORDS)
     return Problem(subject=subject, message=f"lag time is not known: {why}", cause=cause)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cli.counts import counted, first_names
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
-from cli.sources.source import Read
+from cli.sources.source import ReadResult
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, StoredOffset
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from coordinator.store.records import decode_record, encode_record
@@ -289,7 +289,7 @@ SHOWN = 3
 
 def read_commit_times(
     config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
-) -> Read[Group]:
+) -> ReadResult[Group]:
     """The groups with the times of their commits and between them, and the ids of the topics; and why some are unknown.
 
     With `last_members`, those without members also with the times at which the last ones left.
@@ -304,7 +304,7 @@ def read_commit_times(
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
     emptied = {_group_key(each): each.id for each in groups if _had_members(each)} if last_members else {}
     if not keys and not emptied:
-        return Read(tuple(groups))
+        return ReadResult(tuple(groups))
 
     def is_wanted(key: bytes, value: bytes | None) -> bool:
         return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
@@ -334,7 +334,7 @@ def read_commit_times(
         if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
             gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
     timed = (_with_times(group, commits.get(group.id, {})) for group in groups)
-    return Read(
+    return ReadResult(
         tuple(
             replace(each, emptied_ms=since.get(each.id), commit_gap_ms=min(gaps[each.id], default=None))
             for each in timed

@@ -30,7 +30,7 @@ READING_CONFIGS = Needs(group="DESCRIBE_CONFIGS", cluster="DESCRIBE_CONFIGS")
 CHANGING_CONFIGS = Needs(group="ALTER_CONFIGS", cluster="ALTER_CONFIGS")
 
 
-def worded(name: str | None, message: str, needs: Needs) -> str:
+def with_missing_operations(name: str | None, message: str, needs: Needs) -> str:
     """`message`, or for an authorization error (by its Kafka `name`) the missing operations."""
     missing = {
         "GROUP_AUTHORIZATION_FAILED": f"{needs.group} on the group",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cli.sources.live import LiveSource
-from cli.sources.permissions import READING, worded
+from cli.sources.permissions import READING, with_missing_operations
 from cli.sources.source import Source
 from groups.offsets.model import Place, Positions
 from groups.trees import Partition
@@ -39,6 +39,7 @@ def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Pos
         end={place: offsets[1] for place, offsets in answers.found.items()},
         at={place: offsets[2] for place, offsets in answers.found.items()} if moments else {},
         unread={
-            place: worded(failure.name, failure.message, READING) for place, failure in answers.failed.items()
+            place: with_missing_operations(failure.name, failure.message, READING)
+            for place, failure in answers.failed.items()
         },
     )

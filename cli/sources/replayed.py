@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from cli.errors import CommandError
-from cli.sources.source import FileSource, Read
+from cli.sources.source import FileSource, ReadResult
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import (
     committed_offsets,
@@ -80,12 +80,12 @@ class ReplayedSource(FileSource):
         features = EMBEDDED_FEATURES if self.is_embedded else self._topics_in_log.features
         return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         log = self.log
         rows = map(listed_group, [*log.state.groups.values(), *log.others.values()])
-        return Read(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._new_problems())
+        return ReadResult(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._new_problems())
 
-    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         found: list[Group] = []
         problems: list[Problem] = []
         for name in groups:
@@ -93,7 +93,7 @@ class ReplayedSource(FileSource):
             problems += oddities
             if group is not None:
                 found.append(self._with_offsets(group) if offsets else group)
-        return Read(self._with_defaults(found), (*problems, *self._new_problems()))
+        return ReadResult(self._with_defaults(found), (*problems, *self._new_problems()))
 
     def _with_defaults(self, groups: Sequence[AnyGroup]) -> tuple[AnyGroup, ...]:
         """The groups with the assignor that a broker uses if no member names one."""
@@ -136,7 +136,7 @@ class ReplayedSource(FileSource):
 
     def topics(
         self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool
-    ) -> Read[Topic]:
+    ) -> ReadResult[Topic]:
         """Without offsets, which the coordinator's log does not know.
 
         A topic whose number of partitions is not known is left out, with a problem, unless only the end offsets of
@@ -150,7 +150,7 @@ class ReplayedSource(FileSource):
         if names is None or not end_offsets:
             problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
             self._note_guesses(sized)
-        return Read(tuple(sized_topics(sized)), problems)
+        return ReadResult(tuple(sized_topics(sized)), problems)
 
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:

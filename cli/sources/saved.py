@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cli.sources.source import FileSource, Read
+from cli.sources.source import FileSource, ReadResult
 from groups.group_configs import GroupConfig, own_configs
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from groups.snapshot import Fault, Snapshot, read_snapshot, with_usable_racks
@@ -27,11 +27,11 @@ class SavedSource(FileSource):
     def cluster(self) -> Cluster:
         return self.snapshot.cluster
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         rows = tuple(listing_of(group) for _, group in sorted(self.snapshot.groups.items()))
-        return Read(rows, tuple(self._unread.values()))
+        return ReadResult(rows, tuple(self._unread.values()))
 
-    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         known = self.snapshot.groups
         found = [
             known[name] if offsets else replace(known[name], offsets=None) for name in groups if name in known
@@ -42,7 +42,7 @@ class SavedSource(FileSource):
             for name in groups
             if name not in known
         ]
-        return Read(tuple(found), tuple(missing))
+        return ReadResult(tuple(found), tuple(missing))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
         """The groups' settings when the snapshot was taken."""
@@ -57,7 +57,7 @@ class SavedSource(FileSource):
         end_offsets: bool,
         start_offsets: bool = False,
         stable_offsets: bool = False,
-    ) -> Read[Topic]:
+    ) -> ReadResult[Topic]:
         known = self.snapshot.topics
         wanted = known if names is None else known.keys() & set(names)
         found = [with_usable_racks(known[name]) for name in sorted(wanted)]
@@ -72,7 +72,7 @@ class SavedSource(FileSource):
             "stable_offsets": stable_offsets,
         }
         unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in requested.items() if not wanted)
-        return Read(tuple(replace(topic, **unwanted) for topic in found), problems)
+        return ReadResult(tuple(replace(topic, **unwanted) for topic in found), problems)
 
 
 def _problem(fault: Fault) -> Problem:

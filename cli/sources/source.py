@@ -18,7 +18,7 @@ T = TypeVar("T", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[T]):
+class ReadResult(Generic[T]):
     """What could be read, and the problems with the rest."""
 
     items: tuple[T, ...]
@@ -84,15 +84,15 @@ class Source(Protocol):
         """The known facts about the cluster itself."""
         ...
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         """All groups, by id."""
         ...
 
-    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> Read[GroupListing]:
+    def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         """The groups that a filter selects, by id; without `described`, assignors and member counts may be missing."""
         ...
 
-    def describe(self, groups: Sequence[str], *, offsets: bool) -> Read[Group]:
+    def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         """The named groups, in the given order; with committed offsets if requested."""
         ...
 
@@ -103,18 +103,18 @@ class Source(Protocol):
         """
         ...
 
-    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups; the topologies of streams groups with their nodes, if brokers keep them."""
         ...
 
-    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups with the times at which their offsets were committed, as far as they can be known.
 
         No broker API reports them: a live source reads `__consumer_offsets`, others have returned what they know.
         """
         ...
 
-    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Like `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
         ...
 
@@ -133,7 +133,7 @@ class Source(Protocol):
         end_offsets: bool,
         start_offsets: bool = False,
         stable_offsets: bool = False,
-    ) -> Read[Topic]:
+    ) -> ReadResult[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name.
 
         With the requested offsets of their logs, as far as they are known.
@@ -170,27 +170,27 @@ class FileSource:
     def __init__(self, notices: Iterable[str] = ()) -> None:
         self.notices = Notices(notices)
 
-    def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> Read[GroupListing]:
+    def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         """Filters the whole list."""
         listed = self.list_groups()
         problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
-        return Read(tuple(filter(wanted.passes, listed.items)), tuple(problems))
+        return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """Unchanged: a leader that is known at all has been read."""
         return tuple(groups)
 
-    def with_topology_nodes(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Unchanged: records have no nodes."""
-        return Read(tuple(groups))
+        return ReadResult(tuple(groups))
 
-    def with_commit_times(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Unchanged: the times that are known have been read with the commits."""
-        return Read(tuple(groups))
+        return ReadResult(tuple(groups))
 
-    def with_last_use(self, groups: Sequence[Group]) -> Read[Group]:
+    def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Unchanged: when members left is not known."""
-        return Read(tuple(groups))
+        return ReadResult(tuple(groups))
 
     def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
         """None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cli.sources.permissions import Needs, cause_of, worded
+from cli.sources.permissions import Needs, cause_of, with_missing_operations
 from cli.sources.source import OpenTransactions
 from groups.listing import Problem
 from groups.model import OpenTransaction
@@ -58,7 +58,7 @@ def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:
 
 
 def _problem(subject: str, failure: Failure) -> Problem:
-    message = worded(failure.name, failure.message, DESCRIBING_PRODUCERS)
+    message = with_missing_operations(failure.name, failure.message, DESCRIBING_PRODUCERS)
     return Problem(
         subject=subject, message=f"open transactions are not known: {message}", cause=cause_of(failure.name)
     )

@@ -21,7 +21,7 @@ from cli.sources.permissions import (
     DELETING_TOPICS,
     REMOVING_MEMBERS,
     Needs,
-    worded,
+    with_missing_operations,
 )
 from cli.sources.source import Source
 from groups.model import Group, GroupType, Member
@@ -207,7 +207,7 @@ def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | No
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
         return Failed(message=f"{why} {_UNKNOWN}", refused=False)
     hint = (_HINTS if hints is None else hints).get(failure.name or "", "")
-    message = worded(failure.name, failure.message, needs)
+    message = with_missing_operations(failure.name, failure.message, needs)
     return Failed(message=f"{message}{hint}", refused=not failure.retriable)
 
 

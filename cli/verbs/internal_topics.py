@@ -16,7 +16,7 @@ from cli.errors import UsageError
 from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.render.document import Table, columns
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from cli.sources.writer import ClusterWriter
 from groups.model import GroupType, Problem, Topic
 from groups.offsets.model import PlannedChange
@@ -44,7 +44,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         notice(
             f"{first_names(others, GROUPS_NAMED)}: only streams groups have known internal topics; none is deleted"
         )
-    read: Read[Topic] = source.topics(own, end_offsets=False) if own else Read(())
+    read: ReadResult[Topic] = source.topics(own, end_offsets=False) if own else ReadResult(())
     existing = {topic.name for topic in read.items}
     found = []
     for plan in plans:

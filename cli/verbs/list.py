@@ -34,8 +34,8 @@ def list_groups(
     """
     from cli.output import emit
     from cli.render.document import VERBOSE
-    from cli.selection import group_filter, opened, split_list, without_vanished
-    from cli.sources.source import Read
+    from cli.selection import group_filter, opened, split_list, without_deleted_groups
+    from cli.sources.source import ReadResult
 
     wanted, topics = group_filter(selection), split_list(selection.topics)
 
@@ -51,8 +51,8 @@ def list_groups(
         from groups.model import listing_of
 
         described = groups.describe([group.id for group in listed.items], offsets=True)
-        problems = listed.problems + without_vanished(described.problems, named=False)
-        read, uses, last_uses = Read(described.items, problems), None, None
+        problems = listed.problems + without_deleted_groups(described.problems, named=False)
+        read, uses, last_uses = ReadResult(described.items, problems), None, None
         if topics:
             from cli.topic_readers import notify_missing_topics, readers_of
 

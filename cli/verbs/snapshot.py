@@ -10,7 +10,7 @@ import typer
 from cli.options import SelectionOptions, SourceOptions, option
 
 if TYPE_CHECKING:
-    from cli.sources.source import Read, Source
+    from cli.sources.source import ReadResult, Source
     from groups.model import Group, Problem
     from groups.snapshot import Snapshot
 
@@ -67,7 +67,7 @@ def snapshot(
 
 
 def take_snapshot(
-    source: Source, described: Read[Group], *, leaders: bool = False
+    source: Source, described: ReadResult[Group], *, leaders: bool = False
 ) -> tuple[Snapshot, tuple[Problem, ...]]:
     """Groups, described with their offsets, and every topic: a regex or an added member may subscribe to any of them.
 

@@ -56,7 +56,7 @@ class Appended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class PartitionRead:
     """Whole batches, and the offsets at that moment. `aborted` None: uncommitted records were requested, too."""
 
     records: bytes
@@ -220,7 +220,7 @@ class Partition:
         committed: bool,
         at_least_one: bool,
         last_fetched_epoch: int = UNDEFINED,
-    ) -> Read:
+    ) -> PartitionRead:
         """Batches from the one that contains `offset`, of at most `max_bytes`; `at_least_one`: the first in any case.
 
         :raises RequestRefused: `offset` is not in the log :raises OSError:
@@ -237,7 +237,7 @@ class Partition:
         end = self.last_stable_offset if committed else self.high_watermark
         if diverging is None and offset < end:
             batches = self._log.read(offset, max_bytes, end, at_least_one=at_least_one)
-        return Read(
+        return PartitionRead(
             records=batches.data,
             high_watermark=self.high_watermark,
             last_stable_offset=self.last_stable_offset,

@@ -153,7 +153,7 @@ def _read(batch: Batch, records: bytes) -> _Times:
     """Read all records, so that no consumer ever fetches malformed ones."""
     try:
         if batch.count <= FEW_RECORDS:
-            return _one_by_one(records_of(batch, records))
+            return _times_of(records_of(batch, records))
         header = np.frombuffer(records, dtype=HEADER, count=1)
         columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header)))
     except DamagedLog as error:
@@ -169,7 +169,7 @@ def _read(batch: Batch, records: bytes) -> _Times:
     )
 
 
-def _one_by_one(records: list[LogRecord]) -> _Times:
+def _times_of(records: list[LogRecord]) -> _Times:
     return _Times(
         timestamps=np.array([each.timestamp for each in records], dtype=np.int64),
         keyless=np.array([place for place, each in enumerate(records) if each.key is None], dtype=np.int64),
@@ -181,7 +181,9 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
     why = f"Compacted topic cannot accept message without key in topic partition {partition}"
     refused = [RefusedRecord(index=index, message=why) for index in keyless]
     untimely = [
-        each for each in _untimely(batch, seen.timestamps, settings, now_ms) if each.index not in set(keyless)
+        each
+        for each in _invalid_timestamps(batch, seen.timestamps, settings, now_ms)
+        if each.index not in set(keyless)
     ]
     if untimely:
         raise RecordsRefused(
@@ -201,7 +203,7 @@ def _check_records(batch: Batch, seen: _Times, partition: str, settings: RecordS
         )
 
 
-def _untimely(
+def _invalid_timestamps(
     batch: Batch, timestamps: Ints, settings: RecordSettings, now_ms: int
 ) -> Iterator[RefusedRecord]:
     """The records whose timestamps the topic does not accept."""

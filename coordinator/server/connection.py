@@ -218,12 +218,12 @@ class ClientConnection(asyncio.Protocol):
                 return
             requests += 1
             if content is None:
-                self._read_on()
+                self._resume_reading()
                 return
             if requests == SHARE:
                 self._rest()
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         """All complete requests are answered, or one is long and has its task."""
         if self._task is not None:
             return

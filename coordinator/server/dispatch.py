@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from coordinator.server.apis.fields import Repeated
+from coordinator.server.apis.fields import CachedFields
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Session
 from coordinator.server.cluster import Cluster
@@ -188,7 +188,7 @@ def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
     """:raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long"""
     api, version = incoming.served.api, incoming.version
     try:
-        if isinstance(fields, Repeated):
+        if isinstance(fields, CachedFields):
             written = fields.written.get(version)
             if written is None:
                 fields.written[version] = written = api.encode_response(version, 0, fields)[len(NO_ID) :]

@@ -32,7 +32,7 @@ class AnsweredTooEarly(StorageError):
         super().__init__(f"{error}; changes answered since the last synchronization may be lost")
 
 
-class Synced(Protocol):
+class SyncedLog(Protocol):
     """A log whose writes reach the operating system before the disk."""
 
     def unsynced(self) -> Callable[[], object] | None:
@@ -47,11 +47,11 @@ class Journal:
         data: DataDirectory,
         interval_ms: int,
         failed: Callable[[Exception], None],
-        others: Sequence[Synced] = (),
+        others: Sequence[SyncedLog] = (),
     ) -> None:
         """`others`: logs besides that of `data` that `write` is used for."""
         self._data = data
-        self._logs: Sequence[Synced] = (data.log, *others)
+        self._logs: Sequence[SyncedLog] = (data.log, *others)
         self._interval_s = interval_ms / 1000
         self._failed = failed
         self.held = 0

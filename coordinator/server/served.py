@@ -38,9 +38,9 @@ from coordinator.server.apis.permissions import (
     SHOWN_SETTINGS,
     hiding_configs,
     keeping,
-    needing,
     not_described,
     not_elected,
+    requires_operation,
 )
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
@@ -241,13 +241,17 @@ SERVED: Mapping[int, ServedApi] = {
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
         _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.alter_configs)),
         _served(
-            DESCRIBE_LOG_DIRS, needing(Operation.DESCRIBE, admin.describe_log_dirs, results=()), grows=True
+            DESCRIBE_LOG_DIRS,
+            requires_operation(Operation.DESCRIBE, admin.describe_log_dirs, results=()),
+            grows=True,
         ),
         _served(CREATE_PARTITIONS, keeping(GROWTHS, topics.create_partitions)),
         _served(DELETE_GROUPS, groups.delete_groups, newest=2),
         _served(
             ELECT_LEADERS,
-            needing(Operation.ALTER, reassignments.elect_leaders, replica_election_results=not_elected),
+            requires_operation(
+                Operation.ALTER, reassignments.elect_leaders, replica_election_results=not_elected
+            ),
             grows=True,
         ),
         _served(
@@ -255,28 +259,30 @@ SERVED: Mapping[int, ServedApi] = {
         ),
         _served(
             ALTER_PARTITION_REASSIGNMENTS,
-            needing(Operation.ALTER, reassignments.alter_partition_reassignments, responses=()),
+            requires_operation(Operation.ALTER, reassignments.alter_partition_reassignments, responses=()),
         ),
         _served(
             LIST_PARTITION_REASSIGNMENTS,
-            needing(Operation.DESCRIBE, reassignments.list_partition_reassignments, topics=()),
+            requires_operation(Operation.DESCRIBE, reassignments.list_partition_reassignments, topics=()),
         ),
         _served(OFFSET_DELETE, offsets.offset_delete),
         _served(
             DESCRIBE_CLIENT_QUOTAS,
-            needing(Operation.DESCRIBE_CONFIGS, admin.describe_client_quotas, entries=None),
+            requires_operation(Operation.DESCRIBE_CONFIGS, admin.describe_client_quotas, entries=None),
         ),
         _served(
             DESCRIBE_USER_SCRAM_CREDENTIALS,
-            needing(Operation.DESCRIBE, admin.describe_user_scram_credentials, results=not_described),
+            requires_operation(
+                Operation.DESCRIBE, admin.describe_user_scram_credentials, results=not_described
+            ),
         ),
-        _served(UPDATE_FEATURES, needing(Operation.ALTER, features.update_features, results=())),
+        _served(UPDATE_FEATURES, requires_operation(Operation.ALTER, features.update_features, results=())),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
         _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),
         _served(
             LIST_CONFIG_RESOURCES,
-            needing(Operation.DESCRIBE_CONFIGS, admin.list_config_resources, config_resources=()),
+            requires_operation(Operation.DESCRIBE_CONFIGS, admin.list_config_resources, config_resources=()),
             grows=True,
         ),
         _served(DESCRIBE_TOPIC_PARTITIONS, admin.describe_topic_partitions, grows=True),

@@ -9,7 +9,7 @@ from itertools import chain
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
-from coordinator.engine.consumer.member import names_of
+from coordinator.engine.consumer.member import subscribed_names_of
 from coordinator.engine.records import CurrentAssignmentValue, TopicPartitions
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.epoch_rules import EpochRules
@@ -90,7 +90,7 @@ class ConsumerGroupRules:
         count: Counter[TopicPartition] = Counter()
         wanted: set[str] = set()
         for member in group.members.values():
-            names = names_of(member.metadata, group.regexes)
+            names = subscribed_names_of(member.metadata, group.regexes)
             wanted |= names
             for place in self._places(group.targets.get(member.id, {})):
                 count[place] += 1

@@ -167,7 +167,7 @@ class Network:
         if connection.is_lost:
             return
         if connection.held:
-            self._schedule.at(self._schedule.now_ms, self._read_on, connection)
+            self._schedule.at(self._schedule.now_ms, self._handle_next, connection)
         if self._loss and self._random.random() < self._loss:
             self._lose(connection)
             return
@@ -227,7 +227,7 @@ class Network:
         else:
             self._receive(connection, number, request, is_late)
 
-    def _read_on(self, connection: Connection) -> None:
+    def _handle_next(self, connection: Connection) -> None:
         if connection.held and not connection.is_busy:
             self._arrive(connection, *connection.held.pop(0), False)
 

@@ -268,13 +268,13 @@ class Process:
         """Report what has been read so far of the partitions being read."""
         reading = tuple(self._reading)
         self._stop_reading(reading)
-        self._read_on()
+        self._update_reading()
 
     @property
     def is_polling(self) -> bool:
         return self.activity is Activity.POLLING and not self.is_frozen
 
-    def _read_on(self) -> None:
+    def _update_reading(self) -> None:
         """Start and stop reading, depending on what the member fetches and what the application does."""
         wanted = self.fetching if self.is_polling else NOTHING
         gone = [each for each in self._reading if each not in wanted]
@@ -310,7 +310,7 @@ class Process:
             self._watcher.epoch_changed(self, before_epoch)
         if fetching is not self.fetching and fetching != self.fetching:
             before, self.fetching = self.fetching, fetching
-            self._read_on()
+            self._update_reading()
             self._watcher.fetching_changed(self, before)
         if owned is not self.owned and owned != self.owned:
             before, self.owned = self.owned, owned
@@ -355,7 +355,7 @@ class Process:
             self.assigned_ms |= dict.fromkeys(callback.partitions, self._schedule.now_ms)
         if self.activity is not Activity.CLOSING:
             self.activity = Activity.CALLBACK
-        self._read_on()
+        self._update_reading()
         self._watcher.calling(self, callback)
         script = self._listener(callback)
         if script.commits:
@@ -381,7 +381,7 @@ class Process:
         self._watcher.called_back(self, callback, threw=threw)
         self.member.called_back(self._schedule.now_ms, threw=threw)
         self._step()
-        self._read_on()
+        self._update_reading()
         self._catch_up()
 
     def _on_raised(self, raised: Raised) -> None:
@@ -415,7 +415,7 @@ class Process:
             if partition in self._reading:
                 self._stop_reading([partition])
             self._positions[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
-        self._read_on()
+        self._update_reading()
 
     def _on_closed(self, _closed: Closed) -> None:
         self._end()
@@ -455,7 +455,7 @@ class Process:
         if self.activity in (Activity.CLOSING, Activity.ENDED):
             return
         self.activity = Activity.CLOSING
-        self._read_on()
+        self._update_reading()
         self.member.close(self._schedule.now_ms)
         self._step()
 
@@ -475,7 +475,7 @@ class Process:
 
     def _leave(self) -> None:
         self.activity = Activity.BUSY
-        self._read_on()
+        self._update_reading()
 
     def _poll_again(self) -> None:
         if self._waits(self._poll_again) or self.activity is not Activity.BUSY:
@@ -485,14 +485,14 @@ class Process:
         self.activity = Activity.POLLING
         self.member.enter_poll(self._schedule.now_ms)
         self._step()
-        self._read_on()
+        self._update_reading()
 
     def _thaw(self) -> None:
         if self._schedule.now_ms < self._thaw_ms or not self.is_frozen:
             return
         self.is_frozen = False
         waiting, self._frozen = self._frozen, []
-        self._read_on()
+        self._update_reading()
         # Answers before deadlines: a wake-up that waited asks the member again when it is due.
         for action, arguments in sorted(waiting, key=lambda each: each[0] == self.wake):
             action(*arguments)

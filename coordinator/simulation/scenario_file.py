@@ -385,12 +385,12 @@ def _imply_member(tree: _Tree) -> None:
     listener = tree.get("listener")
     if isinstance(listener, dict):
         tree["listener"] = {
-            method: {script: True} if script in ("throws", "commits") else _never(script)
+            method: {script: True} if script in ("throws", "commits") else _never_returning(script)
             for method, script in listener.items()
         }
 
 
-def _never(script: Any) -> Any:
+def _never_returning(script: Any) -> Any:
     return (
         {**script, "takes": None} if isinstance(script, dict) and script.get("takes") == "never" else script
     )

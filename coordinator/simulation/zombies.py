@@ -53,7 +53,7 @@ class Consumption:
         for each in sorted(process.fetching - before):
             fetchers = self._fetchers.setdefault(each, [])
             for other in fetchers:
-                self._meet(process, other, each)
+                self._open_overlap(process, other, each)
             fetchers.append(process)
 
     def overlaps_now(self) -> tuple[ZombieOverlap, ...]:
@@ -63,7 +63,7 @@ class Consumption:
     def fetchers(self, partition: TopicPartition) -> list[Process]:
         return self._fetchers.get(partition, [])
 
-    def _meet(self, process: Process, other: Process, partition: TopicPartition) -> None:
+    def _open_overlap(self, process: Process, other: Process, partition: TopicPartition) -> None:
         for zombie, lively in ((other, process), (process, other)):
             if self.is_zombie(zombie):
                 self._open[zombie, lively, partition] = self._schedule.now_ms

@@ -98,7 +98,7 @@ class Case:
 
     def named(self, members: Iterable[str]) -> str:
         """The first few members as an operator knows them, and how many more there are."""
-        return first_of([self.labels.get(each, each) for each in members])
+        return list_names([self.labels.get(each, each) for each in members])
 
     def member(self, member_id: str) -> Member | None:
         """A member by its id, as the newest observation that showed it did."""
@@ -112,7 +112,7 @@ class Case:
 MOST_NAMED = 3
 
 
-def first_of(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """The first few names, and how many more there are: `a, b, c and 3 more`."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

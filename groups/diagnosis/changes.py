@@ -13,7 +13,7 @@ from groups.model import Group, GroupType, Member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class MembershipChange:
     """A member that joined or left between two observations."""
 
     member: Member
@@ -24,7 +24,7 @@ class Change:
     """The observation that shows it."""
 
 
-def changes(case: Case) -> Iterator[Change]:
+def changes(case: Case) -> Iterator[MembershipChange]:
     """In the order of the observations; members that left before those that joined.
 
     A static member with another id did neither: its restart rebalances nothing (KIP-345).
@@ -34,7 +34,7 @@ def changes(case: Case) -> Iterator[Change]:
         for key in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
             came = key in now
             member = now[key] if came else was[key]
-            yield Change(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)
+            yield MembershipChange(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)
 
 
 def host_of(member: Member) -> str:
@@ -42,7 +42,7 @@ def host_of(member: Member) -> str:
     return (member.client.host or "an unknown host").removeprefix("/")
 
 
-def by_host(found: list[Change]) -> list[tuple[str, int, int]]:
+def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
     """Hosts with how many members left and joined there, the most restless first."""
     left = Counter(host_of(each.member) for each in found if not each.came)
     joined = Counter(host_of(each.member) for each in found if each.came)

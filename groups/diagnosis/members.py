@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypedDict
 
-from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule, warning
-from groups.diagnosis.changes import Change, by_host, changes, host_of, rebalances
+from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
+from groups.diagnosis.changes import MembershipChange, by_host, changes, host_of, rebalances
 from groups.diagnosis.rebalances import awaited, partitions_text
 from groups.findings import Evidence
 from groups.model import Group, GroupType, Member, MemberProtocol
@@ -51,10 +51,10 @@ def storm(case: Case) -> Iterator[Symptom]:
     )
 
 
-def short_lived(found: list[Change]) -> list[Change]:
+def short_lived(found: list[MembershipChange]) -> list[MembershipChange]:
     """The departures of members that had joined or rejoined since the first observation."""
     came: set[str] = set()
-    gone: list[Change] = []
+    gone: list[MembershipChange] = []
     for each in found:
         if each.came:
             came.add(each.member.id)
@@ -63,7 +63,7 @@ def short_lived(found: list[Change]) -> list[Change]:
     return gone
 
 
-def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
+def _cause(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
         return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
     again = returned(found)
@@ -78,7 +78,7 @@ def _cause(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -
     return f"Most members that joined or left are on {host}: {left} left, {joined} joined."
 
 
-def _against_storm(case: Case, found: list[Change], hosts: list[tuple[str, int, int]]) -> str:
+def _against_storm(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
         return f"See what changes: kohort watch {case.in_shell}."
     if returned(found):
@@ -95,7 +95,7 @@ _POLL_REMEDY = (
 )
 
 
-def returned(found: list[Change]) -> list[str]:
+def returned(found: list[MembershipChange]) -> list[str]:
     """Ids of members that left and rejoined under the same id: a restarted process has a new one."""
     gone: set[str] = set()
     again: dict[str, None] = {}
@@ -181,16 +181,16 @@ def _long_awaited(case: Case, at_ms: int) -> set[str]:
     return {each.member for each in waiting if each.since_ms < at_ms}
 
 
-def _it(gone: list[Change]) -> str:
+def _it(gone: list[MembershipChange]) -> str:
     return "it" if len(gone) == 1 else "them"
 
 
-def _gone_text(case: Case, gone: list[Change]) -> str:
+def _gone_text(case: Case, gone: list[MembershipChange]) -> str:
     texts = [f"{case.labels[each.member.id]} on {host_of(each.member)}" for each in gone]
-    return f"{first_of(texts)} {'was' if len(gone) == 1 else 'were'}"
+    return f"{list_names(texts)} {'was' if len(gone) == 1 else 'were'}"
 
 
-def _gone_facts(gone: list[Change]) -> _GoneFacts:
+def _gone_facts(gone: list[MembershipChange]) -> _GoneFacts:
     return {
         "members": tuple(each.member.id for each in gone),
         "since_ms": min(each.since_ms for each in gone),
@@ -207,7 +207,7 @@ class _GoneFacts(TypedDict):
     evidence: Evidence
 
 
-def _is_back(case: Case, gone: Change) -> bool:
+def _is_back(case: Case, gone: MembershipChange) -> bool:
     """Whether the same member or instance has rejoined, or the same client as a new member."""
     before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
     client = gone.member.client.id, gone.member.client.host
@@ -245,7 +245,7 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
         yield error(
             message=(
                 f"The static member {instance} changed its member id {count} times in {case.seen_ms / 1000:.0f} s: two "
-                f"processes have the same group.instance.id, or one restarts repeatedly ({first_of(hosts)})."
+                f"processes have the same group.instance.id, or one restarts repeatedly ({list_names(hosts)})."
             ),
             remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
             members=tuple(ids[instance]),
@@ -271,8 +271,8 @@ def static_away(case: Case) -> Iterator[Symptom]:
     owned = [text for member in away if (text := partitions_text(member.owned or {}))]
     yield warning(
         message=(
-            f"Static members are away: {first_of(names)}. "
-            + (f"No member reads {first_of(owned)}" if owned else "They own no partitions")
+            f"Static members are away: {list_names(names)}. "
+            + (f"No member reads {list_names(owned)}" if owned else "They own no partitions")
             + " until they rejoin or their sessions expire."
         ),
         remedy=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from groups.brokers import OFFSETS_RETENTION
-from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule, warning
+from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
 from groups.model import Group, Topic
@@ -269,7 +269,7 @@ def left_over(case: Case) -> Iterator[Symptom]:
     topics = sorted({topic for topic, _ in left})
     yield note(
         message=(
-            f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {first_of(topics)}; "
+            f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {list_names(topics)}; "
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
         remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} --topic {topics[0]}.",

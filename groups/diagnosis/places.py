@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias
 
-from groups.diagnosis.case import Case, first_of
+from groups.diagnosis.case import Case, list_names
 from groups.lag import records_between
 from groups.model import CommittedOffset
 
@@ -22,7 +22,7 @@ def committed(case: Case) -> Iterator[tuple[Place, CommittedOffset, int]]:
 
 def names(places: Iterable[Place]) -> str:
     """The first few partitions, and how many more there are."""
-    return first_of([f"{topic}-{number}" for topic, number in sorted(places)])
+    return list_names([f"{topic}-{number}" for topic, number in sorted(places)])
 
 
 def all_names(places: Iterable[Place]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from groups.diagnosis.case import Case, Need, Symptom, error, first_of, note, rule
+from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.waits import Wait, WaitKind, waits_of
 
@@ -26,7 +26,7 @@ def is_unsettled(group: Group) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Awaited:
+class AwaitedMember:
     """A member that has to act before a rebalance can end."""
 
     member: str
@@ -39,18 +39,20 @@ _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN,
 """Waits for the member itself; the others wait for other members. The most blocking one is first."""
 
 
-def awaited(case: Case) -> list[Awaited]:
+def awaited(case: Case) -> list[AwaitedMember]:
     """The members that the newest rebalance waits for, those that block it most first.
 
     Where a classic group prepares a rebalance, the members that may not have joined: brokers do not show who has.
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
-    found: list[Awaited] = []
+    found: list[AwaitedMember] = []
     for member, waits in observations[-1][1].items():
         wait = next((each for each in waits or () if each.kind in kinds), None)
         if wait is not None:
-            found.append(Awaited(member=member, wait=wait, since_ms=_since(observations, member, wait.kind)))
+            found.append(
+                AwaitedMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
+            )
     return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
 
 
@@ -64,7 +66,7 @@ def _since(
     return min(at_ms for at_ms, _ in waiting)
 
 
-def _unsettled_since(case: Case, waiting: Sequence[Awaited]) -> int | None:
+def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None:
     """Since when one rebalance has been in progress; None: no rebalance.
 
     Rebalances may follow each other so fast that no observation shows an end, as when members are restarted one by
@@ -89,7 +91,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
     since = _unsettled_since(case, waiting)
     lasted_ms = case.lasted_ms(since)
     if since is None or lasted_ms < case.thresholds.rebalance_ms:
-        yield from _again_and_again(case, waiting)
+        yield from _repeated_rebalances(case, waiting)
         return
     yield error(
         message=(
@@ -107,7 +109,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _again_and_again(case: Case, waiting: Sequence[Awaited]) -> Iterator[Symptom]:
+def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterator[Symptom]:
     """Rebalances of a classic group that end, and take most of the time: its members read little meanwhile.
 
     Processes that are killed again and again leave their members in the group, for each of which a rebalance waits
@@ -173,19 +175,19 @@ def _wait_text(wait: Wait) -> str:
 
 def partitions_text(partitions: Partitions) -> str:
     """The first few partitions: `orders-0, orders-1 and 3 more`."""
-    return first_of(
+    return list_names(
         [f"{topic}-{number}" for topic, numbers in sorted(partitions.items()) for number in numbers]
     )
 
 
-def _waits_for(case: Case, waiting: Sequence[Awaited]) -> str:
+def _waits_for(case: Case, waiting: Sequence[AwaitedMember]) -> str:
     if not waiting:
         return "The source does not show which members it waits for."
     if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
         names = case.named(each.member for each in waiting)
         return f"It waits for members to rejoin: one or more of {names}; the broker does not show which have rejoined."
     texts = [f"{case.labels[each.member]} {_wait_text(each.wait)}" for each in waiting]
-    return f"It waits for {first_of(texts)}."
+    return f"It waits for {list_names(texts)}."
 
 
 _REMEDIES = {
@@ -200,7 +202,7 @@ _REMEDIES = {
 }
 
 
-def _remedy(case: Case, waiting: Sequence[Awaited]) -> str:
+def _remedy(case: Case, waiting: Sequence[AwaitedMember]) -> str:
     if not waiting:
         return f"Check the members' logs; their epochs: kohort describe {case.in_shell} --members --verbose."
     first = waiting[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from groups.diagnosis.case import Case, Need, Symptom, error, first_of, rule, warning
+from groups.diagnosis.case import Case, Need, Symptom, error, list_names, rule, warning
 from groups.model import Group, Member
 from groups.regex.broker import compile_broker_regex, judge
 
@@ -46,7 +46,7 @@ def topic_missing(case: Case) -> Iterator[Symptom]:
         return
     members = tuple(dict.fromkeys(member for topic in gone for member in wanted[topic]))
     yield warning(
-        message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {first_of(gone)}, which "
+        message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {list_names(gone)}, which "
         f"do{'es' if len(gone) == 1 else ''} not exist.",
         remedy="Create the topic, or correct its name in the client's configuration.",
         members=members,

@@ -213,11 +213,11 @@ def plan_offsets_deletion(
         described=group,
         offsets=tuple(((topic, number), committed[topic][number].position) for topic, number in places),
         refusals=tuple(_refusals(group, scopes)),
-        problems=(*problems, *(() if problems else _nothing(group, scopes))),
+        problems=(*problems, *(() if problems else _without_commits(group, scopes))),
     )
 
 
-def _nothing(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
+def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
     """A problem for each scope in which nothing is committed: most likely the name is wrong."""
     for scope in scopes:
         if not committed_in([scope], group.offsets or {}):

@@ -54,7 +54,7 @@ class ShiftBy:
 
 
 @dataclass(frozen=True, slots=True)
-class ToMoment:
+class ToTime:
     """`--to-datetime` and `--by-duration`: the first record at or after a moment, in ms since 1970."""
 
     at_ms: int
@@ -75,7 +75,7 @@ class ToGroup:
     offsets: Offsets
 
 
-Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToMoment | ToListed | ToGroup
+Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | ToListed | ToGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _target(
             if before is None or before < 0:
                 return _Target(None, "nothing is committed, so there is nothing to shift")
             return _within(before + count, earliest, end)
-        case ToMoment():
+        case ToTime():
             found = positions.at.get(place)
             if found is None:
                 return _Target(None, "its offset at that time is not known")
@@ -195,7 +195,7 @@ _DIGITS_AT_MOST = 19
 """Of a count in a duration: Java reads it as a long."""
 
 
-class TooLong(ValueError):
+class DurationTooLong(ValueError):
     """A duration that Java cannot hold; `what` is Java's word for the part of it that is too much."""
 
     def __init__(self, text: str, what: str) -> None:
@@ -250,14 +250,14 @@ def parse_duration_ns(text: str) -> int:
     for group, unit, what in _PARTS:
         part = _seconds(found[group], unit)
         if part is None:
-            raise TooLong(text, what)
+            raise DurationTooLong(text, what)
         seconds += part
     fraction = int(((found[7] or "") + "000000000")[:9])
     if (found[6] or "").startswith("-"):
         fraction = -fraction
     total = sign * (seconds * _NANOS_PER_SECOND + fraction)
     if not _in_long(seconds) or not _in_long(total // _NANOS_PER_SECOND):
-        raise TooLong(text, "overflow")
+        raise DurationTooLong(text, "overflow")
     return total
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groups.regex.program import (
-    Ahead,
-    At,
-    Behind,
     Condition,
+    LookAheadCondition,
+    LookBehindCondition,
+    PlaceCondition,
     Program,
     TooLargeError,
     compile_beginning,
@@ -200,13 +200,13 @@ class Automaton:
 
     def _holds(self, check: Condition, truths: int, context: _Context, following: int | None) -> bool:
         match check:
-            case Ahead(body=body, negative=negative):
+            case LookAheadCondition(body=body, negative=negative):
                 return bool(truths & body) != negative
-            case Behind(number=number, negative=negative):
+            case LookBehindCondition(number=number, negative=negative):
                 return bool(context.behind & self.behind_entries[number]) != negative
-            case At(place=Place.START):
+            case PlaceCondition(place=Place.START):
                 return context.at_start
-            case At(place=Place.END):
+            case PlaceCondition(place=Place.END):
                 return following is None
         edge = context.after_word != (following is not None and bool(self.classes[following] & WORD))
         return edge == (check.place is Place.WORD_EDGE)
@@ -271,10 +271,10 @@ def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, 
             queue.append((found, length + 1))
             matched = first.accepting[found[0]]
             if matched != second.accepting[found[1]]:
-                yield _spelled(reached, found), matched
+                yield _name_to(reached, found), matched
 
 
-def _spelled(
+def _name_to(
     reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None], pair: tuple[int, int]
 ) -> str:
     """The name that leads to a pair; the automata read it from its end."""

@@ -49,7 +49,7 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True)
-class At:
+class PlaceCondition:
     """True where one of `reach` is, if the place is right."""
 
     bit: int
@@ -58,7 +58,7 @@ class At:
 
 
 @dataclass(slots=True)
-class Ahead:
+class LookAheadCondition:
     """True where one of `reach` is, if a look-ahead has the required result; one of `body` is true if it matches."""
 
     bit: int
@@ -68,7 +68,7 @@ class Ahead:
 
 
 @dataclass(slots=True)
-class Behind:
+class LookBehindCondition:
     """Likewise for the look-behind whose number in Program.behind is `number`."""
 
     bit: int
@@ -77,7 +77,7 @@ class Behind:
     negative: bool
 
 
-Condition = At | Ahead | Behind
+Condition = PlaceCondition | LookAheadCondition | LookBehindCondition
 """An instruction that takes no character and holds only sometimes."""
 
 
@@ -116,7 +116,7 @@ class Program:
 
     def places(self) -> set[Place]:
         """The assertions in it."""
-        return {check.place for block in self.blocks for check in block if isinstance(check, At)}
+        return {check.place for block in self.blocks for check in block if isinstance(check, PlaceCondition)}
 
 
 def compile_whole(tree: Tree) -> Program:
@@ -197,7 +197,7 @@ class _Builder:
             case Repeat():
                 return self.repeat(tree, following)
             case Assertion(place=place):
-                return self.condition(At(self.emit(), self.reach(following), place))
+                return self.condition(PlaceCondition(self.emit(), self.reach(following), place))
             case Lookaround():
                 return self.look(tree, following)
             case Unsure(construct):
@@ -231,14 +231,16 @@ class _Builder:
         if tree.behind:
             self.program.behind.append(backwards(tree.body))
             number = len(self.program.behind) - 1
-            return self.condition(Behind(self.emit(), self.reach(following), number, tree.negative))
+            return self.condition(
+                LookBehindCondition(self.emit(), self.reach(following), number, tree.negative)
+            )
         outer, self.block = self.block, []
         yes = self.emit()
         self.program.always |= yes
         body = self.reach(self.build(tree.body, yes))
         self.program.blocks.append(self.block)
         self.block = outer
-        return self.condition(Ahead(self.emit(), self.reach(following), body, tree.negative))
+        return self.condition(LookAheadCondition(self.emit(), self.reach(following), body, tree.negative))
 
 
 _MIRRORED = {Place.START: Place.END, Place.END: Place.START}

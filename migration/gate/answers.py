@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migration.model import PlannedMember, first_of
+from migration.model import PlannedMember, list_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Awaited:
+class AwaitedMember:
     """A member that a gate waits for."""
 
     label: str
@@ -29,7 +29,7 @@ class Check:
     holds: bool | None
     """None where unknown."""
     text: str
-    awaited: tuple[Awaited, ...] = ()
+    awaited: tuple[AwaitedMember, ...] = ()
     by_waiting: bool = True
     """Whether waiting may change the answer."""
 
@@ -39,12 +39,12 @@ def yes(check: str, text: str) -> Check:
     return Check(check=check, holds=True, text=text)
 
 
-def no(check: str, text: str, *, awaited: Sequence[Awaited] = (), by_waiting: bool = True) -> Check:
+def no(check: str, text: str, *, awaited: Sequence[AwaitedMember] = (), by_waiting: bool = True) -> Check:
     """It does not hold."""
     return Check(check=check, holds=False, text=text, awaited=tuple(awaited), by_waiting=by_waiting)
 
 
-def cannot_tell(check: str, text: str, *, by_waiting: bool = True) -> Check:
+def undecided(check: str, text: str, *, by_waiting: bool = True) -> Check:
     """The answer is unknown."""
     return Check(check=check, holds=None, text=text, by_waiting=by_waiting)
 
@@ -100,9 +100,9 @@ class GateResult:
         return (*texts, *(check.text for check in self.checks if check.holds is is_open is not True))
 
     @property
-    def waiting_for(self) -> tuple[Awaited, ...]:
+    def waiting_for(self) -> tuple[AwaitedMember, ...]:
         """The members that are missing, each once."""
-        found: dict[str, Awaited] = {}
+        found: dict[str, AwaitedMember] = {}
         for check in self.checks:
             if check.holds is False:
                 for one in check.awaited:
@@ -119,14 +119,14 @@ class GateResult:
         return any(check.holds is not True and not check.by_waiting for check in self.checks)
 
 
-def await_all(members: Sequence[PlannedMember], why: str) -> tuple[Awaited, ...]:
+def await_all(members: Sequence[PlannedMember], why: str) -> tuple[AwaitedMember, ...]:
     """Each of them awaited for the same reason."""
-    return tuple(Awaited(label=one.label, id=one.id, host=one.host, why=why) for one in members)
+    return tuple(AwaitedMember(label=one.label, id=one.id, host=one.host, why=why) for one in members)
 
 
 def name_all(members: Sequence[PlannedMember], most: int = 8) -> str:
     """Names for a message: `m1 (id x, host y), m2 (…) and 3 more`."""
-    return first_of([_name(one) for one in members], most)
+    return list_names([_name(one) for one in members], most)
 
 
 def _name(member: PlannedMember) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
-from groups.succession import Front, front_of, leader_of, leads, precedes, succession
-from migration.gate.answers import Check, await_all, cannot_tell, count, name_all, no, yes
-from migration.gate.observation import GateObservation, Turnover, is_named, outcomes
+from groups.succession import FirstFollower, first_follower, leader_of, leads, precedes, succession
+from migration.gate.answers import Check, await_all, count, name_all, no, undecided, yes
+from migration.gate.observation import GateObservation, MembershipDiff, is_named, outcomes
 from migration.model import (
     Absent,
     Condition,
@@ -41,7 +41,7 @@ def check_condition(condition: Condition, observed: GateObservation) -> Check:
 def _type(condition: TypeIs, found: Group, tag: str) -> Check:
     wanted = condition.type
     if found.type is GroupType.UNKNOWN:
-        return cannot_tell(tag, f"the group's type is unknown; expected: {wanted.value}")
+        return undecided(tag, f"the group's type is unknown; expected: {wanted.value}")
     text = f"the group's type is {found.type.value}"
     holds = found.type is wanted
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted.value}")
@@ -51,14 +51,14 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     wanted = " or ".join(state.value for state in condition.states)
     if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
         text = f"the file does not contain the group {observed.plan.group}: it may have been deleted, or was not saved"
-        return cannot_tell(tag, text)
+        return undecided(tag, text)
     if observed.group is None and GroupState.DEAD in condition.states:
         return yes(tag, f"the group {observed.plan.group} no longer exists")
     if observed.group is None:
         return no(tag, _no_group(observed))
     state = observed.group.state
     if state is GroupState.UNKNOWN:
-        return cannot_tell(tag, f"the group's state is unknown; expected: {wanted}")
+        return undecided(tag, f"the group's state is unknown; expected: {wanted}")
     text = f"the group is {state.value}"
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
@@ -85,7 +85,7 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
         if group.state is GroupState.EMPTY:
             return no(tag, f"the group is Empty: no member uses {wanted}")
         why = "" if group.state is GroupState.STABLE else f" while the group is {group.state.value}"
-        return cannot_tell(tag, f"the assignor in use is not shown{why}; expected: {wanted}")
+        return undecided(tag, f"the assignor in use is not shown{why}; expected: {wanted}")
     holds = group.protocol == wanted
     text = f"the assignor in use is {group.protocol}"
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted}")
@@ -126,7 +126,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
     if len(able) >= needed:
         return yes(tag, text)
     if len(able) + unknown >= needed:
-        return cannot_tell(tag, f"{text}; of {unknown} the protocol is unknown")
+        return undecided(tag, f"{text}; of {unknown} the protocol is unknown")
     if condition.at_least is not None:
         text += f", not {needed}"
         names = {name for one in (observed.step.rounds if observed.step else ()) for name in one}
@@ -138,17 +138,17 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
 
 
 def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
-    since, spoken = observed.turnover, _spoken(observed)
+    since, spoken = observed.membership_diff, _speaking_members(observed)
     if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
         return yes(tag, "every member speaks the protocol of this step")
     if since is None:
-        return cannot_tell(tag, _no_notes(observed), by_waiting=False)
+        return undecided(tag, _no_notes(observed), by_waiting=False)
     rounds = observed.step.rounds if observed.step else ()
     due = {name for names in rounds[: observed.round] for name in names}
     stayed, gone = _of_rounds(observed, since, rounds)
     total = len(stayed) + len(gone)
     if total < max(1, len(due)):
-        return cannot_tell(tag, _too_few_known(observed, total), by_waiting=False)
+        return undecided(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
     wanted = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
     text = f"{len(gone)} of {count(total, 'member')} have left or rejoined under a new id"
@@ -165,7 +165,7 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     )
 
 
-def _spoken(observed: GateObservation) -> frozenset[str]:
+def _speaking_members(observed: GateObservation) -> frozenset[str]:
     """Members that speak the destination protocol of the step: they have its configuration, whenever they got it.
 
     In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
@@ -193,7 +193,7 @@ def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]
 
 
 def _of_rounds(
-    observed: GateObservation, since: Turnover, rounds: Sequence[Sequence[str]]
+    observed: GateObservation, since: MembershipDiff, rounds: Sequence[Sequence[str]]
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name: those that stayed, and those that left.
 
@@ -223,7 +223,7 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
         return no(tag, f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})")
     unknown = [member for member in group.members if member.user_data is None]
     if unknown:
-        return cannot_tell(
+        return undecided(
             tag,
             f"whether the assignments of {count(len(unknown), 'member')} carry user data is unknown from this source; "
             "DescribeGroups shows it (of a live cluster whose login Kohort's own client supports), and so does the "
@@ -236,13 +236,13 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     wanted = condition.client_id
     holds = precedes(group, wanted)
     if holds is None:
-        return cannot_tell(tag, f"whether {wanted} is next after the leader {_unknown_order(group)}")
+        return undecided(tag, f"whether {wanted} is next after the leader {_unknown_order(group)}")
     text = f"{wanted} comes first in the order of succession"
     if holds:
         return yes(tag, text)
     if not _holders(group.members, wanted):
         return no(tag, f"{wanted} is not a member")
-    front = front_of(group)
+    front = first_follower(group)
     return no(
         tag,
         f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted, front)}",
@@ -255,7 +255,7 @@ FEW_PLACES = 2
 """With fewer bins than these in front, trying again is not worth while."""
 
 
-def _how_to_come_first(group: Group, wanted: str, front: Front | None) -> str:
+def _how_to_come_first(group: Group, wanted: str, front: FirstFollower | None) -> str:
     """A new id falls into a random bin; a follower in one of the first bins leaves it almost no chance."""
     if front is None:
         return f": restart {wanted} to get a new member id, then run the check again"
@@ -276,7 +276,7 @@ def _leads(condition: Leads, group: Group, tag: str) -> Check:
     wanted = condition.client_id
     holds = leads(group, wanted)
     if holds is None:
-        return cannot_tell(tag, f"whether {wanted} leads {_unknown(group)}")
+        return undecided(tag, f"whether {wanted} leads {_unknown(group)}")
     if holds:
         return yes(tag, f"{wanted} leads the group")
     leader = leader_of(group)
@@ -305,7 +305,7 @@ def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
     if _has_unnamed(observed):
-        return cannot_tell(tag, f"client ids are not known from this source: {wanted} may still be a member")
+        return undecided(tag, f"client ids are not known from this source: {wanted} may still be a member")
     return yes(tag, f"{wanted} is not a member")
 
 
@@ -314,7 +314,7 @@ def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
     if _holders(observed.members, wanted):
         return yes(tag, f"{wanted} is a member")
     if _has_unnamed(observed):
-        return cannot_tell(tag, f"client ids are not known from this source: {wanted} may not be a member")
+        return undecided(tag, f"client ids are not known from this source: {wanted} may not be a member")
     return no(tag, f"{wanted} is not a member yet")
 
 
@@ -325,7 +325,7 @@ def _has_unnamed(observed: GateObservation) -> bool:
 def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
     since = observed.roster
     if since is None:
-        return cannot_tell(tag, "the members that belong to the group are not known", by_waiting=False)
+        return undecided(tag, "the members that belong to the group are not known", by_waiting=False)
     planned = observed.since_plan
     if not since.surplus or (planned is not None and not planned.surplus):
         return no(tag, "every member is in the plan")
@@ -333,7 +333,7 @@ def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
     known = {one.label for one in (*since.stayed, *since.gone)}
     if any(one.label not in known for one in since.surplus):
         return yes(tag, text)
-    return cannot_tell(tag, f"{text}, or a killed member whose session has not expired")
+    return undecided(tag, f"{text}, or a killed member whose session has not expired")
 
 
 def _holders(members: Sequence[Member], client_id: str) -> list[Member]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, GateResult, await_all, cannot_tell, count, name_all, no, yes
+from migration.gate.answers import Check, GateResult, await_all, count, name_all, no, undecided, yes
 from migration.gate.checks import check_condition
 from migration.gate.observation import GateObservation, is_named
 from migration.gate.staleness import differences, find_deviation
@@ -44,7 +44,7 @@ def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
     conditions = step.gate if observed.round is None else of_round
     if not conditions:
         return (
-            cannot_tell(
+            undecided(
                 "gate", "the plan has no condition for this step that a broker can answer", by_waiting=False
             ),
         )
@@ -76,7 +76,7 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
     """None where the plan counts the members itself, or does not restart them."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
-    since = observed.turnover
+    since = observed.membership_diff
     if counted or not restarted or since is None:
         return None
     if not since.missing:
@@ -94,7 +94,7 @@ def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
     Where only some must speak it, those that the rounds so far name; others may rejoin unchanged.
     """
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
-    since = observed.turnover
+    since = observed.membership_diff
     if speaking is None or since is None:
         return None
     wanted, came = speaking.protocol, since.new
@@ -123,7 +123,7 @@ def check_settled(observed: GateObservation) -> Check:
     if group is None:
         return yes(NAME, "there is no group to rebalance")
     if group.state is GroupState.UNKNOWN:
-        return cannot_tell(NAME, "whether a rebalance is in progress is unknown")
+        return undecided(NAME, "whether a rebalance is in progress is unknown")
     if not observed.is_settled:
         return no(NAME, f"a rebalance is in progress: the group is {group.state.value}")
     late = [PlannedMember.of(member) for member in group.members if _is_reconciling(group, member)]

@@ -62,25 +62,27 @@ class GateObservation:
         return frozenset(_temporary_ids(self.plan.steps)) - known
 
     @cached_property
-    def turnover(self) -> Turnover | None:
+    def membership_diff(self) -> MembershipDiff | None:
         """Since the step started; None where the members of that moment are not known."""
         return None if self.began_with is None else self._since(self.began_with)
 
     @cached_property
-    def since_plan(self) -> Turnover | None:
+    def since_plan(self) -> MembershipDiff | None:
         """Since the plan was made; None for a plan without a baseline."""
         return None if self.plan.baseline is None else self._since(self.plan.baseline.members)
 
     @property
-    def roster(self) -> Turnover | None:
+    def roster(self) -> MembershipDiff | None:
         """Since the step started, or if the group had no members then, since the plan was made; None if unknown."""
-        for since in (self.turnover, self.since_plan):
+        for since in (self.membership_diff, self.since_plan):
             if since is not None and (since.stayed or since.gone):
                 return since
         return None
 
-    def _since(self, then: Sequence[PlannedMember]) -> Turnover:
-        return turnover(then, [PlannedMember.of(member) for member in self.members], self.temporary_ids)
+    def _since(self, then: Sequence[PlannedMember]) -> MembershipDiff:
+        return membership_diff(
+            then, [PlannedMember.of(member) for member in self.members], self.temporary_ids
+        )
 
 
 def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
@@ -91,7 +93,7 @@ def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turnover:
+class MembershipDiff:
     """The members of then and of now; temporary members, which a plan starts and stops, are left out."""
 
     stayed: tuple[PlannedMember, ...]
@@ -106,9 +108,9 @@ class Turnover:
     """Of the new ones, those that replace no member."""
 
 
-def turnover(
+def membership_diff(
     then: Sequence[PlannedMember], now: Sequence[PlannedMember], temporary_ids: Collection[str]
-) -> Turnover:
+) -> MembershipDiff:
     """Compare; `temporary_ids` are client ids."""
     then = [one for one in then if one.client_id not in temporary_ids]
     now = [one for one in now if one.client_id not in temporary_ids]
@@ -118,7 +120,7 @@ def turnover(
     missing, surplus = gone, new
     for key in _LIKENESS:
         missing, surplus = _unmatched(missing, surplus, key)
-    return Turnover(
+    return MembershipDiff(
         stayed=tuple(one for one in then if one.id in ids_now),
         gone=tuple(gone),
         new=tuple(new),

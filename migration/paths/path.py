@@ -24,8 +24,8 @@ from migration.model import (
     Risk,
     StateIn,
     Step,
-    first_of,
-    names_of,
+    list_names,
+    round_names,
 )
 from migration.paths import configuration
 from migration.rollout import Rollout, RoundAction, Start
@@ -72,7 +72,7 @@ class PathContext:
     @cached_property
     def names(self) -> Mapping[str, str]:
         """What the rounds call each member, by id."""
-        return names_of(planned_members(self.case))
+        return round_names(planned_members(self.case))
 
     @cached_property
     def libraries(self) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
 
 
 def _few(names: Iterable[str]) -> str:
-    return first_of(sorted(names), 8)
+    return list_names(sorted(names), 8)
 
 
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"

@@ -199,7 +199,7 @@ def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
         others = [action for action in actions if action.member != member]
         return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
 
-    what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_says(at.found(member))}"
+    what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_setup(at.found(member))}"
     placed = at.placed(
         Mistake.OLD_MEMBER, place or (at.number, len(at.rollout.rounds)), what, _in(place or AFTER, change)
     )
@@ -237,7 +237,7 @@ def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
             for action in actions
         )
 
-    what = f"{at.name(member)} is started with the old release: {_says(at.found(member))}"
+    what = f"{at.name(member)} is started with the old release: {_setup(at.found(member))}"
     yield at.placed(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
 
 
@@ -265,7 +265,7 @@ def _words(start: Start) -> str:
     return f"[{', '.join(start.assignors)}]"
 
 
-def _says(script: MemberScript) -> str:
+def _setup(script: MemberScript) -> str:
     if script.protocol == MemberProtocol.CLASSIC.value:
         return f"[{', '.join(script.assignors)}]"
     return f"the {script.protocol} protocol"

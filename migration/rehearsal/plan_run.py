@@ -15,7 +15,7 @@ from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.bridge import BRIDGE, Restart, RestartMode
 from migration.client_config import ClientConfig
-from migration.gate.answers import GateResult, cannot_tell
+from migration.gate.answers import GateResult, undecided
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
@@ -48,7 +48,7 @@ SPREAD_S = 1.0
 AFTER: StepRound = (0, 0)
 """When all that is played of the plan is done."""
 
-NO_ANSWER = GateResult(checks=(cannot_tell("coordinator", "no coordinator answers"),))
+NO_ANSWER = GateResult(checks=(undecided("coordinator", "no coordinator answers"),))
 
 Operator = Callable[
     [StepRound, tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]

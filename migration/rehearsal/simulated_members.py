@@ -16,7 +16,7 @@ from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, Member, MemberProtocol, usual_protocol
 from migration.client_config import ClientConfig, configs_of_member
-from migration.model import PlannedMember, names_of
+from migration.model import PlannedMember, round_names
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rollout import Start
 
@@ -56,7 +56,7 @@ def simulated_members(
     :raises CannotRehearseError: a member is not known well enough to be played
     """
     libraries = {one.id: one.library for one in planned}
-    names = names_of([PlannedMember.of(member) for member in group.members])
+    names = round_names([PlannedMember.of(member) for member in group.members])
     members: dict[str, SimulatedMember] = {}
     taken: dict[str, list[str]] = {}
     for member in group.members:

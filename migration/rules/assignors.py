@@ -9,7 +9,7 @@ from groups.findings import Finding
 from groups.group_spec import current_of
 from groups.model import GroupType
 from migration.clients import MemberClient
-from migration.model import Destination, first_of
+from migration.model import Destination, list_names
 from migration.rules.broker import setting_list
 from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL
@@ -73,7 +73,7 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "shared-partitions",
             members=[member.id for member in case.group.members if member.id in whose],
-            message=f"Partitions have several owners ({first_of(named, MOST_SHARED)}). Under the consumer protocol a "
+            message=f"Partitions have several owners ({list_names(named, MOST_SHARED)}). Under the consumer protocol a "
             "partition belongs to one member"
             + (
                 ", and the broker answers the online upgrade with UNKNOWN_SERVER_ERROR."

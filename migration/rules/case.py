@@ -12,7 +12,7 @@ from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
-from migration.model import Destination, PlannedMember, first_of, names_of
+from migration.model import Destination, PlannedMember, list_names, round_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,8 @@ def without_members(finding: Finding) -> str:
 
 def named(case: Case, members: Sequence[str]) -> str:
     """The first few members, as an operator knows them, and how many more there are."""
-    names = names_of([PlannedMember.of(member) for member in case.group.members])
-    return first_of([names[member] for member in members], MOST_NAMED)
+    names = round_names([PlannedMember.of(member) for member in case.group.members])
+    return list_names([names[member] for member in members], MOST_NAMED)
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:

@@ -37,7 +37,7 @@ def library_is_known(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "client-library",
             members=members,
-            message=f"The client library of {_who(members)} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
+            message=f"The client library of {_subject(members)} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
             remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
             f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
             source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
@@ -60,7 +60,7 @@ def library_is_inferred(case: Case) -> Iterator[Finding]:
         )
 
 
-def _who(members: list[str | None]) -> str:
+def _subject(members: list[str | None]) -> str:
     if members == [None]:
         return "the members"
     return "this member" if len(members) == 1 else "these members"

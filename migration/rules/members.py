@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from groups.findings import Finding
 from groups.model import GroupState, GroupType
 from migration.client_config import SESSION_TIMEOUT
-from migration.model import Destination, first_of
+from migration.model import Destination, list_names
 from migration.rules.case import Case
 from migration.rules.client_configs import timeout_now
 
@@ -136,7 +136,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     if racks:
         yield case.warning(
             "rack-awareness",
-            message=f"The members have racks ({first_of(racks, 5)}); the broker's assignors do not use them.",
+            message=f"The members have racks ({list_names(racks, 5)}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from "
             "the nearest replica is not affected. Do not copy the rack-aware broker-side assignor from Kafka's tests: "
             "it is not made for production.",

@@ -16,7 +16,7 @@ from groups.model import GroupType
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
-from migration.model import first_of
+from migration.model import list_names
 from migration.rules.case import Case
 from migration.rules.user_data import libraries_of
 
@@ -219,4 +219,4 @@ def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Itera
 
 
 def _topics(names: Sequence[str]) -> str:
-    return first_of(names, MOST_TOPICS, "topics") or "no topic"
+    return list_names(names, MOST_TOPICS, "topics") or "no topic"

@@ -84,13 +84,13 @@ def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatc
         columns, malformed = _offsets(raw, lanes, types[lanes])
         if columns is not None:
             yield columns
-        for some in _some(list(malformed.items())):
+        for some in _slices(list(malformed.items())):
             yield rows_to_arrow(_quarantined(raw, int(lanes[index]), reason) for index, reason in some)
-    for others in _some(np.flatnonzero(~offsets).tolist()):
+    for others in _slices(np.flatnonzero(~offsets).tolist()):
         yield rows_to_arrow(_row(raw, lane, types, names) for lane in others)
 
 
-def _some(items: list[T]) -> Iterator[list[T]]:
+def _slices(items: list[T]) -> Iterator[list[T]]:
     """As many at a time as may be Python objects at once."""
     return (items[start : start + _ROWS] for start in range(0, len(items), _ROWS))
 

@@ -92,14 +92,14 @@ class _Step:
 
 
 @dataclass(slots=True, kw_only=True)
-class ClassicLife:
+class ClassicLifetime:
     """A classic group from one deletion or conversion to the next."""
 
     trail: PartitionHistory
     past: Predecessor | None
     """The group before, if the log contains it."""
     generation: int | None = None
-    _seats: Mapping[str, MemberRecord] = field(default_factory=dict)
+    _by_identity: Mapping[str, MemberRecord] = field(default_factory=dict)
     """Members by identity."""
     _owned: Mapping[Place, MemberRecord] = field(default_factory=dict)
     _assignor: str | None = None
@@ -121,7 +121,7 @@ class ClassicLife:
         elif after or generation > 0:
             self._rebalance(self._step(event, generation, after, assigned))
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
-        self._seats, self._owned = after, assigned
+        self._by_identity, self._owned = after, assigned
         self._since = {identity: self._since.get(identity, event.time) for identity in after}
 
     def end(self, time: int) -> Predecessor:
@@ -132,7 +132,7 @@ class ClassicLife:
         return Predecessor(
             protocol=Protocol.CLASSIC,
             epoch=generation,
-            records=self._seats,
+            records=self._by_identity,
             owned=self._owned,
             since=self._since,
             time=time,
@@ -149,7 +149,7 @@ class ClassicLife:
         past = self.past if first else None
         converted = past if past is not None and past.becomes(Protocol.CLASSIC, event.time) else None
         known = not first or past is not None or generation <= _FIRST_GENERATION
-        before = self._seats if converted is None else converted.records
+        before = self._by_identity if converted is None else converted.records
         return _Step(
             event=event,
             generation=generation,
@@ -180,7 +180,7 @@ class ClassicLife:
         causes = self._why(step)
         if causes is not self._causes:
             self._departures = self._gone(step)
-        self.trail.tell(
+        self.trail.on_rebalance(
             RebalanceRow(
                 group=step.event.group,
                 offset=step.event.offset,

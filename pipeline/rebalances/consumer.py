@@ -63,7 +63,7 @@ class _Open:
 
 
 @dataclass(slots=True, kw_only=True)
-class ConsumerLife:
+class ConsumerLifetime:
     """A consumer group from one deletion or conversion to the next."""
 
     trail: PartitionHistory
@@ -348,4 +348,4 @@ class ConsumerLife:
 
     def _report(self, opened: _Open, time: int | None) -> None:
         row = opened.row if opened.has_target else replace(opened.row, partitions=len(self._wanted))
-        self.trail.tell(replace(row, end=time))
+        self.trail.on_rebalance(replace(row, end=time))

@@ -129,10 +129,10 @@ class Predecessor:
 
 @dataclass(slots=True, kw_only=True)
 class PartitionHistory:
-    """See the module. `tell` gets the rebalances as they end."""
+    """See the module. `on_rebalance` gets the rebalances as they end."""
 
     group: str
-    tell: Callable[[RebalanceRow], None]
+    on_rebalance: Callable[[RebalanceRow], None]
     holders: Holders
     latest: dict[Place, str] = field(default_factory=dict)
     """Identities."""

@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pipeline.rebalances.classic import ClassicLife
-from pipeline.rebalances.consumer import ConsumerLife
+from pipeline.rebalances.classic import ClassicLifetime
+from pipeline.rebalances.consumer import ConsumerLifetime
 from pipeline.rebalances.events import (
     CLASSIC_GROUP,
     COLUMNS,
@@ -45,17 +45,17 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """One group. `tell` gets rebalances, `emit` spans, each as soon as it ends; `finish` reports the open ones."""
+    """One group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports the open ones."""
 
     def __init__(
         self,
         group: str,
         *,
-        tell: Callable[[RebalanceRow], None] = lambda _: None,
+        on_rebalance: Callable[[RebalanceRow], None] = lambda _: None,
         emit: Callable[[Holding], None] = lambda _: None,
     ) -> None:
-        self._trail = PartitionHistory(group=group, tell=tell, holders=Holders(group, emit))
-        self._life: ClassicLife | ConsumerLife | None = None
+        self._trail = PartitionHistory(group=group, on_rebalance=on_rebalance, holders=Holders(group, emit))
+        self._life: ClassicLifetime | ConsumerLifetime | None = None
         self._past: Predecessor | None = None
         self._last = (-1, -1)
         self._time = 0
@@ -73,7 +73,7 @@ class GroupReplay:
 
     def finish(self) -> None:
         """The log ends here."""
-        if isinstance(self._life, ConsumerLife):
+        if isinstance(self._life, ConsumerLifetime):
             self._life.finish()
         if self._life is None:
             self._trail.clear(self._time)
@@ -82,30 +82,30 @@ class GroupReplay:
     def _classic(self, event: GroupEvent) -> None:
         life = self._life
         if event.tombstone:
-            if isinstance(life, ClassicLife):
+            if isinstance(life, ClassicLifetime):
                 self._past, self._life = life.end(event.time), None
             return
-        if isinstance(life, ConsumerLife) or (
+        if isinstance(life, ConsumerLifetime) or (
             life is not None and (event.epoch or 0) < (life.generation or 0)
         ):
             self._abandon(life, event.time)
-        if not isinstance(self._life, ClassicLife):
+        if not isinstance(self._life, ClassicLifetime):
             self._begin(Protocol.CLASSIC, event.time)
-            self._life = ClassicLife(trail=self._trail, past=self._past)
+            self._life = ClassicLifetime(trail=self._trail, past=self._past)
         self._life.record(event)
 
     def _consumer(self, event: GroupEvent) -> None:
         life = self._life
-        if event.tombstone and not isinstance(life, ConsumerLife):
+        if event.tombstone and not isinstance(life, ConsumerLifetime):
             return
-        if event.tombstone and event.key_version == GROUP_EPOCH and isinstance(life, ConsumerLife):
+        if event.tombstone and event.key_version == GROUP_EPOCH and isinstance(life, ConsumerLifetime):
             self._past, self._life = life.end(event.time), None
             return
-        if isinstance(life, ClassicLife):
+        if isinstance(life, ClassicLifetime):
             self._abandon(life, event.time)
-        if not isinstance(self._life, ConsumerLife):
+        if not isinstance(self._life, ConsumerLifetime):
             self._begin(Protocol.CONSUMER, event.time)
-            self._life = ConsumerLife(trail=self._trail, past=self._past)
+            self._life = ConsumerLifetime(trail=self._trail, past=self._past)
         self._life.record(event)
 
     def _begin(self, protocol: Protocol, time: int) -> None:
@@ -114,7 +114,7 @@ class GroupReplay:
         if past is not None and not past.becomes(protocol, time):
             self._trail.clear(past.time)
 
-    def _abandon(self, life: ClassicLife | ConsumerLife, time: int) -> None:
+    def _abandon(self, life: ClassicLifetime | ConsumerLifetime, time: int) -> None:
         """Another group of the same name starts, and compaction removed the end of this one."""
         life.end(time)
         self._trail.clear(time)
@@ -171,7 +171,7 @@ def _rows(
 ) -> Iterator[Row]:
     out: list[Row] = []
 
-    def tell(row: RebalanceRow) -> None:
+    def on_rebalance(row: RebalanceRow) -> None:
         out.append(rebalance(row))
 
     def emit(row: Holding) -> None:
@@ -182,7 +182,7 @@ def _rows(
         if row["group"] != group:
             walk.finish()
             group = row["group"]
-            walk = GroupReplay(row["group"], tell=tell, emit=emit)
+            walk = GroupReplay(row["group"], on_rebalance=on_rebalance, emit=emit)
         walk.add(event_of(row))
         yield from out
         out.clear()

@@ -69,7 +69,7 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RehearsalTerms:
+class RehearsalSettings:
     """Settings of all groups: how plans to the first destination are made, and the seeds to play."""
 
     planned: AuditSettings
@@ -93,7 +93,9 @@ class Part:
     """The settings of the rehearsal."""
 
 
-def plan_rows(work: dict[str, Any], terms: RehearsalTerms, seeds_per_part: int) -> Iterator[dict[str, Any]]:
+def plan_rows(
+    work: dict[str, Any], terms: RehearsalSettings, seeds_per_part: int
+) -> Iterator[dict[str, Any]]:
     """Rows of PLANNED of a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
@@ -128,7 +130,7 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 
 
 def _planned(
-    chunk: GroupChunk, group: Group, terms: RehearsalTerms, variation: Variation, head: Mapping[str, Any]
+    chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
 ) -> Part | dict[str, Any]:
     """A playable plan, or a row of UNPLAYED."""
     settings = _varied(terms.planned, variation)

@@ -18,7 +18,7 @@ from pipeline.audit.run import Snapshots
 from pipeline.audit.snapshots import list_snapshots, snapshot_work
 from pipeline.audit.work import each_row
 from pipeline.jobs import with_progress
-from pipeline.rehearsal.play import PLANNED, PLAYED, RehearsalTerms, plan_rows, play_part
+from pipeline.rehearsal.play import PLANNED, PLAYED, RehearsalSettings, plan_rows, play_part
 from pipeline.rehearsal.schemas import CASE, FIGURES, OF_PLAN, REHEARSALS, SUMMED, TABLES
 from pipeline.replaced import check_directory, write_tables
 from pipeline.sources.filesystem import hadoop_options
@@ -48,7 +48,7 @@ class RehearsalRun:
 def rehearse_fleet(
     spark: SparkSession,
     snapshots: Snapshots,
-    terms: RehearsalTerms,
+    terms: RehearsalSettings,
     *,
     out: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,

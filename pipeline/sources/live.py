@@ -28,7 +28,7 @@ from pipeline.sources.cluster import (
     offsets_topic,
     topic_names,
 )
-from pipeline.sources.names import HEARD, collect_names, names_of
+from pipeline.sources.names import NAMES_BY_ID, collect_names, names_of
 from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _collected_names(records: DataFrame) -> dict[str, str]:
     def listen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return collect_names(plain_records(batch, source=OFFSETS_TOPIC, partition=-1) for batch in batches)
 
-    found = names_of(records.mapInArrow(listen, HEARD))
+    found = names_of(records.mapInArrow(listen, NAMES_BY_ID))
     return {format_uuid(topic_id): name for topic_id, name in found.items()}
 
 

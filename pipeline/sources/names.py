@@ -36,7 +36,7 @@ from wire.uuids import format_uuid
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-HEARD = table(("topic_id", STRING, False), ("name", STRING, False))
+NAMES_BY_ID = table(("topic_id", STRING, False), ("name", STRING, False))
 _PARTITION_METADATA_TYPE = 4
 _SHARE_STATE_TYPE = 15
 
@@ -61,12 +61,12 @@ def is_whole(known: KnownTopics) -> bool:
 
 
 def names_of(rows: DataFrame) -> dict[UUID, str]:
-    """The names in a table of `HEARD`."""
+    """The names in a table of `NAMES_BY_ID`."""
     return topic_names({row["topic_id"]: row["name"] for row in rows.distinct().collect()})
 
 
 def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
-    """The names in records, each once, as `HEARD`."""
+    """The names in records, each once, as `NAMES_BY_ID`."""
     heard: dict[UUID, str] = {}
     for raw in records:
         types = key_types(*bounds_of(raw.keys))
@@ -80,7 +80,7 @@ def collect_names(records: Iterable[RawRecords]) -> Iterator[pa.RecordBatch]:
         if new:
             yield pa.RecordBatch.from_pydict(
                 {"topic_id": [format_uuid(each) for each in new], "name": list(new.values())},
-                schema=to_arrow_schema(HEARD),
+                schema=to_arrow_schema(NAMES_BY_ID),
             )
 
 

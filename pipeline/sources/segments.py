@@ -22,7 +22,7 @@ from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_ar
 from pipeline.sources.blocks import Block, Damage, blocks_of
 from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
-from pipeline.sources.names import HEARD, collect_names, directory_names, is_whole, names_of
+from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
 from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
@@ -159,7 +159,7 @@ def _collected_names(
                 found = _found(segments[split.segment], split, options)
                 yield from collect_names(each for each in found if isinstance(each, RawRecords))
 
-    return names_of(_tasks(spark, len(tasks)).mapInArrow(listen, HEARD))
+    return names_of(_tasks(spark, len(tasks)).mapInArrow(listen, NAMES_BY_ID))
 
 
 def _read(

@@ -11,7 +11,7 @@ import pytest
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.records import JoinProtocol
 from groups.model import Client, Group, GroupState, GroupType, Member
-from groups.succession import after_load, front_of, leader_of, leads, precedes, succession
+from groups.succession import after_load, first_follower, leader_of, leads, precedes, succession
 
 
 def member(member_id: str, client_id: str | None = None, instance: str | None = None) -> Member:
@@ -159,7 +159,7 @@ def test_as_many_newcomers_come_first_as_there_are_places_in_front(size: int) ->
     seen: set[int] = set()
     for _ in range(15):
         ids = fresh_ids(rng, size)
-        found = front_of(described(broker_group(ids)))
+        found = first_follower(described(broker_group(ids)))
         assert found is not None
         assert found.bins == 16
         seen.add(found.places)
@@ -187,9 +187,9 @@ def _bin(member_id: str) -> int:
 
 
 def test_no_member_is_in_front_where_the_leader_is_not_known() -> None:
-    assert front_of(group(*in_map("a", "b", "c"))) is None
-    assert front_of(group(member("a"))) is None
-    assert front_of(group(kind=GroupType.CONSUMER)) is None
+    assert first_follower(group(*in_map("a", "b", "c"))) is None
+    assert first_follower(group(member("a"))) is None
+    assert first_follower(group(kind=GroupType.CONSUMER)) is None
 
 
 def test_a_recorded_leader_that_has_left_tells_nothing_of_who_leads_now() -> None:

@@ -25,7 +25,7 @@ from migration.model import (
     StateIn,
     Step,
     TypeIs,
-    names_of,
+    round_names,
 )
 from migration.plan_file import plan_from_data, plan_to_data
 from migration.rollout import RoundAction
@@ -89,7 +89,7 @@ class TestEveryPlan:
 
     def test_takes_every_member_once_in_a_step(self, made: Plan) -> None:
         assert made.baseline is not None
-        known = set(names_of(made.baseline.members).values())
+        known = set(round_names(made.baseline.members).values())
         for step in made.steps:
             taken = list(chain.from_iterable(step.rounds))
             assert len(set(taken)) == len(taken)

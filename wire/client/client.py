@@ -444,10 +444,10 @@ class KafkaClient:
         self, place: Address, turn: int, failed: list[Address], deadline: Deadline
     ) -> Steps[Connection]:
         """Open a connection after the attempts before it failed or stayed silent for a while."""
-        own_turn = deadline.sooner(turn * _STAGGER_MS)
+        own_turn = deadline.within(turn * _STAGGER_MS)
         while len(failed) < turn and own_turn.remaining_ms():
             try:
-                yield SocketWait(None, 0, own_turn.sooner(_POLL_MS))
+                yield SocketWait(None, 0, own_turn.within(_POLL_MS))
             except Expired:
                 continue
         connection = self.connection(place)

@@ -120,7 +120,7 @@ class Connection:
         if self._silence is not None and self._silence[1].remaining_ms():
             raise self._silence[0]
         began = time.monotonic()
-        limit = deadline.sooner(self._settings.connection_setup_timeout_ms)
+        limit = deadline.within(self._settings.connection_setup_timeout_ms)
         try:
             self._transport = yield from self._connected(limit)
             yield from self._learn_versions(deadline)
@@ -242,7 +242,7 @@ class Connection:
             frame(self._encoded(api, version, request, (first + number) % 2**31))
             for number, request in enumerate(requests)
         )
-        limit = deadline.sooner(limit_ms or self._settings.request_timeout_ms)
+        limit = deadline.within(limit_ms or self._settings.request_timeout_ms)
         activity = f"waiting for the answer to {api.name}"
         answers = yield from self._transport.converse(data, len(requests), limit, activity)
         if len(answers) > len(requests):
@@ -424,7 +424,7 @@ def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
     candidates = _resolve(address)
     last: NotConnected | RequestTimedOut | None = None
     for index, (family, sockaddr) in enumerate(candidates):
-        share = deadline.sooner(deadline.remaining_ms() / (len(candidates) - index))
+        share = deadline.within(deadline.remaining_ms() / (len(candidates) - index))
         try:
             return (yield from _connect_one(address, family, sockaddr, share))
         except (NotConnected, RequestTimedOut) as error:

@@ -86,12 +86,12 @@ def _not_offered(settings: ConnectionSettings, offered: Sequence[str]) -> str:
 def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline) -> Exchange:
     """Start the mechanism of `settings`, with the broker at `address`.
 
-    :raises UnsupportedMechanism: see `why_not_spoken`; or packages are not installed
+    :raises UnsupportedMechanism: see `why_unsupported`; or packages are not installed
     :raises AuthenticationFailed: user name or password are missing, there is no token, or (SCRAM) the broker does not
         know the password
     :raises Unreachable: the source of the token does not answer
     """
-    why_not = why_not_spoken(settings)
+    why_not = why_unsupported(settings)
     if why_not is not None:
         raise UnsupportedMechanism(why_not)
     if settings.oauth is not None:
@@ -109,7 +109,7 @@ def exchange(address: Address, settings: ConnectionSettings, deadline: Deadline)
     return _WITH_PASSWORD[mechanism](settings.sasl_username, settings.sasl_password.reveal(), mechanism)
 
 
-def why_not_spoken(settings: ConnectionSettings) -> str | None:
+def why_unsupported(settings: ConnectionSettings) -> str | None:
     """Why this client does not support the mechanism of `settings`, and what to do; None: it does.
 
     It supports PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI if the extra ``kerberos`` is installed, and OAUTHBEARER

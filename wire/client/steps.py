@@ -30,7 +30,7 @@ class Deadline:
         """Milliseconds left, 0 when the time is up."""
         return max(0.0, (self._at - time.monotonic()) * 1000)
 
-    def sooner(self, timeout_ms: float) -> "Deadline":
+    def within(self, timeout_ms: float) -> "Deadline":
         """A deadline `timeout_ms` from now, or this one if that comes first."""
         return Deadline(min(timeout_ms, self.remaining_ms()))
 

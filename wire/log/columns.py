@@ -234,7 +234,7 @@ def _fields(batches: Batches, data: bytes, starts: Ints, ends: Ints, batch_of: I
     value_start, value_end, position = _read_bytes(octets, position)
     header_counts, position = read_ints(octets, position)
     for lane in np.flatnonzero(header_counts).tolist():
-        position[lane] = _behind_headers(
+        position[lane] = _after_headers(
             data, lane, int(header_counts[lane]), int(position[lane]), int(ends[lane])
         )
     _check(position == ends)
@@ -258,7 +258,7 @@ def _read_bytes(octets: Octets, position: Ints) -> tuple[Ints, Ints, Ints]:
     return start, np.where(lengths < 0, NULL, after), after
 
 
-def _behind_headers(data: bytes, lane: int, count: int, position: int, end: int) -> int:
+def _after_headers(data: bytes, lane: int, count: int, position: int, end: int) -> int:
     if not 0 <= 2 * count <= end - position:
         raise BadVarint(lane)
     try:

@@ -115,19 +115,20 @@ class _Reader:
             raise self._error(
                 entries["properties"].key.span, "properties need a bootstrap_server in the same context."
             )
-        said: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
-        return Context(name=entry.name, line=entry.key.span.line, kind=kind, **said)
+        given: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
+        return Context(name=entry.name, line=entry.key.span.line, kind=kind, **given)
 
     def _kind(self, entry: MappingEntry, entries: dict[str, MappingEntry]) -> SourceKind:
-        said = [name for name in entries if name in _KINDS]
-        kinds = {_KINDS[name] for name in said}
+        given = [name for name in entries if name in _KINDS]
+        kinds = {_KINDS[name] for name in given}
         if len(kinds) > 1:
-            other = next(name for name in said if _KINDS[name] is not _KINDS[said[0]])
+            other = next(name for name in given if _KINDS[name] is not _KINDS[given[0]])
             raise self._error(
-                entries[other].key.span, f"{said[0]} and {other} name different sources; a context names one."
+                entries[other].key.span,
+                f"{given[0]} and {other} name different sources; a context names one.",
             )
-        if not kinds or not set(said) - {"as_of", "topics", "cluster_id", "properties"}:
-            span = entries[said[0]].key.span if said else entry.key.span
+        if not kinds or not set(given) - {"as_of", "topics", "cluster_id", "properties"}:
+            span = entries[given[0]].key.span if given else entry.key.span
             wanted = "log_dirs" if kinds == {SourceKind.LOG} else "bootstrap_server" if kinds else _NAMING
             raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
         return kinds.pop()

@@ -92,11 +92,11 @@ def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) ->
     options = _sourced(options)
     if timeout_is_typed:
         return replace(options, timeout_is_chosen=True)
-    said = _variable(TIMEOUT_VARIABLE)
-    if said is not None:
-        if not (said.isascii() and said.isdigit() and 0 < len(said) < 11 and int(said) > 0):
-            raise UsageError(f"{TIMEOUT_VARIABLE}: {said!r} is not a positive number of milliseconds")
-        return replace(options, timeout_ms=int(said), timeout_is_chosen=True)
+    given = _variable(TIMEOUT_VARIABLE)
+    if given is not None:
+        if not (given.isascii() and given.isdigit() and 0 < len(given) < 11 and int(given) > 0):
+            raise UsageError(f"{TIMEOUT_VARIABLE}: {given!r} is not a positive number of milliseconds")
+        return replace(options, timeout_ms=int(given), timeout_is_chosen=True)
     context = None if options.place is None else options.place.context
     if context is not None and context.timeout_ms is not None:
         return replace(options, timeout_ms=context.timeout_ms, timeout_is_chosen=True)
@@ -113,18 +113,18 @@ def _sourced(options: SourceOptions) -> SourceOptions:
         return _in_context(options, _named(options.context, "--context"), "--context", is_typed=True)
     if typed:
         return _with_environment(options)
-    said = source_variables()
-    clashing = [name for name in said if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in said)]
+    given = source_variables()
+    clashing = [name for name in given if not (name == CONFIG_VARIABLE and SERVER_VARIABLE in given)]
     if len(clashing) > 1:
         raise UsageError(
             f"{' and '.join(clashing)} are both set, and name different sources; unset one, or name a source "
             "on the command line"
         )
-    if CONTEXT_VARIABLE in said:
-        found = _named(said[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
+    if CONTEXT_VARIABLE in given:
+        found = _named(given[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
         return _in_context(options, found, CONTEXT_VARIABLE, is_typed=False)
-    if said:
-        return _from_environment(options, said)
+    if given:
+        return _from_environment(options, given)
     return _current(options)
 
 
@@ -158,16 +158,16 @@ def _with_environment(options: SourceOptions) -> SourceOptions:
     return _from_environment(options, {SERVER_VARIABLE: server})
 
 
-def _from_environment(options: SourceOptions, said: Mapping[str, str]) -> SourceOptions:
-    if SNAPSHOT_VARIABLE in said:
-        file = Path(said[SNAPSHOT_VARIABLE])
+def _from_environment(options: SourceOptions, given: Mapping[str, str]) -> SourceOptions:
+    if SNAPSHOT_VARIABLE in given:
+        file = Path(given[SNAPSHOT_VARIABLE])
         return replace(
             options,
             snapshot=file,
             place=SourceOrigin(where=str(file), named_by=SNAPSHOT_VARIABLE, is_typed=False),
         )
-    config = options.command_config or (Path(said[CONFIG_VARIABLE]) if CONFIG_VARIABLE in said else None)
-    server = said.get(SERVER_VARIABLE)
+    config = options.command_config or (Path(given[CONFIG_VARIABLE]) if CONFIG_VARIABLE in given else None)
+    server = given.get(SERVER_VARIABLE)
     where = server or f"the bootstrap.servers of {config}"
     by = SERVER_VARIABLE if server else CONFIG_VARIABLE
     place = SourceOrigin(where=where, named_by=by, is_typed=False)
@@ -198,19 +198,19 @@ def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
     """The context of this name; UsageError with the closest name if there is none."""
-    said = f"{named_by}: " if named_by else ""
+    given = f"{named_by}: " if named_by else ""
     if contexts is None:
         from cli.sources.contexts.file import config_path
 
         raise UsageError(
-            f"{said}there is no context {name!r}: {config_path() or 'a configuration file'} does not exist; "
+            f"{given}there is no context {name!r}: {config_path() or 'a configuration file'} does not exist; "
             "`kohort context add` creates it"
         )
     if name not in contexts.by_name:
         from cli.sources.contexts.read import listed_names, suggestion
 
         hint = suggestion(name, contexts.by_name) or f". It contains {listed_names(contexts.by_name)}."
-        raise UsageError(f"{said}there is no context {name!r} in {contexts.path}{hint}")
+        raise UsageError(f"{given}there is no context {name!r} in {contexts.path}{hint}")
     return contexts, contexts.by_name[name]
 
 
@@ -238,13 +238,13 @@ def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> Outpu
     if typed("output"):
         return output
     chosen = None if source.place is None or source.place.context is None else source.place.context.output
-    said = _variable(OUTPUT_VARIABLE)
-    if said is not None:
+    given = _variable(OUTPUT_VARIABLE)
+    if given is not None:
         try:
-            chosen = OutputFormat(said)
+            chosen = OutputFormat(given)
         except ValueError:
             names = ", ".join(each.value for each in OutputFormat)
-            raise UsageError(f"{OUTPUT_VARIABLE}: {said!r} is not one of {names}") from None
+            raise UsageError(f"{OUTPUT_VARIABLE}: {given!r} is not one of {names}") from None
     arranged = any(typed(name) for name in ("columns", "sort", "no_header"))
     if chosen is None or (arranged and chosen in FOR_PROGRAMS):
         return output

@@ -34,7 +34,7 @@ from cli.verbs.offsets.notices import notify_new_groups, notify_redelivery
 from groups.model import NOTHING_COMMITTED, Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
-from groups.offsets.scenarios import Scenario, ToMoment, name_of
+from groups.offsets.scenarios import Scenario, ToTime, name_of
 
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
 _HELD = "its other changes are skipped: a group is changed completely or not at all"
@@ -312,13 +312,13 @@ def _offsets(
             *(problem for problem in topics.problems if not problem.topics),
             *(problem for part in parts for problem in part.problems),
         )
-        plan = plan_reset(group, ToMoment(0), (), Positions(), exists=found.exists(group), problems=problems)
+        plan = plan_reset(group, ToTime(0), (), Positions(), exists=found.exists(group), problems=problems)
         plans.append(replace(plan, changes=tuple(changes), refusals=plan.refusals if changes else ()))
     return tuple(plans)
 
 
 def _moment(scenario: Scenario) -> int | None:
-    return scenario.at_ms if isinstance(scenario, ToMoment) else None
+    return scenario.at_ms if isinstance(scenario, ToTime) else None
 
 
 def _positions(

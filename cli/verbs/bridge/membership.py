@@ -68,12 +68,12 @@ _NODE = 0
 _STOPPED, _ASKED = "stopped", "asked"
 
 
-class Lost(Exception):
+class MembershipLost(Exception):
     """The bridge cannot stay a member; the message contains the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class MembershipState:
     """The state of the membership at a moment."""
 
     member: str | None = None
@@ -93,8 +93,8 @@ class Membership:
         self, settings: ConnectionSettings, group: str, assignor: str, wants: Callable[[str], bool]
     ) -> None:
         """`wants`: whether the place of an id will do."""
-        self._standing = Standing()
-        self._mistake: Exception | None = None
+        self._standing = MembershipState()
+        self._exception: Exception | None = None
         self._settings = replace(settings, client_id=BRIDGE)
         self._group, self._wants = group, wants
         self._ids: set[str] = set()
@@ -130,10 +130,10 @@ class Membership:
         )
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> MembershipState:
         """Now. :raises Exception: an unexpected one that stopped the thread"""
-        if self._mistake is not None:
-            raise self._mistake
+        if self._exception is not None:
+            raise self._exception
         return self._standing
 
     def start(self) -> None:
@@ -169,11 +169,11 @@ class Membership:
                     self._member.wake(_now_ms())
         except _Stopped:
             return
-        except (Lost, WireError) as error:
+        except (MembershipLost, WireError) as error:
             self._standing = replace(self._standing, lost=str(error))
         except Exception as error:
             # A bug of Kohort: it is raised to the next reader of `standing`, and reported as any other.
-            self._mistake = error
+            self._exception = error
 
     def _pause(self) -> None:
         due_ms = self._member.next_deadline()
@@ -191,11 +191,11 @@ class Membership:
                     case Callback():
                         self._member.called_back(_now_ms(), threw=False)
                     case Raised():
-                        raise Lost(": ".join(filter(None, (output.error, output.message))))
+                        raise MembershipLost(": ".join(filter(None, (output.error, output.message))))
                     case _:
                         pass
         if self._member.is_settled:
-            self._standing = Standing(
+            self._standing = MembershipState(
                 member=self._member.member_id, leader=self._leader, withheld=self._withheld
             )
 
@@ -209,12 +209,12 @@ class Membership:
                 return self._sync(request)
             case Heartbeat() as request:
                 return self._beat(request)
-        raise Lost(f"{type(send.request).__name__} is not sent by a bridge")
+        raise MembershipLost(f"{type(send.request).__name__} is not sent by a bridge")
 
     def _find_coordinator(self) -> int:
         answers = self._client.find_coordinators([self._group])
         if self._group in answers.failed:
-            raise Lost(answers.failed[self._group].message)
+            raise MembershipLost(answers.failed[self._group].message)
         self._coordinator = answers.found[self._group]
         return _NODE
 
@@ -222,7 +222,7 @@ class Membership:
         if request.member:
             return self._joined(request)
         if self._standing.member is not None:
-            raise Lost(
+            raise MembershipLost(
                 "the coordinator no longer knows the bridge: its session has expired, or it was removed"
             )
         unwanted: list[str] = []
@@ -230,7 +230,9 @@ class Membership:
         while answer.error is ErrorCode.MEMBER_ID_REQUIRED and not self._wants(answer.member):
             unwanted.append(answer.member)
             if len(unwanted) == MOST_IDS:
-                raise Lost(f"none of {MOST_IDS} ids comes first in the broker's order of succession")
+                raise MembershipLost(
+                    f"none of {MOST_IDS} ids comes first in the broker's order of succession"
+                )
             if self._stopping.is_set():
                 raise _Stopped
             answer = self._joined(request)
@@ -297,7 +299,9 @@ class Membership:
         response = self._ask(SYNC_GROUP, fields, is_held_back=True)
         count = _count(response.assignment)
         if count:
-            raise Lost(f"the leader has assigned {count} partitions to it, and it does not accept any")
+            raise MembershipLost(
+                f"the leader has assigned {count} partitions to it, and it does not accept any"
+            )
         return SyncGroupAnswer(error=_code(response.error_code), assignment=response.assignment)
 
     def _beat(self, request: Heartbeat) -> HeartbeatAnswer:
@@ -312,7 +316,7 @@ class Membership:
     @property
     def _where(self) -> Address:
         if self._coordinator is None:
-            raise Lost("no coordinator is known")
+            raise MembershipLost("no coordinator is known")
         return self._coordinator
 
     def _ask(self, api: Api, asked: Request, *, is_held_back: bool) -> Any:
@@ -401,7 +405,7 @@ def _count(assignment: bytes) -> int:
     try:
         partitions = read_assignment(assignment).partitions if assignment else {}
     except DecodeError as error:
-        raise Lost(f"the leader's assignment cannot be read: {error}") from None
+        raise MembershipLost(f"the leader's assignment cannot be read: {error}") from None
     return sum(map(len, partitions.values()))
 
 
@@ -409,7 +413,7 @@ def _image(metadata: ClusterMetadata) -> TopicImage:
     """:raises Lost: a topic that exists cannot be read, and its owners would lose it"""
     for topic, failure in metadata.failed.items():
         if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            raise Lost(f"the topic {topic} of the group cannot be read: {failure.message}")
+            raise MembershipLost(f"the topic {topic} of the group cannot be read: {failure.message}")
     racks = {broker.node_id: broker.rack for broker in metadata.brokers}
     return TopicImage.of(
         TopicInfo(
@@ -431,7 +435,9 @@ def _code(number: int) -> ErrorCode:
     try:
         return ErrorCode(number)
     except ValueError:
-        raise Lost(f"the coordinator answered {error_name(number)}, which Kohort does not know") from None
+        raise MembershipLost(
+            f"the coordinator answered {error_name(number)}, which Kohort does not know"
+        ) from None
 
 
 def _now_ms() -> int:

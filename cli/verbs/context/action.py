@@ -214,7 +214,7 @@ def _value(option: str, key: str, value: str) -> Fragment:
 
 def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[str, Fragment]:
     """The entry of the file, with absolute paths."""
-    said: dict[str, Fragment | None] = {
+    fragments: dict[str, Fragment | None] = {
         "bootstrap_server": options.bootstrap_server,
         "command_config": _path(options.command_config),
         "cluster_id": options.cluster_id,
@@ -228,7 +228,7 @@ def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[
         "output": None if options.output is None else options.output.value,
         "protected": "true" if options.protected else None,
     }
-    return {key: value for key, value in said.items() if value is not None}
+    return {key: value for key, value in fragments.items() if value is not None}
 
 
 def _path(path: Path | None) -> str | None:

@@ -11,7 +11,7 @@ from cli.counts import counted
 from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from cli.sources.writer import ClusterWriter
 from cli.unused import LAST_USE, last_use_cells, last_use_data
 from cli.verbs.internal_topics import (
@@ -106,7 +106,7 @@ def _offsets(group: Group) -> int | None:
 
 def plan_group_deletions(
     source: Source,
-    read: Read[Group],
+    read: ReadResult[Group],
     topics: InternalTopicOptions,
     *,
     with_last_use: bool = False,

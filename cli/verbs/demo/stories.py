@@ -7,8 +7,8 @@ fraud            the consumer protocol from the beginning: deployments, a crash
 legacy-etl       one member in a loop of restarts, and offsets that were set back
 nightly-report   a member that joins every night and leaves again, and offsets that an operator set back
 
-Each is played by the simulation (`cli.verbs.demo.stage`). Members are named by their place in the sample: `0` is a
-process of earlier days, `now 0` the one in the sample, with its id.
+Each is played by the simulation (`cli.verbs.demo.simulated_group`). Members are named by their place in the sample: `0`
+is a process of earlier days, `now 0` the one in the sample, with its id.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from cli.verbs.demo.stage import Stage
+from cli.verbs.demo.simulated_group import SimulatedGroup
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.records import (
     ClassicGroupRecord,
@@ -72,10 +72,10 @@ class Story:
     """Generation or group epoch, without members, at the start of the story."""
     assignor: str = ""
     """Assignors of its classic members; empty if all use the consumer protocol."""
-    play: Callable[[Stage, Calendar], None]
+    play: Callable[[SimulatedGroup, Calendar], None]
 
 
-def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Stage:
+def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> SimulatedGroup:
     """A story, played to its end. The same for the same time."""
     calendar = Calendar(now_ms=now_ms)
     start_ms, offsets = calendar.ago(DAYS), group.offsets or {}
@@ -107,9 +107,9 @@ def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> Stage:
         },
         clients={name: _client(group, name) for name in members},
     )
-    stage = Stage(group.id, scenario, beginning, {name: each.id for name, each in now.items()})
-    story.play(stage, calendar)
-    return stage
+    simulated = SimulatedGroup(group.id, scenario, beginning, {name: each.id for name, each in now.items()})
+    story.play(simulated, calendar)
+    return simulated
 
 
 def _now(place: int) -> str:
@@ -141,82 +141,82 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
     return (ClassicGroupRecord(group=GROUP, value=value),)
 
 
-def _deploy(stage: Stage, *places: int, is_last: bool = False) -> None:
+def _deploy(simulated: SimulatedGroup, *places: int, is_last: bool = False) -> None:
     """Restart the members, one after the other."""
     for place in places:
-        stage.restart(str(place), _now(place) if is_last else str(place))
-        stage.run(_WATCHED_S)
+        simulated.restart(str(place), _now(place) if is_last else str(place))
+        simulated.run(_WATCHED_S)
 
 
-def _billing(stage: Stage, calendar: Calendar) -> None:
-    stage.join("0", "1", "2")
-    stage.live(calendar.ago(5.3), HOUR_MS)
-    _deploy(stage, 0, 1, 2)
-    stage.live(calendar.ago(4.1), HOUR_MS)
-    stage.crash("1")
-    stage.join("1")
-    stage.live(calendar.ago(2.6), HOUR_MS)
-    stage.join("3")
-    stage.live(calendar.ago(1.6), HOUR_MS)
-    stage.leave("3")
-    stage.live(calendar.last_ms - 10 * MINUTE_MS, HOUR_MS)
-    _deploy(stage, 0, 1, is_last=True)
-    stage.leave("2")
+def _billing(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.join("0", "1", "2")
+    simulated.live(calendar.ago(5.3), HOUR_MS)
+    _deploy(simulated, 0, 1, 2)
+    simulated.live(calendar.ago(4.1), HOUR_MS)
+    simulated.crash("1")
+    simulated.join("1")
+    simulated.live(calendar.ago(2.6), HOUR_MS)
+    simulated.join("3")
+    simulated.live(calendar.ago(1.6), HOUR_MS)
+    simulated.leave("3")
+    simulated.live(calendar.last_ms - 10 * MINUTE_MS, HOUR_MS)
+    _deploy(simulated, 0, 1, is_last=True)
+    simulated.leave("2")
 
 
-def _clickstream(stage: Stage, calendar: Calendar) -> None:
-    stage.join("now 0", "now 1", "2")
-    stage.live(calendar.ago(4.2), HOUR_MS)
-    stage.live(calendar.ago(3.2), HOUR_MS, silent="2")
-    stage.crash("2")
-    stage.join("2")
-    stage.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
-    stage.leave("2")
+def _clickstream(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.join("now 0", "now 1", "2")
+    simulated.live(calendar.ago(4.2), HOUR_MS)
+    simulated.live(calendar.ago(3.2), HOUR_MS, silent="2")
+    simulated.crash("2")
+    simulated.join("2")
+    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.leave("2")
 
 
-def _checkout(stage: Stage, calendar: Calendar) -> None:
-    stage.join("now 0", "1", "2")
+def _checkout(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.join("now 0", "1", "2")
     for days in (5.5, 4.5, 3.5):
-        stage.live(calendar.ago(days), HOUR_MS)
-        _deploy(stage, 1, 2)
-    stage.live(calendar.ago(0.9), HOUR_MS)
-    stage.restart("1", "now 1")
-    stage.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
-    stage.leave("2")
+        simulated.live(calendar.ago(days), HOUR_MS)
+        _deploy(simulated, 1, 2)
+    simulated.live(calendar.ago(0.9), HOUR_MS)
+    simulated.restart("1", "now 1")
+    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.leave("2")
 
 
-def _fraud(stage: Stage, calendar: Calendar) -> None:
-    stage.join("0", "1")
-    stage.live(calendar.ago(3.4), HOUR_MS)
-    stage.crash("0")
-    stage.join("now 0")
-    stage.live(calendar.ago(1.4), HOUR_MS)
-    stage.restart("1", "now 1")
-    stage.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+def _fraud(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.join("0", "1")
+    simulated.live(calendar.ago(3.4), HOUR_MS)
+    simulated.crash("0")
+    simulated.join("now 0")
+    simulated.live(calendar.ago(1.4), HOUR_MS)
+    simulated.restart("1", "now 1")
+    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
 
 
-def _legacy_etl(stage: Stage, calendar: Calendar) -> None:
-    stage.join("0")
-    stage.live(calendar.ago(3.1), HOUR_MS)
+def _legacy_etl(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.join("0")
+    simulated.live(calendar.ago(3.1), HOUR_MS)
     for _ in range(23):
-        stage.restart("0", "0")
-    stage.leave("0")
-    stage.set_back(_OPERATOR, 400)
-    stage.join("0")
-    stage.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
-    stage.leave("0")
+        simulated.restart("0", "0")
+    simulated.leave("0")
+    simulated.set_back(_OPERATOR, 400)
+    simulated.join("0")
+    simulated.live(calendar.last_ms - MINUTE_MS, HOUR_MS)
+    simulated.leave("0")
 
 
-def _nightly_report(stage: Stage, calendar: Calendar) -> None:
-    stage.set_back(_OPERATOR, 0)  # a group without members and offsets would be deleted
+def _nightly_report(simulated: SimulatedGroup, calendar: Calendar) -> None:
+    simulated.set_back(_OPERATOR, 0)  # a group without members and offsets would be deleted
     for night in range(DAYS):
-        stage.live(calendar.ago(DAYS - 1 - night + 0.04), DAY_MS)
+        simulated.live(calendar.ago(DAYS - 1 - night + 0.04), DAY_MS)
         if night == 3:
-            stage.set_back(_OPERATOR, 1_500)
-        stage.join("0")
-        stage.live(stage.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS)
+            simulated.set_back(_OPERATOR, 1_500)
+        simulated.join("0")
+        simulated.live(simulated.now_ms + 20 * MINUTE_MS, 5 * MINUTE_MS)
         if night < DAYS - 1:
-            stage.leave("0")
+            simulated.leave("0")
 
 
 STORIES: Mapping[str, Story] = {

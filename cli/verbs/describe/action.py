@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from cli.render.document import Document
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from cli.verbs.describe.offsets import OffsetsView
 from cli.verbs.describe.view import DescribeMode, describe_document
 from groups.lag import partition_lags, topics_with_offsets
@@ -16,7 +16,7 @@ from groups.model import Group, GroupType, Topic
 
 def offsets_document(
     source: Source,
-    described: Read[Group],
+    described: ReadResult[Group],
     *,
     lag_time: bool,
     last_commit: bool,
@@ -37,7 +37,7 @@ def offsets_document(
     if last_commit:
         timed = source.with_commit_times(groups)
         groups, problems = timed.items, problems + timed.problems
-        remarks += _untimed(groups, any_problem=bool(timed.problems))
+        remarks += _missing_commit_times(groups, any_problem=bool(timed.problems))
     if lag_time:
         records = source.record_times(_unread(groups, topics))
         times, problems = records.times, problems + records.problems
@@ -76,7 +76,7 @@ def _unread(
     return offsets
 
 
-def _untimed(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
+def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
     """A remark on missing times of commits that no problem explains."""
     share = [group.id for group in groups if group.type is GroupType.SHARE]
     remarks = tuple(

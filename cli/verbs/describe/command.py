@@ -14,7 +14,7 @@ from groups.listing import GroupState
 
 if TYPE_CHECKING:
     from cli.render.document import Document
-    from cli.sources.source import Read, Source
+    from cli.sources.source import ReadResult, Source
     from groups.model import Group
 
 
@@ -128,7 +128,7 @@ def describe(
             document = with_operations(document, described.items, operations)
         return replace(document, more="" if verbose else VERBOSE)
 
-    def document_of(groups: Source, described: Read[Group]) -> Document:
+    def document_of(groups: Source, described: ReadResult[Group]) -> Document:
         if mode is DescribeMode.OFFSETS:
             return offsets_document(
                 groups,

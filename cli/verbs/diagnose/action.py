@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
-from cli.selection import choose_groups, is_live, opened, without_vanished
+from cli.selection import choose_groups, is_live, opened, without_deleted_groups
 from cli.sources.source import Source
 from cli.times import parse_moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
@@ -53,7 +53,7 @@ def diagnose_chosen(
                 )
     if options.log_dirs and for_ms is not None:
         observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
-    unread = without_vanished(observations[-1].problems, named=bool(selection.groups))
+    unread = without_deleted_groups(observations[-1].problems, named=bool(selection.groups))
     found = _judged(names, observations, thresholds)
     explained = {each.group for each in found if not any(each.group in one.groups for one in observations)}
     found = [each for each in found if each.findings or each.group in observations[-1].groups]

@@ -12,7 +12,7 @@ from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields,
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.times import format_moment
-from groups.diagnosis.case import first_of
+from groups.diagnosis.case import list_names
 from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
@@ -94,7 +94,7 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
             ("VERDICT", lambda each: each.verdict.value),
             ("##ERRORS", lambda each: _count(each, Level.ERROR)),
             ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
-            ("FINDINGS", lambda each: first_of(_rules(each))),
+            ("FINDINGS", lambda each: list_names(_rules(each))),
         )
     for each in found if verbose else shown:
         if each.findings:

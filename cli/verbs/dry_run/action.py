@@ -53,7 +53,7 @@ def carry_out(
     _check(groups, request)
     meant: list[Group] = []
     for group in groups:
-        why_not = inapplicable(group, request) if not side_by_side else _never(group, request)
+        why_not = inapplicable(group, request) if not side_by_side else _why_inapplicable(group, request)
         if why_not and not named:
             notice(f"{group.id} is skipped: {why_not}")
         else:
@@ -71,7 +71,7 @@ def carry_out(
         raise UsageError(str(error)) from None
 
 
-def _never(group: Group, request: DryRunRequest) -> str | None:
+def _why_inapplicable(group: Group, request: DryRunRequest) -> str | None:
     """Like inapplicable, for a group that is tried under its own assignor and under others."""
     return inapplicable(group, replace(request, assignor=request.assignor or "range"))
 

@@ -13,7 +13,7 @@ from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from groups.dry_run import DryRun
 from groups.model import Problem
-from migration.model import first_of
+from migration.model import list_names
 
 MOST_NAMED = 5
 """Members named in a sentence."""
@@ -110,7 +110,7 @@ def _summary(run: DryRun) -> str:
     if run.leader is not None and run.leader.known_by != "asked for":
         sentences.append(f"The leader is assumed to be {run.leader.library.value} ({run.leader.known_by}).")
     if run.leader is not None:
-        sentences += _how(run)
+        sentences += _procedure_lines(run)
     if run.failure:
         sentences.append(f"Then the real assignor would fail: {run.failure}.")
     elif not run.rests:
@@ -118,14 +118,14 @@ def _summary(run: DryRun) -> str:
     return " ".join(sentences)
 
 
-def _how(run: DryRun) -> Iterator[str]:
+def _procedure_lines(run: DryRun) -> Iterator[str]:
     """How partitions change hands; what is assumed of members whose lists are not known."""
     if run.procedure is Procedure.EAGER:
         yield "Every member revokes all its partitions first."
         return
     yield "Members keep the partitions that do not move."
     if run.eager_members:
-        named = first_of(run.eager_members, MOST_NAMED)
+        named = list_names(run.eager_members, MOST_NAMED)
         yield f"Members that also list an eager assignor revoke all their partitions first: {named}."
     if run.unknown_lists:
         yield (

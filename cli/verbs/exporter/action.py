@@ -96,7 +96,7 @@ class _Poller:
         self._opened, self._scope = opened, scope
         self._times = LagTimes()
         self._groups: frozenset[str] | None = None
-        self._said: frozenset[str] = frozenset()
+        self._reported: frozenset[str] = frozenset()
 
     def poll(self) -> None:
         """:raises WireError: nothing can be read :raises CommandError: likewise"""
@@ -108,7 +108,7 @@ class _Poller:
             self.cache.put(reading, started)
         self._opened.print_notices()
         self._groups = frozenset(reading.groups)
-        self._say([_line(each) for each in reading.problems])
+        self._report_new([_line(each) for each in reading.problems])
 
     def poll_or_wait(self) -> None:
         """A cluster that does not answer is polled again at the next interval; a permanent error stops the first poll.
@@ -122,18 +122,18 @@ class _Poller:
                 raise
             self._opened.close()
             self.cache.fail()
-            self._say([f"{str(error).rstrip('.')}; the next poll tries again"])
+            self._report_new([f"{str(error).rstrip('.')}; the next poll tries again"])
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _report_new(self, lines: Sequence[str]) -> None:
         """Print lines that were not printed at the previous poll."""
-        new = [line for line in dict.fromkeys(lines) if line not in self._said]
+        new = [line for line in dict.fromkeys(lines) if line not in self._reported]
         for line in new[:SHOWN_PROBLEMS]:
             notice(line)
         if len(new) > SHOWN_PROBLEMS:
             notice(f"and {counted(len(new) - SHOWN_PROBLEMS, 'problem')} more")
-        if self._said and not lines:
+        if self._reported and not lines:
             notice("everything can be read again")
-        self._said = frozenset(lines)
+        self._reported = frozenset(lines)
 
 
 @contextmanager
@@ -205,7 +205,7 @@ def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
     place = guard.place
     try:
         server = WebServer(
-            place.host, place.port, Site(cache=cache, login=guard.login, said=notice), lambda: guard.tls
+            place.host, place.port, Site(cache=cache, login=guard.login, report=notice), lambda: guard.tls
         )
     except OSError as error:
         raise CannotListen(Address(place.host, place.port), error) from None

@@ -30,7 +30,7 @@ class Guard:
     _settings: TlsSettings | None = None
     _loaded: object = None
 
-    def renew(self, said: Callable[[str], object]) -> None:
+    def renew(self, report: Callable[[str], object]) -> None:
         """Load replaced TLS files; existing connections keep the previous ones."""
         if self._settings is None or (found := _stamp(self._settings)) == self._loaded:
             return
@@ -38,7 +38,7 @@ class Guard:
         try:
             self.tls = _context(self._settings)
         except TlsFailed as error:
-            said(f"the previous certificate is still used: {error}")
+            report(f"the previous certificate is still used: {error}")
 
 
 def guarded(options: ExporterOptions, listen: str) -> Guard:

@@ -98,7 +98,7 @@ class Site:
 
     cache: FigureCache
     login: Login
-    said: Callable[[str], object]
+    report: Callable[[str], object]
     """Called with a line for each internal error."""
 
 
@@ -143,7 +143,7 @@ class WebServer(ThreadingHTTPServer):
         """Closed connections and other protocols are not reported."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
-            self.site.said(f"a scrape failed: {type(error).__name__}: {error}")
+            self.site.report(f"a scrape failed: {type(error).__name__}: {error}")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return self.server.site.login.allows(self.headers.get("Authorization", ""), shown)
         except (OSError, ValueError) as error:
-            self.server.site.said(f"--token-file cannot be read: {reason(error)}")
+            self.server.site.report(f"--token-file cannot be read: {reason(error)}")
             return False
 
     def _healthy(self) -> None:

@@ -47,15 +47,15 @@ class FollowRequest:
         return checkpoint
 
 
-def carry_out(request: FollowRequest, options: SparkOptions, tell: Callable[[Followed], None]) -> None:
-    """Follow the topic until its end, the time is up, or Ctrl-C; `tell` is called here for each run.
+def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[Followed], None]) -> None:
+    """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called here for each run.
 
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
     :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
     """
     checkpoint = request.kept
     with FleetProgress(quiet=options.verbose) as progress:
-        reporter = _RunReporter(tell, progress)
+        reporter = _RunReporter(report, progress)
         try:
             _follow(request, options, checkpoint, reporter, progress)
         except KeyboardInterrupt:
@@ -106,8 +106,8 @@ def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
 class _RunReporter:
     """Reports runs, each with its additions to the previous one."""
 
-    def __init__(self, tell: Callable[[Followed], None], progress: FleetProgress) -> None:
-        self._tell, self._progress = tell, progress
+    def __init__(self, report: Callable[[Followed], None], progress: FleetProgress) -> None:
+        self._report, self._progress = report, progress
         self._rebalances: int | None = None
         self.is_anything = False
 
@@ -115,7 +115,7 @@ class _RunReporter:
         rebalances = run.tables["rebalances"].rows
         before, self._rebalances = self._rebalances, rebalances
         with self._progress.hidden():
-            self._tell(
+            self._report(
                 Followed(
                     at_ms=time.time_ns() // 1_000_000,
                     out=run.out,

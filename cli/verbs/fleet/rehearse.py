@@ -78,9 +78,9 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
     settings = settings_of(options, input_bytes=0)
     with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, Snapshots
-        from pipeline.rehearsal import RehearsalTerms, Variation, rehearse_fleet
+        from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
 
-        terms = RehearsalTerms(
+        terms = RehearsalSettings(
             planned=AuditSettings(**request.planned),
             seeds=request.seeds,
             variations=tuple(Variation(**each) for each in request.variations),

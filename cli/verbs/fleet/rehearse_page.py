@@ -107,7 +107,7 @@ def _settings(by_settings: Mapping[str, Sequence[Row]]) -> Iterator[str]:
         known = [each for each in sums if each["safe"]]
         yield from _bars(known, "without_owner_s", lambda each: each["name"], _seconds)
         yield "<h3>Duration</h3>\n"
-        yield from _bars(known, "duration_s", lambda each: each["name"], _lasting)
+        yield from _bars(known, "duration_s", lambda each: each["name"], _duration_cell)
     yield from table_html(
         table_of(
             sums[:ROWS_SHOWN],
@@ -131,7 +131,7 @@ def _order(settings: str, rows: Sequence[Row], of_settings: int) -> Iterator[str
     shown = safe[: max(1, ROWS_SHOWN // of_settings)]
     yield _paragraph(
         f"{counted(len(safe), 'group')}, one after the other: "
-        f"{_lasting(sum(row['duration_s'] for row in safe))} from the first stop to the last open gate, "
+        f"{_duration_cell(sum(row['duration_s'] for row in safe))} from the first stop to the last open gate, "
         f"{_seconds(sum(row['without_owner_s'] for row in safe))} without an owner over all partitions, "
         f"{counted(sum(row['read_twice'] for row in safe), 'record')} read twice. "
         "Groups whose plans have the fewest warnings come first, of these the cheapest."
@@ -262,7 +262,7 @@ def _figures() -> list[tuple[str, Callable[[Row], str]]]:
         *_counts("Rebalances", "Moved"),
         ("#Without owner", lambda row: _seconds(row["without_owner_s"])),
         *_counts("Read twice"),
-        ("#Duration", lambda row: _lasting(row["duration_s"])),
+        ("#Duration", lambda row: _duration_cell(row["duration_s"])),
     ]
 
 
@@ -270,7 +270,7 @@ def _seconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:,.1f} s"
 
 
-def _lasting(seconds: float | None) -> str:
+def _duration_cell(seconds: float | None) -> str:
     return "-" if seconds is None else duration_text(round(seconds) * 1000)
 
 

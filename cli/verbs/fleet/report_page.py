@@ -134,7 +134,7 @@ def _period_title(period: Period, step_days: int) -> str:
         f"{cause} {count:,}" for cause, count in zip(CAUSES, period.causes, strict=True) if count
     )
     head = f"{_span(period.day, step_days)}: {counted(period.rebalances, 'rebalance')}"
-    return f"{head} ({causes}), {_took(period.rebalancing_s)}" if period.rebalances else head
+    return f"{head} ({causes}), {_duration_text(period.rebalancing_s)}" if period.rebalances else head
 
 
 def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     bars = []
     for group, length in zip(worst, lengths, strict=True):
         name = _name(group.group)
-        title = f"{name}: {counted(group.rebalances, 'rebalance')}, {_took(group.rebalancing_s)}"
+        title = f"{name}: {counted(group.rebalances, 'rebalance')}, {_duration_text(group.rebalancing_s)}"
         part = Share(
             share=length / max(lengths), style=_style(group.stage, STAGES, STAGE_STYLES), title=title
         )
@@ -368,7 +368,7 @@ def _seconds(seconds: float | None) -> str:
     return "-" if seconds is None else duration_text(round(seconds * 1000))
 
 
-def _took(seconds: float | None) -> str:
+def _duration_text(seconds: float | None) -> str:
     return "duration not known" if seconds is None else _seconds(seconds)
 
 

@@ -83,8 +83,8 @@ def cause_of(text: str) -> str:
     """The innermost cause of an error of Spark, without the stacks of Java and Python."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [found["cause"] for line in lines if (found := _CAUSE.match(line))]
-    said = causes[-1] if causes else next(iter(lines), "it gives no reason")
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    cause = causes[-1] if causes else next(iter(lines), "it gives no reason")
+    return cause if len(cause) <= _LONGEST else f"{cause[:_LONGEST]}…"
 
 
 def _of_file(error: OSError) -> str:

@@ -27,7 +27,7 @@ MOST_RECORDS = 10
 
 
 @dataclass(slots=True, kw_only=True)
-class Checked:
+class VerifiedPartition:
     """The contents of a partition, and its damage. Offsets and times are None if there are no records."""
 
     directory: str
@@ -44,15 +44,15 @@ class Checked:
     problems: list[Problem] = field(default_factory=list)
 
 
-class Checker:
+class PartitionVerifier:
     """Checks partitions. `advance` is called with the number of bytes read."""
 
     def __init__(self, advance: Callable[[int], None]) -> None:
         self._advance = advance
 
-    def partition(self, directory: Path) -> Checked:
+    def partition(self, directory: Path) -> VerifiedPartition:
         """Check a partition. :raises OSError: it cannot be read"""
-        checked = Checked(directory=path_text(directory))
+        checked = VerifiedPartition(directory=path_text(directory))
         checked.problems += _small_files(directory)
         try:
             segments = list_segments(directory)
@@ -76,7 +76,12 @@ class Checker:
         return checked
 
     def _segment(
-        self, path: Path, next_offset: int, is_last: bool, checked: Checked, unreadable: list[Problem]
+        self,
+        path: Path,
+        next_offset: int,
+        is_last: bool,
+        checked: VerifiedPartition,
+        unreadable: list[Problem],
     ) -> int:
         """Check a segment that should start at `next_offset`; returns the offset after it."""
         try:
@@ -130,7 +135,7 @@ def _order(segment: SegmentFile, part: Part, base_offset: int, is_last: bool) ->
         )
 
 
-def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
+def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) -> None:
     if not len(chunk):
         return
     checked.records += len(chunk)
@@ -150,16 +155,16 @@ def _count(chunk: Chunk, checked: Checked, unreadable: list[Problem]) -> None:
     ]
 
 
-def verify(paths: Sequence[Path]) -> tuple[list[Checked], tuple[Problem, ...]]:
+def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Problem, ...]]:
     """Check all partitions of the paths; with those that cannot be read.
 
     :raises CommandError: a path is neither a log directory nor a partition
     """
     directories = [directory for path in paths for directory in partition_directories(path)]
-    partitions: list[Checked] = []
+    partitions: list[VerifiedPartition] = []
     errors: list[Problem] = []
     with Progress("checking", total=sum(map(_size, directories)), before_data=True) as progress:
-        checker = Checker(progress.advance)
+        checker = PartitionVerifier(progress.advance)
         for directory in directories:
             try:
                 partitions.append(checker.partition(directory))
@@ -176,13 +181,13 @@ def _size(directory: Path) -> int:
         return 0
 
 
-def log_verify_document(partitions: Sequence[Checked], errors: tuple[Problem, ...]) -> Document:
+def log_verify_document(partitions: Sequence[VerifiedPartition], errors: tuple[Problem, ...]) -> Document:
     """A row per partition, and one per problem."""
     data = {"partitions": [_data(checked) for checked in partitions]}
     return Document(command="log verify", data=data, blocks=list(_blocks(partitions)), errors=errors)
 
 
-def _data(checked: Checked) -> dict[str, Any]:
+def _data(checked: VerifiedPartition) -> dict[str, Any]:
     return {
         **fields(checked, "directory", "segments", "batches", "records"),
         "control_records": checked.control,
@@ -201,7 +206,7 @@ def _name(number: int) -> str | None:
     return RECORD_TYPES[number].name if number in RECORD_TYPES else None
 
 
-def _blocks(partitions: Sequence[Checked]) -> Iterator[Block]:
+def _blocks(partitions: Sequence[VerifiedPartition]) -> Iterator[Block]:
     yield table_of(
         partitions,
         "DIRECTORY",

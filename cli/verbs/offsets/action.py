@@ -37,7 +37,7 @@ from groups.offsets.plan import (
     plan_offsets_deletion,
     plan_reset,
 )
-from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToMoment
+from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToTime
 
 
 def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
@@ -70,7 +70,7 @@ def plan_resets(
     topics = PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
     union = sorted({place for _, places, _ in scoped for place in places})
-    positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToMoment) else None)
+    positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToTime) else None)
     plans = tuple(
         plan_reset(group, scenario, places, positions, **found.facts(group, missing))
         for group, places, missing in scoped

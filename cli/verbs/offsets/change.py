@@ -174,12 +174,12 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         subject = group if comma else problem.subject
         places.setdefault((subject, problem.message, problem.cause), []).extend([place] if comma else [])
     return tuple(
-        Problem(subject=", ".join([group, *_some(named)]), message=message, cause=cause)
+        Problem(subject=", ".join([group, *_few_places(named)]), message=message, cause=cause)
         for (group, message, cause), named in places.items()
     )
 
 
-def _some(places: list[str]) -> list[str]:
+def _few_places(places: list[str]) -> list[str]:
     unique = list(dict.fromkeys(places))
     if len(unique) <= _NAMED:
         return unique

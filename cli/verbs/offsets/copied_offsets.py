@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cli.sources.live_answers import READING_RECORDS
-from cli.sources.permissions import worded
+from cli.sources.permissions import with_missing_operations
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from groups.model import Group, Problem
@@ -45,7 +45,7 @@ class CopyRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copied:
+class CopyResult:
     """The results: every partition has either a proof or a problem."""
 
     proved: Mapping[Place, ProvedOffset]
@@ -64,7 +64,7 @@ class OffsetCopier:
     copies: KafkaClient
     request: CopyRequest
 
-    def prove(self, original: Group, places: Sequence[Place]) -> Copied:
+    def prove(self, original: Group, places: Sequence[Place]) -> CopyResult:
         """The offsets in the target for the offsets of a group in these partitions."""
         in_target, problems = self.request.names.in_target, _Problems(original.id)
         begins = positions_of(self.source, places, None)
@@ -81,7 +81,7 @@ class OffsetCopier:
         )
         logs = self._logs(offsets, around, ends, problems)
         proofs = self._proofs(offsets, around, logs, problems)
-        return Copied(
+        return CopyResult(
             proved={
                 place: ProvedOffset(
                     proof=proof,
@@ -225,7 +225,9 @@ class _Problems:
     def kept(self, answers: Answers[Place, T], where: str) -> Mapping[Place, T]:
         """The records found; failures are added."""
         for place, failure in answers.failed.items():
-            self.add(place, f"{where}: {worded(failure.name, failure.message, READING_RECORDS)}")
+            self.add(
+                place, f"{where}: {with_missing_operations(failure.name, failure.message, READING_RECORDS)}"
+            )
         return answers.found
 
     @property

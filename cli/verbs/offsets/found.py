@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.errors import CommandError
 from cli.output import notice
-from cli.selection import with_close_names, without_vanished
+from cli.selection import with_close_names, without_deleted_groups
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from groups.model import Cause, Group, GroupType, Problem
@@ -75,7 +75,7 @@ def find_groups(
             kind = group.type.value
             notice(f"{group.id} is skipped: it is a {kind} group; name it, or add --type {kind}")
     kept = [group for group in kept if group.type not in unmeant]
-    problems = without_vanished(read.problems, named=named)
+    problems = without_deleted_groups(read.problems, named=named)
     own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
     return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=unowned)
 

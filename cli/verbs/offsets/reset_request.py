@@ -19,8 +19,8 @@ from groups.offsets.scenarios import (
     ToCurrent,
     ToEarliest,
     ToLatest,
-    ToMoment,
     ToOffset,
+    ToTime,
     ago_ms,
     parse_datetime,
     parse_duration_ns,
@@ -98,7 +98,7 @@ def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -
         )
 
 
-def _moment(text: str, now_ms: int) -> ToMoment:
+def _moment(text: str, now_ms: int) -> ToTime:
     try:
         at_ms = parse_datetime(text)
     except ValueError:
@@ -109,16 +109,16 @@ def _moment(text: str, now_ms: int) -> ToMoment:
     return _noted(at_ms)
 
 
-def _ago(text: str, now_ms: int) -> ToMoment:
+def _ago(text: str, now_ms: int) -> ToTime:
     try:
         return _noted(ago_ms(parse_duration_ns(text), now_ms))
     except ValueError as error:
         raise UsageError(f"--by-duration: {error}") from None
 
 
-def _noted(at_ms: int) -> ToMoment:
+def _noted(at_ms: int) -> ToTime:
     notice(f"to the first record at or after {format_moment(at_ms)}")
-    return ToMoment(at_ms)
+    return ToTime(at_ms)
 
 
 def _now_ms() -> int:

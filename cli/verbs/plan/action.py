@@ -18,7 +18,7 @@ from cli.progress import each_shown
 from cli.render.document import VERBOSE, Document
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
-from cli.sources.source import Read, Source
+from cli.sources.source import ReadResult, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
 from groups.group_configs import GroupConfig
@@ -201,7 +201,7 @@ def _values(configs: Mapping[str, GroupConfig]) -> dict[str, str]:
     return {name: config.value for name, config in configs.items() if config.value is not None}
 
 
-def _not_judged(described: Read[Group]) -> tuple[Problem, ...]:
+def _not_judged(described: ReadResult[Group]) -> tuple[Problem, ...]:
     """Problems of reading, without those that a rule reports: metadata that the broker could not read either."""
     judged = {member.unreadable for group in described.items for member in group.members}
     return tuple(problem for problem in described.problems if problem.message not in judged)
@@ -271,7 +271,9 @@ def status_of(planned: Sequence[Planned]) -> ExitStatus:
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
 
-def typed_again(context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]) -> str:
+def repeated_command(
+    context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]
+) -> str:
     """The command that is being carried out, with the options that were given to it but some, and with others.
 
     Arguments stand before the options; behind them and `--` where one looks like an option.

@@ -83,8 +83,8 @@ def plan(
         document_of,
         frameworks_of,
         plan_groups,
+        repeated_command,
         status_of,
-        typed_again,
     )
     from migration.commands import PLAN_FILE
     from migration.model import Destination
@@ -105,6 +105,8 @@ def plan(
         from cli.verbs.plan.timeline import write_timeline
 
         write_timeline(svg, [each.plan for each in plans])
-    again = typed_again(invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml"))
+    again = repeated_command(
+        invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
+    )
     write = f"{again} > {PLAN_FILE}"
     emit(document_of(plans, problems, selection, write, verbose=verbose), output, status_of(plans))

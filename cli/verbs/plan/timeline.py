@@ -84,13 +84,13 @@ def picture_of(plan: Plan) -> Picture | None:
 
 def in_words(timeline: Timeline) -> str:
     """The picture in words, for readers who cannot see it."""
-    text = f"The group is {'; then '.join(_stretches(timeline))}. {_members(timeline)}."
+    text = f"The group is {'; then '.join(_span_titles(timeline))}. {_members(timeline)}."
     if timeline.left_out:
         text += f" {timeline.left_out:,} rounds are not drawn; they resemble their neighbors."
     return f"{text} Computed, not measured."
 
 
-def _stretches(timeline: Timeline) -> Iterator[str]:
+def _span_titles(timeline: Timeline) -> Iterator[str]:
     """`classic, range` as found; `consumer, uniform` from step 1, round 1: start."""
     for group, frames in groupby(timeline.frames, key=lambda frame: frame.group):
         first = next(frames)
@@ -187,7 +187,7 @@ class _Picture:
 
     def _group(self) -> Lane:
         boxes = [
-            named_box(run, group, f"group: {group}, {self._stretch(run)}", self.column)
+            named_box(run, group, f"group: {group}, {self._span_title(run)}", self.column)
             for group, run in runs([frame.group for frame in self.timeline.frames])
         ]
         return Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
@@ -202,7 +202,7 @@ class _Picture:
                     start=run.start,
                     end=run.stop,
                     style=self._style(kind)[0],
-                    title=f"{lane.name}: {self.timeline.kinds[kind]}, {self._stretch(run)}",
+                    title=f"{lane.name}: {self.timeline.kinds[kind]}, {self._span_title(run)}",
                     height=LANE - 4,
                     bars=tuple(self._owned(lane, kind, run, most)),
                     texts=(*self._numbers(lane, kind, run), letter),
@@ -280,7 +280,7 @@ class _Picture:
         number = sum(1 for label in self.timeline.kinds[:kind] if label != STOPPED) % 8
         return f"t{number}", f"k{number}"
 
-    def _stretch(self, run: range) -> str:
+    def _span_title(self, run: range) -> str:
         first, last = self.titles[run.start], self.titles[run[-1]]
         return first if first == last else f"from {first} to {last}"
 

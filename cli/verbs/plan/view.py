@@ -10,7 +10,7 @@ from cli.verbs.plan.timeline import timeline_blocks
 from groups.findings import Level
 from groups.model import Problem
 from migration.commands import PLAN_FILE, VARIABLE, of_round
-from migration.model import Deviation, Expectation, Plan, PlannedMember, Step, Verdict, names_of
+from migration.model import Deviation, Expectation, Plan, PlannedMember, Step, Verdict, round_names
 from migration.plan_file import plan_to_data
 from migration.rollout import RoundAction
 from migration.rules.case import without_members
@@ -203,7 +203,7 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
 def _places(plan: Plan) -> dict[str, str]:
     """Where a member was found, and with how much, by what rounds call it."""
     members = plan.baseline.members if plan.baseline else ()
-    names = names_of(members)
+    names = round_names(members)
     return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
 
 

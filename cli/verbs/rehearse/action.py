@@ -135,7 +135,7 @@ def request_of(
             "--stop-at is invalid with --mistakes: mistakes are made in the migration, not in the rollback"
         )
     if not plan.steps:
-        raise UsageError(_nothing(plan))
+        raise UsageError(_why_no_steps(plan))
     _refuse_unknown_members(configs, found.group)
     try:
         found, simulated = with_settings(found, simulated_for_plan(plan, found, configs), settings or {})
@@ -164,7 +164,7 @@ def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> No
             raise UsageError(f"--client-config names {config.member!r}, which is not a member of {group.id}")
 
 
-def _nothing(plan: Plan) -> str:
+def _why_no_steps(plan: Plan) -> str:
     """Why a plan has no steps."""
     if plan.verdict is Verdict.BLOCKED:
         return f"{plan.group}: the plan is blocked, and has no steps to rehearse"

@@ -178,7 +178,7 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
     rows: list[list[Cell]] = []
     for played in _of_rounds(rehearsal):
         first = played[0]
-        head: list[Cell] = [first.step, first.round, _who(plan, first)]
+        head: list[Cell] = [first.step, first.round, _round_members(plan, first)]
         if not several:
             rows.append([*head, *_figures(played, worst=False).values()])
             continue
@@ -190,7 +190,7 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
     )
 
 
-def _who(plan: Plan, played: RoundPlayed) -> str:
+def _round_members(plan: Plan, played: RoundPlayed) -> str:
     step = plan.steps[played.step - 1]
     # The text of a step without members has no rounds: it is about a temporary member.
     rounds = step.rounds or (step.rollout.rounds if step.rollout else ())

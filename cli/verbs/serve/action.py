@@ -122,7 +122,7 @@ def prepare_cluster(
         raise UsageError("--fsync needs a data directory: add --data DIR")
     try:
         settings, of_groups = parse_settings(given)
-        wanted = parse_topics(_parted(topics))
+        wanted = parse_topics(_partition_texts(topics))
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
@@ -218,7 +218,7 @@ def _pairs(config: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _parted(topics: Sequence[str]) -> dict[str, str]:
+def _partition_texts(topics: Sequence[str]) -> dict[str, str]:
     parted = {}
     for text in topics:
         name, _, partitions = text.partition(":")

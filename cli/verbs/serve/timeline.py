@@ -32,9 +32,9 @@ class Timeline:
     remarks: Sequence[str] = ()
     _playing: asyncio.Task[None] | None = None
 
-    def begin(self, cluster: Cluster, said: Callable[[str], None]) -> None:
-        """Play the events from now on, in the running event loop; `said` is called with a line for each."""
-        self._playing = asyncio.get_running_loop().create_task(play(cluster, self.events, said))
+    def begin(self, cluster: Cluster, report: Callable[[str], None]) -> None:
+        """Play the events from now on, in the running event loop; `report` is called with a line for each."""
+        self._playing = asyncio.get_running_loop().create_task(play(cluster, self.events, report))
 
 
 def read_timeline(faults: Path | None, scenario: str | None) -> Timeline:

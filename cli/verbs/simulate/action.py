@@ -125,14 +125,14 @@ def read(called: str) -> Source:
     :raises UsageError: no scenario has that name :raises TreeError: the file is no scenario that can be played
     """
     if called == STDIN:
-        return _only(called, parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"))
+        return _single_source(called, parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"))
     file = Path(called)
     if file.exists() or file.suffix or file.name != called:
-        return _only(called, read_scenario(file))
+        return _single_source(called, read_scenario(file))
     if called == RANDOM.called:
         return RANDOM
     try:
-        return _only(called, shipped_scenario(called))
+        return _single_source(called, shipped_scenario(called))
     except LookupError:
         hint = did_you_mean(called, (*shipped_names(), RANDOM.called))
         raise UsageError(
@@ -140,7 +140,7 @@ def read(called: str) -> Source:
         ) from None
 
 
-def _only(called: str, scenario: Scenario) -> Source:
+def _single_source(called: str, scenario: Scenario) -> Source:
     return Source(
         called=called, name=scenario.name, description=scenario.description, scenario_of=always(scenario)
     )

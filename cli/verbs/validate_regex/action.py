@@ -68,7 +68,7 @@ def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | 
     return [compare(pattern, client, topics) for pattern in patterns]
 
 
-def untold(comparisons: Sequence[Comparison]) -> Iterator[str]:
+def unknown_matches(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """A message for each accepted pattern whose matches by the client are not known."""
     for comparison in comparisons:
         if comparison.flagged and comparison.verdict.valid:

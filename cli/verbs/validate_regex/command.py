@@ -39,12 +39,12 @@ def validate_regex(
       kohort validate-regex --from java '(?!audit).*'
     """
     from cli.output import emit, notice
-    from cli.verbs.validate_regex.action import check, patterns_of, status_of, topics_of, untold
+    from cli.verbs.validate_regex.action import check, patterns_of, status_of, topics_of, unknown_matches
     from cli.verbs.validate_regex.view import regex_document
 
     chosen = patterns_of(patterns, file, source.topics_file)
     topics, problems = topics_of(source)
     comparisons = check(chosen, client, topics)
-    for message in untold(comparisons):
+    for message in unknown_matches(comparisons):
         notice(message)
     emit(regex_document(comparisons, client, problems), output, status_of(comparisons, client))

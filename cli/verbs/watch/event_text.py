@@ -192,7 +192,7 @@ def _partitions_text(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
     what = f"{event.topic}:{ranges_text(event.partitions)}"
     old, new = _owners(event.before, labels), _owners(event.after, labels)
     if event.kind is EventKind.PARTITIONS_LOST:
-        return f"{what} without an owner; {old} had {_them(event)}"
+        return f"{what} without an owner; {old} had {_pronoun(event)}"
     gap = f", {span_text(span)} without an owner" if span is not None else ""
     if event.kind is EventKind.PARTITIONS_ASSIGNED:
         return f"{what} to {new}{gap}"
@@ -201,7 +201,7 @@ def _partitions_text(observed: ObservedEvent, labels: Mapping[str, str]) -> str:
     return f"{what} moved from {old} to {new}{gap}{least}"
 
 
-def _them(event: WatchEvent) -> str:
+def _pronoun(event: WatchEvent) -> str:
     return "it" if len(event.partitions) == 1 else "them"
 
 

@@ -117,8 +117,8 @@ class _OnScreen:
                 Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C stops", Role.FAINT),
             )
         ]
-        said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
-        for text in filter(None, (self._failure, *said)):
+        printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        for text in filter(None, (self._failure, *printed)):
             head += folded(safe_text(text), width, Role.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
         body = list(changed_document_lines(document, self._before, width))
@@ -131,10 +131,10 @@ class _InPipe:
     def __init__(self, options: OutputOptions) -> None:
         self._output = options.output
         self._columns: list[str] | None = None
-        self._said: frozenset[str] = frozenset()
+        self._reported: frozenset[str] = frozenset()
 
     def show(self, document: Document, at_ms: int) -> None:
-        self._say(document)
+        self._report_new(document)
         at = format_moment(at_ms)
         write_out(lambda stream: self._write(document, at, stream))
 
@@ -144,13 +144,13 @@ class _InPipe:
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)
 
-    def _say(self, document: Document) -> None:
+    def _report_new(self, document: Document) -> None:
         """Print a problem unless it was printed last time."""
-        said = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
-        for text in said:
-            if text not in self._said:
+        printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        for text in printed:
+            if text not in self._reported:
                 notice(text)
-        self._said = frozenset(said)
+        self._reported = frozenset(printed)
 
     def _write(self, document: Document, at: str, stream: TextIO) -> None:
         if self._output is OutputFormat.JSON:

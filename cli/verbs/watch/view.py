@@ -100,7 +100,7 @@ class LinesSink(Sink):
         self._commits, self._known, self._failure = commits, set[str](), ""
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        self._say(timed)
+        self._report_problem(timed)
         lines = [
             (timed.observation.at_ms, name, _summary(state, name))
             for name in timed.observation.groups
@@ -114,16 +114,16 @@ class LinesSink(Sink):
             )
             write_out(lambda stream: stream.write(text))
 
-    def _say(self, timed: TimedObservation) -> None:
+    def _report_problem(self, timed: TimedObservation) -> None:
         """Print why something could not be read; each reason once as long as it lasts."""
-        said = timed.failure or "\n".join(
+        printed = timed.failure or "\n".join(
             f"{each.subject}: {each.message}" for each in timed.observation.problems
         )
-        if said and said != self._failure:
-            notice(said)
-        elif self._failure and not said:
+        if printed and printed != self._failure:
+            notice(printed)
+        elif self._failure and not printed:
             notice("the cluster answers again")
-        self._failure = said
+        self._failure = printed
 
 
 class JsonSink(Sink):
@@ -261,13 +261,13 @@ def _state_lines(group: Group, before: Group | None, wanted: int, width: int) ->
     """A line, or two if one would be cut: a cut number would be misread."""
     was = None if before is None else before.state
     role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
-    said = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
-    said.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
+    printed = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
+    printed.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
     name = Piece(safe_text(group.id), Role.HEADING)
     rest = (
         Piece(f"  {group.type.value}  "),
         Piece(group.state.value, role),
-        Piece(safe_text("".join(f"  {text}" for text in said))),
+        Piece(safe_text("".join(f"  {text}" for text in printed))),
     )
     if line_width((name, *rest)) <= width:
         yield (name, *rest)

@@ -23,7 +23,7 @@ from coordinator.engine.consumer.client_assignors import (
     choose,
 )
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import ConsumerMember, names_of, normal_partitions
+from coordinator.engine.consumer.member import ConsumerMember, normal_partitions, subscribed_names_of
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import (
     NO_PAYLOAD,
@@ -193,7 +193,9 @@ def _check(ctx: EngineContext, group_id: str, member_id: str, epoch: int) -> Con
 def _subscribed(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> tuple[UUID, ...]:
     topics = ctx.topics.topics
     return tuple(
-        topics[name].id for name in sorted(names_of(member.metadata, group.regexes)) if name in topics
+        topics[name].id
+        for name in sorted(subscribed_names_of(member.metadata, group.regexes))
+        if name in topics
     )
 
 

@@ -215,13 +215,13 @@ def _answer(
         and request.owned is not None
     )
     had, has = before.current, after.current
-    tell = request.epoch == 0 or full or not same_assigned(had, has) or had.payload != has.payload
-    payload = has.payload if tell else NO_PAYLOAD
+    is_sent = request.epoch == 0 or full or not same_assigned(had, has) or had.payload != has.payload
+    payload = has.payload if is_sent else NO_PAYLOAD
     return ConsumerGroupHeartbeatAnswer(
         member=after.id,
         epoch=after.epoch,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
-        assignment=after.assigned if tell else None,
+        assignment=after.assigned if is_sent else None,
         should_compute=client_assignment.should_compute(ctx, group, after),
         metadata=payload.metadata,
         assignment_error=payload.error,

@@ -120,7 +120,7 @@ def same_assigned(one: CurrentAssignmentValue, other: CurrentAssignmentValue) ->
     )
 
 
-def names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, RegexValue]) -> frozenset[str]:
+def subscribed_names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, RegexValue]) -> frozenset[str]:
     """The topic names that a member subscribes to, existing or not."""
     resolved = regexes.get(metadata.regex) if metadata.regex else None
     return frozenset(metadata.topics) if resolved is None else frozenset((*metadata.topics, *resolved.topics))

@@ -17,7 +17,12 @@ from assignors.errors import AssignorError
 from assignors.java.hash_map import DEFAULT_CAPACITY, hash_map_order, presized_capacity, spread, string_hashes
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, Result, TopicSpec
 from assignors.registry import find
-from coordinator.engine.consumer.member import ConsumerMember, is_homogeneous, names_of, subscribed_names
+from coordinator.engine.consumer.member import (
+    ConsumerMember,
+    is_homogeneous,
+    subscribed_names,
+    subscribed_names_of,
+)
 from coordinator.engine.records import RegexValue, TopicPartitions
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
@@ -87,7 +92,7 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
         members.append(
             MemberSpec(
                 id=member.id,
-                topics=tuple(sorted(names_of(member.metadata, inputs.regexes))),
+                topics=tuple(sorted(subscribed_names_of(member.metadata, inputs.regexes))),
                 instance=member.instance,
                 rack=member.metadata.rack,
                 owned=Claim(partitions=owned),

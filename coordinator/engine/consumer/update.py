@@ -22,7 +22,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.client_assignment import assignor_in_use
 from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
-from coordinator.engine.consumer.member import ConsumerMember, names_of, subscribed_names
+from coordinator.engine.consumer.member import ConsumerMember, subscribed_names, subscribed_names_of
 from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
 from coordinator.engine.consumer.regex_refresh import refresh_is_due
 from coordinator.engine.consumer.target_assignment import (
@@ -191,7 +191,7 @@ def reconcile_member(update: Update, target: MemberTarget, owned: TopicPartition
     if not update.changed and update.after.reconciled_to(target.epoch):
         return
     group, topics = update.group, update.ctx.topics.topics
-    names = names_of(update.after.metadata, group.regexes)
+    names = subscribed_names_of(update.after.metadata, group.regexes)
     goal = ReconciliationInput(
         epoch=target.epoch,
         target=target.partitions,

@@ -13,7 +13,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.describe_groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
-from coordinator.server.apis.fields import Each, Repeated, group_operations
+from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
 from coordinator.server.caller import Caller
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
@@ -105,8 +105,8 @@ async def heartbeat(exchange: Exchange) -> Mapping[str, Any]:
 
 
 @cache
-def _heartbeat_fields(error: ErrorCode) -> Repeated:
-    return Repeated(error_code=error)
+def _heartbeat_fields(error: ErrorCode) -> CachedFields:
+    return CachedFields(error_code=error)
 
 
 SEVERAL = 3
@@ -119,7 +119,7 @@ async def leave_group(exchange: Exchange) -> Mapping[str, Any]:
         group=request.group_id, members=_leaving(request, exchange.version), version=exchange.version
     )
     left = await exchange.ask(call)
-    return {"error_code": left.error, "members": Each(_left, left.members)}
+    return {"error_code": left.error, "members": LazyEntries(_left, left.members)}
 
 
 def _left(member: tuple[str, str | None, ErrorCode]) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
     by_name = await exchange.ask_each(
         request.groups, lambda groups: DescribeGroups(groups=groups, version=exchange.version), str
     )
-    return {"groups": Each(lambda name: _described(exchange, by_name[name]), request.groups)}
+    return {"groups": LazyEntries(lambda name: _described(exchange, by_name[name]), request.groups)}
 
 
 def _described(exchange: Exchange, described: Described) -> Mapping[str, Any]:

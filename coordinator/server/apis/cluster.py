@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
-from coordinator.server.apis.fields import NO_OPERATIONS, Each
+from coordinator.server.apis.fields import NO_OPERATIONS, LazyEntries
 from coordinator.server.apis.permissions import may_create
 from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
@@ -138,7 +138,7 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": topic.name in INTERNAL_TOPICS,
-        "partitions": Each(
+        "partitions": LazyEntries(
             lambda number: described_partition(cluster, topic, number),
             range(topic.partitions),
         ),

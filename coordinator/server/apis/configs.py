@@ -9,7 +9,7 @@ from typing import Any
 from coordinator.configs.brokers import ALL, ConfigSource, Synonym
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition
 from coordinator.configs.features import FEATURES
-from coordinator.server.apis.fields import MALFORMED, Each
+from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.settings import OURS
@@ -29,7 +29,7 @@ _NAMELESS = {
 
 async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
     """DescribeConfigs v1–v4. Broker loggers and client metrics subscriptions have no configs here."""
-    return {"results": Each(lambda one: _resource(exchange, one), exchange.request.resources)}
+    return {"results": LazyEntries(lambda one: _resource(exchange, one), exchange.request.resources)}
 
 
 def _resource(exchange: Exchange, requested: Any) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.client_assignment import client_assignors, payload_fields
-from coordinator.server.apis.fields import ZERO_ID, Each, Repeated, by_topic, group_operations
+from coordinator.server.apis.fields import ZERO_ID, CachedFields, LazyEntries, by_topic, group_operations
 from coordinator.server.exchange import Exchange
 from groups.model import Group, Member, MemberProtocol, Partitions, Subscription
 from wire.acls import Operation, ResourceType
@@ -97,9 +97,9 @@ def _heartbeat_fields(answer: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]
 
 
 @lru_cache(maxsize=MOST_REPEATED)
-def _unchanged(answer: ConsumerGroupHeartbeatAnswer) -> Repeated:
+def _unchanged(answer: ConsumerGroupHeartbeatAnswer) -> CachedFields:
     """The cached answer to a heartbeat that changes nothing."""
-    return Repeated(
+    return CachedFields(
         error_code=ErrorCode.NONE,
         error_message=None,
         member_id=answer.member,
@@ -119,11 +119,11 @@ async def consumer_group_describe(exchange: Exchange) -> Mapping[str, Any]:
     """ConsumerGroupDescribe v0–v1 (KIP-848): the member type since v1."""
     request = exchange.request
     if not exchange.cluster.serves_consumer_protocol:
-        return {"groups": Each(partial(_not_served, exchange), request.group_ids)}
+        return {"groups": LazyEntries(partial(_not_served, exchange), request.group_ids)}
     by_name = await exchange.ask_each(
         request.group_ids, lambda groups: ConsumerGroupDescribe(groups=groups), str
     )
-    return {"groups": Each(lambda group: _group(exchange, by_name[group]), request.group_ids)}
+    return {"groups": LazyEntries(lambda group: _group(exchange, by_name[group]), request.group_ids)}
 
 
 def _not_served(exchange: Exchange, group: str) -> Mapping[str, Any]:

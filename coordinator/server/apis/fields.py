@@ -37,7 +37,7 @@ def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:
     return {"partition_index": number, "error_code": error}
 
 
-class Repeated(dict[str, Any]):
+class CachedFields(dict[str, Any]):
     """The fields of a cached answer, which must not be changed: each version is encoded once."""
 
     def __init__(self, **fields: Any) -> None:
@@ -46,7 +46,7 @@ class Repeated(dict[str, Any]):
         """The encoded bytes after the correlation id, by version."""
 
 
-class Each(Generic[V]):
+class LazyEntries(Generic[V]):
     """Fields of many entries, each built when it is encoded: all at once could exceed the memory."""
 
     def __init__(self, make: Callable[[V], Mapping[str, Any]], things: Sequence[V]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
-from coordinator.server.apis.fields import MALFORMED, Each
+from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.exchange import Exchange
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
@@ -36,7 +36,7 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
         await cluster.show_internal_topic(_TOPICS[kind])
     if exchange.version >= SEVERAL:
         return {
-            "coordinators": Each(
+            "coordinators": LazyEntries(
                 lambda key: {"key": key, **_place(exchange, kind, key)}, request.coordinator_keys
             )
         }
@@ -46,14 +46,14 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
 
 def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
     if kind not in _RESOURCES:
-        return _nowhere(ErrorCode.INVALID_REQUEST, MALFORMED)
+        return _no_coordinator(ErrorCode.INVALID_REQUEST, MALFORMED)
     resource_type, forbidden = _RESOURCES[kind]
     if not exchange.allows(Operation.DESCRIBE, resource_type, key):
-        return _nowhere(forbidden, FORBIDDEN[forbidden])
+        return _no_coordinator(forbidden, FORBIDDEN[forbidden])
     cluster = exchange.cluster
     broker = cluster.coordinator_of(key) if kind == GROUP else cluster.transaction_coordinator_of(key)
     if broker is None:
-        return _nowhere(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
+        return _no_coordinator(ErrorCode.COORDINATOR_NOT_AVAILABLE, NO_BROKER)
     return {
         "error_code": ErrorCode.NONE,
         "error_message": "",
@@ -63,7 +63,7 @@ def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
     }
 
 
-def _nowhere(error: ErrorCode, message: str) -> Mapping[str, Any]:
+def _no_coordinator(error: ErrorCode, message: str) -> Mapping[str, Any]:
     return {"node_id": -1, "host": "", "port": -1, "error_code": error, "error_message": message}
 
 
@@ -81,7 +81,7 @@ async def list_groups(exchange: Exchange) -> Mapping[str, Any]:
         if exchange.coordinates(group.id)
         and (sees_all or exchange.allows(Operation.DESCRIBE, ResourceType.GROUP, group.id))
     ]
-    return {"error_code": listed.error, "groups": Each(_listed, mine)}
+    return {"error_code": listed.error, "groups": LazyEntries(_listed, mine)}
 
 
 def _listed(group: GroupListing) -> Mapping[str, Any]:

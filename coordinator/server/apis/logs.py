@@ -16,7 +16,7 @@ from coordinator.partitions.partition import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
-from coordinator.server.apis.fields import Each
+from coordinator.server.apis.fields import LazyEntries
 from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation
@@ -45,7 +45,7 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
         "topics": [
             {
                 "name": topic.name,
-                "partitions": Each(partial(_listed, exchange, topic.name, twice), topic.partitions),
+                "partitions": LazyEntries(partial(_listed, exchange, topic.name, twice), topic.partitions),
             }
             for topic in request.topics
         ]

@@ -15,7 +15,7 @@ from coordinator.engine.offsets.fetch import (
     QueriedOffsets,
 )
 from coordinator.engine.offsets.removal import OffsetDelete
-from coordinator.server.apis.fields import ZERO_ID, Each, by_topic, judged_partition
+from coordinator.server.apis.fields import ZERO_ID, LazyEntries, by_topic, judged_partition
 from coordinator.server.exchange import Exchange
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
@@ -58,7 +58,7 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
     )
     return {
         "topics": [
-            {"name": name, "topic_id": topic_id, "partitions": Each(judged_partition, partitions)}
+            {"name": name, "topic_id": topic_id, "partitions": LazyEntries(judged_partition, partitions)}
             for (name, topic_id), partitions in topics
         ]
     }
@@ -106,7 +106,7 @@ async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
     )
     found = {one: _with_hidden(exchange, one, fetched[visible[one]]) for one in requested}
     if exchange.version >= BATCHED:
-        return {"groups": Each(lambda one: _fetched_group(found[one], exchange.version), requested)}
+        return {"groups": LazyEntries(lambda one: _fetched_group(found[one], exchange.version), requested)}
     (single,) = found.values()
     if exchange.version < TOP_LEVEL_ERROR and single.error:
         return {"topics": _refused(request, single.error)}
@@ -156,7 +156,7 @@ def _fetched_group(fetched: QueriedOffsets, version: int) -> Mapping[str, Any]:
         "group_id": fetched.group,
         "error_code": fetched.error,
         "topics": [
-            {key: topic, "partitions": Each(_fetched_partition, partitions)}
+            {key: topic, "partitions": LazyEntries(_fetched_partition, partitions)}
             for topic, partitions in fetched.topics
         ],
     }
@@ -211,6 +211,7 @@ async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
     return {
         "error_code": deleted.error,
         "topics": [
-            {"name": topic, "partitions": Each(judged_partition, partitions)} for topic, partitions in topics
+            {"name": topic, "partitions": LazyEntries(judged_partition, partitions)}
+            for topic, partitions in topics
         ],
     }

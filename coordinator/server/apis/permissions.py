@@ -57,7 +57,7 @@ def keeping(rule: Rule, answer: Handler) -> Handler:
     return kept
 
 
-def needing(operation: Operation, answer: Handler, **fields: Any) -> Handler:
+def requires_operation(operation: Operation, answer: Handler, **fields: Any) -> Handler:
     """A handler that requires an operation on the cluster.
 
     `fields` are fields of the refusal besides the error, or functions that derive them from the request.

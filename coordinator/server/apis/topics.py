@@ -34,7 +34,7 @@ def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: in
     Source: ReplicationControlManager.validateManualPartitionAssignment. :raises TopicRefused:
     """
     for brokers in replicas:
-        why = _wrong_with(brokers, known)
+        why = _replica_problem(brokers, known)
         if why is None and factor not in (None, len(brokers)):
             why = (
                 f"a partition with {len(brokers)} replica(s), but this is not consistent with previous partitions, "
@@ -45,7 +45,7 @@ def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: in
         factor = len(brokers)
 
 
-def _wrong_with(brokers: Replicas, known: Container[int]) -> str | None:
+def _replica_problem(brokers: Replicas, known: Container[int]) -> str | None:
     if not brokers:
         return "an empty replica list."
     for broker in sorted(brokers):
@@ -174,7 +174,7 @@ def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     """Validate a new topic's partitions and replicas, and assign brokers. :raises TopicRefused:"""
     factor, partitions = requested.replication_factor, requested.num_partitions
     if requested.assignments:
-        return _placed_by_hand(cluster, requested)
+        return _manually_placed(cluster, requested)
     if factor == 0 or factor < UNSET:
         raise TopicRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -188,7 +188,7 @@ def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     return cluster.topics.place(requested.name, range(_count(cluster, requested)), wanted)
 
 
-def _placed_by_hand(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
+def _manually_placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     for given, what in (
         (requested.replication_factor, "replication factor"),
         (requested.num_partitions, "numPartitions"),
@@ -252,14 +252,14 @@ def _grow(cluster: Cluster, requested: Any, before: int, room: int, dry_run: boo
         if before and more > 0:
             if more > room:
                 raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
-            replicas = _more_by_hand(cluster, requested, more)
+            replicas = _more_assigned(cluster, requested, more)
         cluster.topics.grow(requested.name, requested.count, replicas=replicas, dry_run=dry_run)
     except TopicRefused as error:
         return _grown(requested.name, error.code, error.message)
     return _grown(requested.name, ErrorCode.NONE, None)
 
 
-def _more_by_hand(cluster: Cluster, requested: Any, more: int) -> Sequence[Replicas] | None:
+def _more_assigned(cluster: Cluster, requested: Any, more: int) -> Sequence[Replicas] | None:
     if requested.assignments is None:
         return None
     if len(requested.assignments) != more:

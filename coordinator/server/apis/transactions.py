@@ -9,7 +9,7 @@ from typing import Any
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
 from coordinator.errors import RequestRefused
 from coordinator.partitions.producers import EndTransactionMarker, Producer
-from coordinator.server.apis.fields import Each, judged_partition
+from coordinator.server.apis.fields import LazyEntries, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
 from coordinator.server.apis.offsets import forbidden_commits
@@ -227,7 +227,9 @@ async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
 
 def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str, Any]:
     topics = gathered((topic, (partition, error)) for topic, partition, error in partitions)
-    return {"topics": [{"name": name, "partitions": Each(judged_partition, some)} for name, some in topics]}
+    return {
+        "topics": [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
+    }
 
 
 async def end_txn(exchange: Exchange) -> Mapping[str, Any]:

@@ -45,7 +45,7 @@ class ListenAddress:
 def parse_listen(text: str) -> ListenAddress:
     """`[PROTOCOL://]HOST:PORT`, as in a broker's `listeners`. :raises InvalidAddress: it is malformed"""
     protocol, separator, place = text.strip().rpartition("://")
-    host, port = _parted(place)
+    host, port = _split_host_port(place)
     if not host or port is None:
         raise InvalidAddress(f"{text!r} is not a listen address: {_EXAMPLE}")
     try:
@@ -59,7 +59,7 @@ def parse_listen(text: str) -> ListenAddress:
 def parse_advertised(text: str) -> Advertised:
     """`HOST[:PORT]`; None: the listen port. :raises InvalidAddress:"""
     place = text.strip()
-    host, port = _parted(place)
+    host, port = _split_host_port(place)
     if port == 0 or (port is None and (not place or any(each in place for each in ":/ "))):
         raise InvalidAddress(f"{text!r} is not an address to advertise: write it as HOST or HOST:PORT")
     return (place, None) if port is None else (host, port)
@@ -79,7 +79,7 @@ def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advert
         )
 
 
-def _parted(place: str) -> tuple[str, int | None]:
+def _split_host_port(place: str) -> tuple[str, int | None]:
     """Host and port; None: the port is missing or invalid."""
     host, colon, port = place.rpartition(":")
     if host.startswith("[") and host.endswith("]"):

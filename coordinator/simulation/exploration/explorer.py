@@ -172,14 +172,14 @@ def first_state(spec: WorldSpec) -> SmallWorld:
     for _ in range(_MOST_STEPS if spec.starts_settled else 0):
         if converged(world):
             break
-        world.take(min((step for step in world.steps() if step.verb in _QUICK), key=_quickness))
+        world.take(min((step for step in world.steps() if step.verb in _QUICK), key=_step_rank))
     else:
         if spec.starts_settled:
             raise RuntimeError(f"the group of {spec.name} does not settle")
     return world
 
 
-def _quickness(step: Step) -> int:
+def _step_rank(step: Step) -> int:
     return _QUICK.index(step.verb)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from cli.sources import saved as saved_source
 from cli.sources.saved import SavedSource
-from cli.sources.source import Read
+from cli.sources.source import ReadResult
 from groups.model import GroupListing, GroupState, GroupType
 from tests.cli.command import Kohort
 
@@ -28,9 +28,9 @@ GONE = GroupListing(
 class Late(SavedSource):
     """Lists a group that is gone when it is asked about."""
 
-    def list_groups(self) -> Read[GroupListing]:
+    def list_groups(self) -> ReadResult[GroupListing]:
         listed = super().list_groups()
-        return Read(items=(*listed.items, GONE), problems=listed.problems)
+        return ReadResult(items=(*listed.items, GONE), problems=listed.problems)
 
 
 @pytest.fixture

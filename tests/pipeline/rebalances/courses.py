@@ -139,7 +139,7 @@ def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> 
     """Walk through the records of one group."""
     rebalances: list[RebalanceRow] = []
     holdings: list[Holding] = []
-    walk = GroupReplay(group, tell=rebalances.append, emit=holdings.append)
+    walk = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
     for row in rows(written, topics):
         if row["group"] == group:
             walk.add(event_of(row))

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.audit import Snapshots
-from pipeline.rehearsal import RehearsalTerms, Variation, rehearse_fleet
+from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
 from pipeline.rehearsal.schemas import TABLES
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
@@ -64,7 +64,7 @@ def test_a_cluster_rehearses_what_one_machine_rehearses(
     assert cluster.executors() == 2
 
     variations = tuple(Variation(**each) for each in VARIATIONS)
-    terms = RehearsalTerms(planned=PLANNED, seeds=SEEDS, variations=variations)
+    terms = RehearsalSettings(planned=PLANNED, seeds=SEEDS, variations=variations)
     near = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), terms, out=str(tmp_path / "near"))
     assert (far["rehearsals"], far["failures"]) == (list(near.rehearsals), list(near.failures))
     for name in TABLES:

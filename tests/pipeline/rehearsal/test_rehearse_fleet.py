@@ -16,7 +16,7 @@ from cli.errors import ExitStatus
 from cli.verbs.fleet.rehearse import status_of
 from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
-from pipeline.rehearsal import RehearsalTerms, Variation, rehearse_fleet
+from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
 from pipeline.rehearsal.run import ORDER
 from pipeline.rehearsal.schemas import FIGURES, TABLES
 from tests.cli.command import Answer, Kohort
@@ -52,7 +52,7 @@ def test_every_group_of_the_sample(
 ) -> None:
     (snapshot.parent / "b.yaml").write_text("groups: [")
     snapshots = Snapshots(paths=(str(snapshot.parent),))
-    run = rehearse_fleet(spark, snapshots, RehearsalTerms(planned=PLANNED), out=str(tmp_path / "out"))
+    run = rehearse_fleet(spark, snapshots, RehearsalSettings(planned=PLANNED), out=str(tmp_path / "out"))
     assert set(run.paths) == set(TABLES)
     assert [Path(row["file"]).name for row in run.quarantined] == ["b.yaml"]
     judged = audit(spark, [snapshots], PLANNED).audit.collect()
@@ -88,7 +88,7 @@ def test_every_seed_under_every_setting(
     spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
 ) -> None:
     variations = (Variation(), Variation(concurrency=3, bounce_s=10.0), Variation(settings=DISABLED))
-    terms = RehearsalTerms(
+    terms = RehearsalSettings(
         planned=PLANNED, seeds=range(3, 6), variations=variations, groups=frozenset({"billing", "legacy-etl"})
     )
     run = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), terms, out=str(tmp_path / "out"))
@@ -130,8 +130,8 @@ def _first(spark: SparkSession, path: str) -> Mapping[str, Any]:
 
 def test_an_exception_of_a_group_is_a_row(spark: SparkSession, snapshot: Path) -> None:
     snapshots = Snapshots(paths=(str(snapshot),))
-    seen = rehearse_fleet(spark, snapshots, RehearsalTerms(planned=PLANNED)).rehearsals
-    run = rehearse_fleet(spark, snapshots, RehearsalTerms(planned=replace(PLANNED, bounce_s=nan)))
+    seen = rehearse_fleet(spark, snapshots, RehearsalSettings(planned=PLANNED)).rehearsals
+    run = rehearse_fleet(spark, snapshots, RehearsalSettings(planned=replace(PLANNED, bounce_s=nan)))
     threw = {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "threw"}
     assert len(run.rehearsals) == len(seen)
     assert 0 < len(threw) < len(seen)

@@ -19,7 +19,7 @@ def printed_token(command: TokenCommand, deadline: Deadline) -> Token:
     """
     where = f"the token command {command.arguments[0]}"
     try:
-        text = printed_by(command.arguments, deadline.sooner(command.timeout_ms))
+        text = printed_by(command.arguments, deadline.within(command.timeout_ms))
     except CommandLate as error:
         raise Unreachable(where, f"it {error} Allow more with kohort.token.timeout.ms.") from None
     except CommandFailed as error:

@@ -107,9 +107,9 @@ def topics(fleet: Snapshot) -> TopicImage:
 def written(
     fleet: Snapshot, topics: TopicImage, group: str, now_ms: int = NOW_MS
 ) -> list[tuple[int, Record]]:
-    stage = play(fleet.groups[group], STORIES[group], topics, now_ms)
-    assert stage.world.violations.all == []
-    return [(at_ms, record) for at_ms, records in stage.written for record in records]
+    simulated = play(fleet.groups[group], STORIES[group], topics, now_ms)
+    assert simulated.world.violations.all == []
+    return [(at_ms, record) for at_ms, records in simulated.written for record in records]
 
 
 @pytest.mark.parametrize("group", STORIES)

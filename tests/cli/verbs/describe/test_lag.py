@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cli.render.document import Table
 from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
-from cli.sources.source import Read
+from cli.sources.source import ReadResult
 from cli.verbs.describe.offsets import OffsetsView
 from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
@@ -291,10 +291,10 @@ def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
     gone = fresh_name("gone")
     listed = LiveSource.list_groups
 
-    def with_one_more(source: LiveSource) -> Read[GroupListing]:
+    def with_one_more(source: LiveSource) -> ReadResult[GroupListing]:
         read = listed(source)
         ghost = GroupListing(id=gone, type=GroupType.CONSUMER, state=GroupState.EMPTY)
-        return Read((*read.items, ghost), read.problems)
+        return ReadResult((*read.items, ghost), read.problems)
 
     monkeypatch.setattr(LiveSource, "list_groups", with_one_more)
     answer = scene.describe("--match", f"^({scene.done}|{gone})$", "--lag-time", "--last-commit", "--totals")

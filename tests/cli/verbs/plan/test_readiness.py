@@ -13,7 +13,7 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.verbs.plan.action import typed_again
+from cli.verbs.plan.action import repeated_command
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from tests.cli.command import Answer, Kohort, words
 from wire.client.config.config_file import ConfigFileError
@@ -271,7 +271,7 @@ def test_a_command_that_is_shown_holds_what_was_given(
         output: Annotated[str, typer.Option("--output")] = "table",
     ) -> None:
         assert isinstance((groups, number, many, flag, file, output), tuple)
-        print(typed_again(context, without=("output",), with_options=("--output", "yaml")))
+        print(repeated_command(context, without=("output",), with_options=("--output", "yaml")))
 
     app.command("another")(lambda: None)
     app(shlex.split(typed), prog_name="python -m something", standalone_mode=False)

@@ -41,7 +41,7 @@ class _World(World):
         super().appended(records, request, is_late=is_late)
 
 
-class Stage:
+class SimulatedGroup:
     """Time passes slowly while the group rebalances (`run`, `wait_until_stable`), and in leaps otherwise (`live`).
 
     The consumers commit every hour of `live` and before they close, not on their own. Everything is the same for the
