@@ -14,11 +14,11 @@ from groups.findings import Finding
 _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
 
 
-def finding_item(found: Finding, *details: str, message: str | None = None) -> Item:
-    """`WARNING rule: message`, and below it further lines, the remedy last; another `message` where it is given."""
+def finding_item(found: Finding, *details: str) -> Item:
+    """`WARNING rule: message`, and below it further lines, the remedy last."""
     return Item(
         lead=found.level.value.upper(),
-        text=f"{found.rule}: {found.message if message is None else message}",
+        text=f"{found.rule}: {found.message}",
         details=(*details, f"Remedy: {found.remedy}"),
         role=role_of("LEVEL")(found.level.value),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -109,6 +109,12 @@ def _tail(ids: Collection[str], most: int) -> int | None:
         if len({without_middle(text, most, tail) for text in ids}) == len(ids):
             return tail
     return None
+
+
+def short_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """Each name in `most` columns, without its middle if need be, or in as many as keep the names apart."""
+    each = set(names)
+    return _shortened(each, max(_least_width(each, most), most))
 
 
 def _shortened(ids: Collection[str], most: int) -> dict[str, str]:

@@ -63,7 +63,7 @@ def document_lines(
             yield from lines
         else:
             room = width if isinstance(block, Heading) else min(width, READABLE_WIDTH)
-            yield from block_lines(block, room, wraps=True)
+            yield from block_lines(block, room)
     if shortened:
         note = f"Ids are shortened to fit this terminal; {document.more} shows them in full."
         yield from folded(note, width, Role.FAINT, indent=0)
@@ -78,11 +78,10 @@ def is_parted(before: Block, block: Block) -> bool:
     return not (isinstance(before, _LISTED) and isinstance(block, _LISTED))
 
 
-def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
-    """The lines of what is not a table; lists keep a line for each of their items unless they wrap."""
+def block_lines(block: Block, width: int) -> Iterator[Line]:
+    """The lines of what is not a table; commands and settings are not wrapped, because they are copied."""
     if isinstance(block, Heading):
-        text = safe_text(block.text)
-        yield from folded(text, width, Role.HEADING) if wraps else [(Piece(text, Role.HEADING),)]
+        yield from folded(safe_text(block.text), width, Role.HEADING)
     elif isinstance(block, Item):
         first, *more = folded(f"{block.lead} {safe_text(block.text)}".rstrip(), width, breaks=False)
         yield (Piece(block.lead, block.role), Piece(first[0].text.removeprefix(block.lead)))
@@ -99,8 +98,7 @@ def block_lines(block: Block, width: int, *, wraps: bool) -> Iterator[Line]:
         yield from ((Piece("    "), Piece(safe_text(line), role)) for line in block.lines)
     elif isinstance(block, Checklist):
         for item in block.items:
-            text = _BOX + safe_text(item)
-            yield from folded(text, width, indent=len(_BOX), breaks=False) if wraps else [(Piece(text),)]
+            yield from folded(_BOX + safe_text(item), width, indent=len(_BOX), breaks=False)
 
 
 def table_pieces(table: Table) -> list[list[Piece]]:

@@ -49,7 +49,7 @@ def terminal_width(stream: TextIO) -> int:
 
 def _block_lines(block: Block, *, color: bool) -> Iterable[str]:
     if not isinstance(block, Table):
-        return text_lines(block_lines(block, TEXT_WIDTH, wraps=False), color=color)
+        return text_lines(block_lines(block, TEXT_WIDTH), color=color)
     if color:
         pieces = table_pieces(block)
         return text_lines(colored_lines(block.columns, pieces, with_heads=block.header), color=True)

@@ -129,7 +129,7 @@ def _enable(case: Case, wanted: str) -> str:
 
 
 _ASK = (
-    "Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster, or run kafka-configs.sh "
+    "Plan against the live cluster with a login that may DESCRIBE_CONFIGS the cluster. Or run kafka-configs.sh "
     "--bootstrap-server … --entity-type brokers --entity-name ID --describe --all."
 )
 
@@ -144,7 +144,7 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
         whose = "The brokers' settings" if cluster.settings is None else "The settings of some brokers"
         yield case.warning(
             "broker-settings",
-            message=f"{whose} are unknown{asked}: {POLICY} may not allow the step, and group.consumer.max.size may "
+            message=f"{whose} are unknown{asked}. {POLICY} may not allow the step, and group.consumer.max.size may "
             "not allow the members.",
             remedy=_ASK,
             source=_MANAGER,

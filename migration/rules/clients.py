@@ -74,7 +74,7 @@ def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
             members=members,
             message=f"The declared library is {declared}, but the group shows {shown} ({known_by}). The plan is for "
             f"{declared}.",
-            remedy=f"Check it. For single members use --client MEMBER={shown}.",
+            remedy=f"Check it; for single members use --client MEMBER={shown}.",
             source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
         )
 
@@ -366,9 +366,9 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
         )
     return case.warning(
         "rebalance-listener",
-        message="Rebalance callbacks become incremental: they get the added or revoked partitions, not the full set, "
+        message="Rebalance callbacks become incremental. They get the added or revoked partitions, not the full set, "
         "and not once per rebalance.",
-        remedy=f"Review every rebalance listener before the first step ({'; '.join(reviews)}).",
+        remedy=f"Review every rebalance listener before the first step. The changes: {'; '.join(reviews)}.",
         source="confluent-kafka's KIP-848 migration guide; KIP-429, Compatibility and Upgrade Path"
         if to_consumer
         else "KIP-429, Compatibility and Upgrade Path",

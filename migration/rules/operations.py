@@ -105,7 +105,7 @@ def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
     if case.upgrades:
         yield case.warning(
             "old-tools",
-            message="Monitoring that only knows DescribeGroups (up to version 5) loses the group when it converts: it "
+            message="Monitoring that only knows DescribeGroups (up to version 5) loses the group when it converts. It "
             "shows the group as Dead, with 0 members, or not at all. kafka_exporter up to 1.10.0 reports 0 members; "
             "KMinion without its pull 352 drops the group; Redpanda Console without its pull 2222 shows it as Dead; "
             "tools on sarama depend on its issue 3746.",

@@ -6,6 +6,7 @@ Pages (markdown, HTML) and `--verbose` have the whole runbook: all findings, cos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.counts import counted
@@ -57,7 +58,7 @@ def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Itera
         yield from (Item(lead="-", text=line[:1].upper() + line[1:]) for line in assumed)
     if plan.steps:
         yield Text(
-            "--verbose adds costs, risks and other paths; --output markdown or html writes the runbook.",
+            "--verbose shows warnings in full, costs, risks and other paths; --output html writes the runbook.",
             Role.FAINT,
         )
 
@@ -89,7 +90,7 @@ def _count(plan: Plan, level: Level) -> int:
 
 
 def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
-    """Blockers in full, warnings with the first sentence of their message."""
+    """Blockers in full; of warnings, the first sentences of message and remedy."""
     for level in levels:
         for found in plan.findings:
             if found.level is not level:
@@ -99,7 +100,12 @@ def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
             else:
                 message = without_members(found)
                 members = found.message.removeprefix(message)
-                yield finding_item(found, message=first_sentence(message) + members)
+                short = replace(
+                    found,
+                    message=first_sentence(message) + members,
+                    remedy=first_sentence(found.remedy),
+                )
+                yield finding_item(short)
 
 
 def _member(found: Finding) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
 from cli.render.document import Table, table_of
+from cli.render.fit import short_names
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width, plain
-from cli.render.page import shortened_to
 from cli.render.roles import role_of
 from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
@@ -155,7 +155,7 @@ def _summary(state: WatchState, name: str) -> str:
 LEAST_LOG = 4
 """Minimum number of lines for the log."""
 LABEL = 30
-"""Maximum width of names of members and topics; longer ones are shortened in the middle."""
+"""Width of names of members and topics, more only where they would not stay unique."""
 MOST_OF_A_PROBLEM = 3
 """Lines of it."""
 _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
@@ -280,10 +280,10 @@ def _members_table(group: Group, width: int) -> Table:
     """The partitions that each member owns, gains and must revoke; the longest cells are last, where lines are cut."""
     found = inspect(group)
     has_targets = any(each.member.target is not None for each in found.members)
-    most = _most_of_a_name(width)
+    names = short_names((each.label for each in found.members), _most_of_a_name(width))
     return table_of(
         sorted(found.members, key=_by_label),
-        ("MEMBER", lambda each: shortened_to(each.label, most)),
+        ("MEMBER", lambda each: names[each.label]),
         ("PROTOCOL", lambda each: each.member.protocol and each.member.protocol.value),
         "#EPOCH",
         ("##OWNS", lambda each: _count(each.member.owned)),
@@ -322,7 +322,7 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     for each in waiting:
         together.setdefault(waits_text(each, labels) or "", []).append(each.label)
     for text, names in together.items():
-        who = f"{shortened_to(names[0], LABEL)} waits" if len(names) == 1 else f"{len(names)} members wait"
+        who = f"{names[0]} waits" if len(names) == 1 else f"{len(names)} members wait"
         yield from folded(safe_text(f"{who} for {text}"), width)
     if not owners_are_shown(group):
         yield (
@@ -333,16 +333,17 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
 
 
 def _lags_table(state: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
-    most = _most_of_a_name(width)
     partitions, unowned = (Counter(topic for topic, _ in places) for places in (found.wanted, found.unowned))
 
     def zero_in(lag: TopicLag) -> str | None:
         seconds = lag.seconds_to_zero
         return duration_text(seconds * 1000) if seconds else None
 
+    lags = topic_lags(name, state.window, partitions)
+    names = short_names((lag.topic for lag in lags), _most_of_a_name(width))
     return table_of(
-        topic_lags(name, state.window, partitions),
-        ("TOPIC", lambda lag: shortened_to(lag.topic, most)),
+        lags,
+        ("TOPIC", lambda lag: names[lag.topic]),
         ("##PARTITIONS", lambda lag: partitions[lag.topic]),
         ("##UNOWNED", lambda lag: unowned[lag.topic]),
         "#LAG",
