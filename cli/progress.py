@@ -21,6 +21,8 @@ PERIOD_S = 0.5
 AFTER_S = 1.0
 """Shorter work has no spinner."""
 TURN_S = 0.1
+TAIL = 24
+"""Columns at the end of a line that is too long: the times."""
 _TURNS = "|/-\\"
 _CLEAR = "\r\x1b[K"
 _lock = threading.RLock()
@@ -58,11 +60,17 @@ class _Line:
             _lines.remove(self)
 
     def _draw(self, text: str) -> None:
+        """Show this; a text that is wider than the terminal loses its middle, because only one line can be removed."""
+        from cli.render.cells import safe_text
+        from cli.render.fit import without_middle
+        from cli.render.table import terminal_width
+
         with _lock:
             if _lines and _lines[-1] is not self:
                 return
             self._is_drawn = True
-            _write(f"{_CLEAR}{text}")
+            width = terminal_width(sys.stderr) - 1
+            _write(f"{_CLEAR}{without_middle(safe_text(text), width, min(TAIL, width // 2))}")
 
 
 class Progress(_Line):

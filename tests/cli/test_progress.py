@@ -135,6 +135,20 @@ def test_a_spinner_turns_and_goes(terminal: Terminal) -> None:
         wait_for(r"\r\x1b\[K$")
 
 
+def test_a_long_line_keeps_its_end_and_does_not_wrap(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    with (
+        patch.multiple(sys, stderr=terminal.stream, stdout=NO_TERMINAL),
+        Progress("reading\x1b" * 9, 2) as progress,
+    ):
+        progress.at(1)
+    (drawn, after) = terminal.shown().split("\r\x1b[K")[1:]
+    assert drawn.startswith("kohort: reading\\x1b…")
+    assert (drawn[-6:], len(drawn), after) == (": 50 %", 39, "")
+
+
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_no_spinner_without_a_terminal(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, term: str

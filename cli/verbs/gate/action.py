@@ -171,7 +171,7 @@ class GatePoller:
                 left = deadline - time.monotonic()
                 if left <= 0 or (answer.result is not None and answer.result.is_final):
                     return answer
-                spinner.show(f"{step}: {_waited_for(answer.result)}, {left:.0f} s of {wait_s:.0f} s left")
+                spinner.show(f"{step}: {_waited_for(answer.result)}, {left:.0f} s left")
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: ReusableSource) -> GateAnswer:
