@@ -105,7 +105,7 @@ def _in_time(ask: Callable[[], T]) -> T:
     thread.start()
     thread.join(PATIENCE_S)
     if not answers:
-        raise NotAskedError(f"no answer of the C library in {PATIENCE_S:g} s")
+        raise NotAskedError(f"no answer from the C library within {PATIENCE_S:g} s")
     return answers[0]
 
 

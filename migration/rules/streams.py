@@ -87,7 +87,7 @@ def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
     if newest and any(map(is_always_eager, versions)):
         yield case.blocker(
             "streams",
-            message="The instances run Kafka Streams before 2.4 and from 4.0 on: they cannot work together.",
+            message="Some instances run Kafka Streams before 2.4, others 4.0 or later: they cannot work together.",
             remedy="Move all instances to a release from 3.5 to 3.9 first; from there, 4.0 is one rolling restart.",
             source=_KIP,
         )

@@ -133,7 +133,7 @@ def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
         alive = {broker.node_id for broker in metadata.brokers}
         gone = _brokers_to_start(metadata.topics[topic].partitions[index].replica_nodes, alive)
-        message = f"the partition has no leader. Bring {gone} back."
+        message = f"the partition has no leader. Start {gone}."
         return Failure(
             message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
         )
@@ -244,8 +244,8 @@ def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
             lost.setdefault(tuple(sorted(partition.replica_nodes)), []).append(partition.partition_index)
     return {
         f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
-            message="no leader, so groups that live there are neither listed nor described. Bring "
-            f"{_brokers_to_start(replicas, alive)} back.",
+            message="no leader, so its groups are neither listed nor described. Start "
+            f"{_brokers_to_start(replicas, alive)}.",
             code=ErrorCode.LEADER_NOT_AVAILABLE,
             name=ErrorCode.LEADER_NOT_AVAILABLE.name,
         )
@@ -274,8 +274,8 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
         if partition.leader_id not in alive:
             found[group] = replace(
                 failure,
-                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Bring "
-                f"{_brokers_to_start(partition.replica_nodes, alive)} back ({failure.name}).",
+                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Start "
+                f"{_brokers_to_start(partition.replica_nodes, alive)} ({failure.name}).",
             )
     return found
 

@@ -108,7 +108,7 @@ def renamed(name: str, new: str) -> None:
     def change(editor: Editor, contexts: Contexts) -> str:
         context_named(contexts, name)
         if new in contexts.by_name:
-            raise UsageError(f"{contexts.path} has a context {new} already")
+            raise UsageError(f"{contexts.path} already has a context {new}")
         return editor.rename(name, new)
 
     path = change_file(change)
@@ -170,7 +170,7 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
 def _refuse_taken(contexts: Contexts | None, name: str) -> None:
     if contexts is not None and name in contexts.by_name:
         raise UsageError(
-            f"{contexts.path} has a context {name} already; `kohort context remove {name} --execute` removes it"
+            f"{contexts.path} already has a context {name}; `kohort context remove {name} --execute` removes it"
         )
 
 

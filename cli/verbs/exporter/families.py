@@ -287,7 +287,7 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     ),
     GroupFamily(
         name="kohort_group_partitions_without_owner",
-        help="Partitions of the topics that members subscribe to by name, or own a part of, that no member owns.",
+        help="Partitions without an owner, of topics that members subscribe to by name or own partitions of.",
         values=without_owner,
     ),
     HistoryFamily(

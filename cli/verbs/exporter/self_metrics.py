@@ -100,7 +100,7 @@ OF_POLLS = (
     ),
     OwnFamily(
         name="kohort_unread_groups",
-        help="Groups that the last poll could not read, or whose offsets it could not.",
+        help="Groups of which the last poll could not read the description or the offsets.",
         values=lambda state, _: state.unread_groups,
     ),
     OwnFamily(

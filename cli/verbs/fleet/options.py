@@ -146,7 +146,7 @@ def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, s
         name, _, listed = text.partition("=")
         found = list(dict.fromkeys(filter(None, listed.split(","))))
         if not name or not found:
-            raise UsageError(f"--vary {text}: write NAME=VALUE,…, as session.timeout.ms=10000,45000")
+            raise UsageError(f"--vary {text}: write NAME=VALUE,…, such as session.timeout.ms=10000,45000")
         if name in values:
             raise UsageError(f"--vary {name} is given twice: list all values in one")
         values[name] = found

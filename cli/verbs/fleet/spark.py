@@ -43,7 +43,7 @@ def conf_of(options: SparkOptions) -> dict[str, str]:
     for text in options.conf or ():
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--conf {text}: write NAME=VALUE, as spark.driver.memory=4g")
+            raise UsageError(f"--conf {text}: write NAME=VALUE, such as spark.driver.memory=4g")
         conf[name.strip()] = value
     return conf
 

@@ -131,6 +131,6 @@ def plan_members_removal(
     plan = plan_removal(read.items[0], choice, read.problems)
     if reason and plan.described.type in (GroupType.SHARE, GroupType.STREAMS):
         notice(
-            f"--reason is not sent: the heartbeat with which {plan.described.type.value} members leave, has no reason"
+            f"--reason is not sent: {plan.described.type.value} members leave by a heartbeat, which has no field for it"
         )
     return MembersChange(plans=(plan,), plan=plan, reason=reason, source=source, writer=writer)

@@ -99,7 +99,7 @@ def _places(
     if isinstance(scenario, ToGroup) and not request.all_topics:
         places, problems = topics.existing(committed_in(request.scopes, scenario.offsets))
         if not places and not problems:
-            problems = (Problem(subject=scenario.group, message="has committed nothing in these topics"),)
+            problems = (Problem(subject=scenario.group, message="has no committed offsets in these topics"),)
         return places, problems
     if request.all_topics:
         places, problems = topics.existing(_all_places(group))
@@ -151,7 +151,7 @@ def plan_clone(
     topics = PartitionCounts(source)
     wanted = committed_in(scopes, original.offsets or {})
     if not wanted:
-        raise CommandError(f"{origin}: has committed nothing in these topics")
+        raise CommandError(f"{origin}: has no committed offsets in these topics")
     places, missing = topics.existing(wanted)
     positions = positions_of(source, places, None)
     plans = tuple(

@@ -82,7 +82,7 @@ def plan_cluster_clone(
     found = find_groups(target, [request.target], named=True)
     wanted = committed_in(request.scopes, original.offsets or {})
     if not wanted:
-        raise CommandError(f"{request.origin}: has committed nothing in these topics")
+        raise CommandError(f"{request.origin}: has no committed offsets in these topics")
     for first, second, copy in request.names.collisions(topic for topic, _ in wanted):
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
     for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in wanted}):

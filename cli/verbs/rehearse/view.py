@@ -216,10 +216,10 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     """Assumptions in place of unknown facts."""
     yield from rehearsal.request.simulated.remarks
     if rehearsal.request.faults_file is not None:
-        yield f"played with the faults of {rehearsal.request.faults_file}"
+        yield f"rehearsed with the faults of {rehearsal.request.faults_file}"
     if rehearsal.request.settings:
         given = " ".join(f"{name}={value}" for name, value in rehearsal.request.settings.items())
-        yield f"played with {given}; the plan was made for the settings as they are"
+        yield f"rehearsed with {given}; the plan was made for the current settings"
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (
@@ -227,8 +227,8 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
             "the history of the group"
         )
     files = rehearsal.request.config_files
-    settings = f"the settings of {', '.join(files)}" if files else "the clients' default settings"
+    settings = f"the settings of {', '.join(files)}" if files else "default client settings"
     yield (
-        f"played with 10 records a second in each partition, {settings} except where the plan changes them, and "
+        f"assumptions: 10 records a second in each partition, {settings} except where the plan changes them, and "
         f"restarts of {rehearsal.request.plan.bounce_s:g} s"
     )

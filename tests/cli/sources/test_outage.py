@@ -232,7 +232,7 @@ def _partitions_of(scene: Scene, group: str) -> set[int]:
     return homes
 
 
-ABSENT = "no leader, so groups that live there are neither listed nor described. Bring broker 3 back."
+ABSENT = "no leader, so its groups are neither listed nor described. Start broker 3."
 
 
 def has_no_leader(answer: Answer) -> str:
@@ -244,7 +244,7 @@ def has_no_leader(answer: Answer) -> str:
 
 def no_coordinator(message: str) -> bool:
     return message.startswith("no coordinator: __consumer_offsets-") and message.endswith(
-        " has no leader. Bring broker 3 back (COORDINATOR_NOT_AVAILABLE)."
+        " has no leader. Start broker 3 (COORDINATOR_NOT_AVAILABLE)."
     )
 
 
@@ -260,7 +260,7 @@ def test_describe_all_groups_without_a_broker(stopped: Scene) -> None:
     assert answer.status == 3
     assert groups_of(answer) == list(stopped.kept)
     assert has_no_leader(answer)
-    assert errors_of(answer)[f"{TOPIC}-2"] == "the partition has no leader. Bring broker 3 back."
+    assert errors_of(answer)[f"{TOPIC}-2"] == "the partition has no leader. Start broker 3."
 
 
 def test_snapshot_without_a_broker(stopped: Scene, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_snapshot_without_a_broker(stopped: Scene, tmp_path: Path) -> None:
     assert answer.status == 3
     assert sorted(json.loads(file.read_text())["groups"]) == list(stopped.kept)
     assert ABSENT in answer.stderr
-    assert "the partition has no leader. Bring broker 3 back." in answer.stderr
+    assert "the partition has no leader. Start broker 3." in answer.stderr
 
 
 COMMANDS = (
@@ -303,7 +303,7 @@ def test_a_reset_without_a_broker_sets_what_it_can(stopped: Scene) -> None:
     assert answer.status == 3
     errors = errors_of(answer)
     assert no_coordinator(errors[lost])
-    assert errors[f"{kept}, {TOPIC}-2"] == "the partition has no leader. Bring broker 3 back."
+    assert errors[f"{kept}, {TOPIC}-2"] == "the partition has no leader. Start broker 3."
     assert "nothing was changed" in answer.stderr
     narrow = stopped(*reset, f"{TOPIC}:0,1")
     assert narrow.status == 3

@@ -47,7 +47,7 @@ def test_partitions_without_a_leader_by_who_had_them() -> None:
     assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
         "__consumer_offsets-4": "Bring broker 4 back.",
         "__consumer_offsets-5": "Bring one of the brokers 1, 2 back.",
-        "__consumer_offsets-1, 3": "Bring broker 3 back.",
+        "__consumer_offsets-1, 3": "Start broker 3.",
         "__consumer_offsets-2": "Bring one of the brokers 3, 4 back.",
     }
 
@@ -67,6 +67,6 @@ def test_only_a_coordinator_that_is_not_available_is_explained() -> None:
     result = explained({"a": other, "b": gone}, metadata((-1, (3,))))
     assert result["a"] == other
     assert result["b"].message == (
-        "no coordinator: __consumer_offsets-0 has no leader. Bring broker 3 back (COORDINATOR_NOT_AVAILABLE)."
+        "no coordinator: __consumer_offsets-0 has no leader. Start broker 3 (COORDINATOR_NOT_AVAILABLE)."
     )
     assert explained({"b": gone}, metadata((1, (1,)))) == {"b": gone}

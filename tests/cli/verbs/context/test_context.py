@@ -139,7 +139,7 @@ def test_a_name_is_given_once(rig: Rig) -> None:
     for line in ("add staging -b k:1 --secret sasl.password", "rename production staging"):
         answer = rig(f"context {line}", stdin="x\n")
         assert (answer.status, rig.file.read_text()) == (2, TWO)
-        assert "has a context staging already" in answer.stderr
+        assert "already has a context staging" in answer.stderr
     for arguments in (["add", "a b", "-b", "k:1"], ["rename", "staging", "../x"]):
         answer = rig("context", *arguments)
         assert (answer.status, rig.file.read_text()) == (2, TWO)
