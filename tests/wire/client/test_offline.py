@@ -45,10 +45,10 @@ def test_partitions_without_a_leader_by_who_had_them() -> None:
         metadata((1, (1,)), (-1, (3,)), (-1, (3, 4)), (-1, (3,)), (4, (1, 4)), (-1, (2, 1)))
     )
     assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
-        "__consumer_offsets-4": "Bring broker 4 back.",
-        "__consumer_offsets-5": "Bring one of the brokers 1, 2 back.",
+        "__consumer_offsets-4": "Start broker 4.",
+        "__consumer_offsets-5": "Start one of the brokers 1, 2.",
         "__consumer_offsets-1, 3": "Start broker 3.",
-        "__consumer_offsets-2": "Bring one of the brokers 3, 4 back.",
+        "__consumer_offsets-2": "Start one of the brokers 3, 4.",
     }
 
 
