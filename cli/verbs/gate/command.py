@@ -60,8 +60,8 @@ def gate(
 ) -> None:
     """Check whether a step of a plan is complete.
 
-    Exit status: 0 the step is complete; 1 not yet, or the group no longer follows the plan; 2 the plan is not, or no
-    longer, for this group; 3 the step cannot be judged.
+    Exit status: 0 the step is complete; 1 not yet, or the group no longer follows the plan; 2 the plan
+    is for another group, or the group has changed; 3 the step cannot be checked.
 
     \b
     Examples:

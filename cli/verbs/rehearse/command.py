@@ -63,8 +63,8 @@ def rehearse(
     """Rehearse a plan on the group, in simulated time.
 
     Shows what each round costs, and whether it is safe. Nothing is changed. Exit status: 0 safe in every seed; 1 an
-    invariant fails, or a gate opens too early, opens despite a mistake, or never opens; 2 the plan is not, or no
-    longer, for this group.
+    invariant fails, or a gate opens too early, opens despite a mistake, or never opens; 2 the plan
+    is for another group, or the group has changed.
 
     \b
     Examples:
