@@ -119,7 +119,7 @@ diagnoses: $(SETUP) ## Diagnose groups of real clients that stall, restart and f
 	$(LONG) tests/cli/verbs/diagnose
 
 outages: $(SETUP) ## Lose brokers under a running kohort exporter, and list 5,000 groups without one of three
-	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py
+	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py tests/cli/sources/test_many_groups.py
 
 packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare and run them, as `make dist` does; build the site
 	$(LONG) tests/shipping

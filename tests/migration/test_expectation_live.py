@@ -4,12 +4,13 @@ import time
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin._resource import ResourceType
 
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from migration.rollout import Start
 from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
 from tests.kafka.members import Members
-from tests.kafka.plugin import StartBroker
 from tests.migration.rolled_fleet import CONSUMER, COOPERATIVE, RANGE, Fleet, Way
 from tests.support.long import LONG
 from tests.support.slowness import Slowness
@@ -65,13 +66,9 @@ def test_the_broker_counts_what_was_expected(
     ids=["cooperative", "librdkafka's range to consumer"],
 )
 def test_partitions_are_without_an_owner_for_about_as_long_as_expected(
-    start_broker: StartBroker, members: Members, tmp_path: Path, way: Way
+    broker: Broker, members: Members, tmp_path: Path, way: Way
 ) -> None:
     """With the heartbeats of the defaults, which are what an expectation assumes."""
-    heartbeat_ms = str(int(CONSUMER_HEARTBEAT_S * 1000))
-    broker = start_broker(
-        {"group.consumer.heartbeat.interval.ms": heartbeat_ms, "group.consumer.session.timeout.ms": "45000"}
-    )
     fleet = Fleet(
         broker=broker,
         members=members,
@@ -80,6 +77,9 @@ def test_partitions_are_without_an_owner_for_about_as_long_as_expected(
         heartbeat_ms=int(CLASSIC_HEARTBEAT_S * 1000),
         pauses_s=(0.5, 1.5, 2.5),
     )
+    heartbeat_ms = str(int(CONSUMER_HEARTBEAT_S * 1000))
+    settings = {"consumer.heartbeat.interval.ms": heartbeat_ms, "consumer.session.timeout.ms": "45000"}
+    set_config(broker, ResourceType.GROUP, fleet.group, settings)
     (expected,) = fleet.begin()
     assert expected is not None
     since_ns = time.monotonic_ns()

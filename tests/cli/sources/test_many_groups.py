@@ -22,12 +22,13 @@ from tests.kafka.many_groups import (
     make_share_groups,
 )
 from tests.kafka.topics import create_topics
+from tests.support.long import IS_LONG
 from wire.client.connection import Connection, Request
 from wire.messages.definition import Api
 
 pytestmark = pytest.mark.kafka
 
-CLASSIC, CONSUMER, SHARE = 2000, 2000, 1000
+CLASSIC, CONSUMER, SHARE = (2000, 2000, 1000) if IS_LONG else (1000, 1000, 500)
 ODD = [
     *("größe", "two words", "semi;colon", "a/b\\c", "*", "--all-groups", "line\nbreak", "tab\tulator", "🐦"),
     *("'\"", "null"),

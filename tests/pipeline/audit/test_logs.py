@@ -40,9 +40,20 @@ def sample(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def of_sample(spark: SparkSession, sample: Path) -> dict[str, tuple[Any, ...]]:
-    """Give what the audit finds in the sample's log."""
-    return verdicts(audit(spark, [Logs(paths=(str(sample),))], SETTINGS))
+def of_sample(kohort: Kohort, sample: Path) -> dict[str, tuple[Any, ...]]:
+    """Give the verdicts of `kohort plan` on the sample's log."""
+    options = ("--log-dir", sample, "--output", "json")
+    listed = {each["group"]: each for each in kohort.quick("list", *options).document["groups"]}
+    plans = kohort.quick("plan", "--all-groups", "--to", "consumer", *options).document["plans"]
+    return {
+        plan["group"]: (
+            listed[plan["group"]]["type"],
+            listed[plan["group"]]["protocol"],
+            plan["verdict"],
+            [each["message"] for each in plan["findings"]],
+        )
+        for plan in plans
+    }
 
 
 def test_a_real_log_is_judged_as_plan_does(spark: SparkSession, kohort: Kohort, real_log: RealLog) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from migration.client_config import ClientConfig, kept
 from tests.cli.command import Answer, Kohort
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
+from tests.kafka.coordinator import running_broker
 from tests.kafka.events import Event
 from tests.kafka.groups import wait_group
 from tests.kafka.member import Member
@@ -69,8 +71,16 @@ def _group_of(broker: Broker, members: Members, size: int) -> tuple[str, str]:
     return group, topic
 
 
-def test_a_policy_that_is_off(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
-    broker = start_broker({"group.consumer.migration.policy": "disabled"})
+@pytest.fixture(scope="module")
+def closed(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give a broker whose authorizer allows nothing to others than the tests, and that migrates nothing."""
+    settings = {**AUTHORIZER, "super.users": "User:ANONYMOUS", "group.consumer.migration.policy": "disabled"}
+    with running_broker(kafka_jars, tmp_path_factory.mktemp("closed"), settings) as broker:
+        yield broker
+
+
+def test_a_policy_that_is_off(kohort: Kohort, closed: Broker, members: Members) -> None:
+    broker = closed
     group, topic = _group_of(broker, members, 1)
     answer = _plan(kohort, broker, group)
     assert answer.status == 1
@@ -214,8 +224,8 @@ def test_user_data_of_a_custom_assignor(
     assert ("an unsupported custom assignor is in use" in (refusal.error_message or "")) == bool(level)
 
 
-def test_what_the_authorizer_tells(kohort: Kohort, start_broker: StartBroker, members: Members) -> None:
-    broker = start_broker({**AUTHORIZER, "super.users": "User:ANONYMOUS"})
+def test_what_the_authorizer_tells(kohort: Kohort, closed: Broker, members: Members) -> None:
+    broker = closed
     group, topic = _group_of(broker, members, 1)
     assert "No access control entry allows READ on the group" in _messages(
         _plan(kohort, broker, group), "acl"
