@@ -103,7 +103,7 @@ class ClusterChange(ABC, Generic[P]):
     """Groups that stay unchanged, whatever their plans."""
 
     @property
-    def going(self) -> list[P]:
+    def plans_to_apply(self) -> list[P]:
         """The plans that are carried out."""
         return [plan for plan in self.plans if plan.applicable and plan.group not in self.held]
 
@@ -115,7 +115,7 @@ class ClusterChange(ABC, Generic[P]):
 
     @property
     def is_empty(self) -> bool:
-        return not self.going
+        return not self.plans_to_apply
 
     @property
     def refused(self) -> bool:

@@ -160,12 +160,12 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
         return f"a {group.type.value} group is not assigned by a consumer assignor"
     if group.protocol_type not in (None, "", "consumer"):
         return f"its protocol type is {group.protocol_type!r}: only consumers have these assignors"
-    if not (request.assignor or group.protocol or takes_default(group, request)):
+    if not (request.assignor or group.protocol or uses_default_assignor(group, request)):
         return "no assignor is in use; name one with --assignor"
     return None
 
 
-def takes_default(group: Group, request: DryRunRequest) -> bool:
+def uses_default_assignor(group: Group, request: DryRunRequest) -> bool:
     """Whether the brokers' own choice is taken: of a consumer group whose source does not know the assignor.
 
     Brokers use it while no member requests another; it is a setting of the brokers, which no log contains.
@@ -222,7 +222,11 @@ def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Ass
     side = request.side
     if side is None:
         side = Side.BROKER if group.type is GroupType.CONSUMER else Side.CLIENT
-    name = request.assignor or group.protocol or (BROKERS_DEFAULT if takes_default(group, request) else "")
+    name = (
+        request.assignor
+        or group.protocol
+        or (BROKERS_DEFAULT if uses_default_assignor(group, request) else "")
+    )
     other = Side.CLIENT if side is Side.BROKER else Side.BROKER
     if request.side is None and not _exists(name, side) and _exists(name, other):
         side = other

@@ -157,7 +157,7 @@ class MemberClient:
         library = self.library
         if library is None or library.cooperative is None or self.version is None:
             return False
-        return library.replaced_in_first_bounce and surely_before(self.version, library.cooperative)
+        return library.replaced_in_first_bounce and is_surely_older(self.version, library.cooperative)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,12 +283,12 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def surely_before(version: Version, needed: Version) -> bool:
+def is_surely_older(version: Version, needed: Version) -> bool:
     """Whether it is older, whatever the missing numbers are: 2.11 is older than 2.12.0, 2 may not be."""
     return version < needed[: len(version)]
 
 
-def surely_since(version: Version, needed: Version) -> bool:
+def is_surely_since(version: Version, needed: Version) -> bool:
     """Whether it is not older, whatever the missing numbers are: 4 is 4.0 at least, 2 may not be 2.4."""
     return (*version, *(0,) * (len(needed) - len(version))) >= needed
 

@@ -52,7 +52,7 @@ def case_of(
     `frameworks` the declared frameworks of the members. `offline` asks for a plan that stops all members, where an
     online one is possible too.
     """
-    clients = _movers(group, clients_of(group, with_configs(declared, configs)))
+    clients = _clients_to_migrate(group, clients_of(group, with_configs(declared, configs)))
     return Case(
         group=with_configured_assignors(group, clients, configs),
         cluster=cluster,
@@ -114,7 +114,9 @@ def make_plan(
     )
 
 
-def _movers(group: Group, clients: Mapping[str | None, MemberClient]) -> dict[str | None, MemberClient]:
+def _clients_to_migrate(
+    group: Group, clients: Mapping[str | None, MemberClient]
+) -> dict[str | None, MemberClient]:
     """The clients of the members to migrate: a bridge from an earlier plan is known, and leaves again."""
     bridges = {member.id for member in group.members if member.client.id == BRIDGE}
     return {member: client for member, client in clients.items() if member not in bridges}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.history import HistoryProgress, HistoryRun, run_history
 from pipeline.sources.live import stream_events
 
@@ -68,7 +68,7 @@ def follow_history(
     """
     failures: list[Exception] = []
 
-    def add(batch: Reading, _: int) -> None:
+    def add(batch: LogReader, _: int) -> None:
         try:
             run = run_history(spark, batch, out, progress=progress)
         except Exception as error:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from coordinator.store.directory_files import read_meta_properties
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.errors import PipelineError
 from pipeline.jobs import in_parallel, with_progress
 from pipeline.rebalances.stream import in_small_batches
@@ -124,7 +124,7 @@ class DifferentClusters(PipelineError):
 
 def run_history(
     spark: SparkSession,
-    sources: Logs | Reading,
+    sources: Logs | LogReader,
     out: str,
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
@@ -169,11 +169,11 @@ def run_history(
         return _run_result(store, before)
 
 
-def _cluster(sources: Logs | Reading) -> str | None:
+def _cluster(sources: Logs | LogReader) -> str | None:
     """The cluster of the records, if known. :raises DifferentClusters: they are of several"""
     if isinstance(sources, Logs):
         return cluster_of(sources.paths)
-    return sources.cluster if isinstance(sources, Reading) else None
+    return sources.cluster if isinstance(sources, LogReader) else None
 
 
 def cluster_of(paths: Iterable[str]) -> str | None:
@@ -214,7 +214,7 @@ class _Run:
         self._before = store.catalog
         self._records = _total(self._before)
 
-    def run(self, reading: Reading) -> Catalog | None:
+    def run(self, reading: LogReader) -> Catalog | None:
         """The resulting catalog; None: nothing new."""
         store, run = self._store, self._store.next_run
         target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)

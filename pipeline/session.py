@@ -123,10 +123,10 @@ def _started(settings: SessionSettings) -> Iterator[SparkSession]:
     try:
         if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
             with _stopped(_in_given_jvm(settings)) as spark:
-                yield _equipped(spark, scratch)
+                yield _with_packages(spark, scratch)
         else:
             with _in_started_jvm(settings, scratch) as spark:
-                yield _equipped(spark, scratch)
+                yield _with_packages(spark, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -142,7 +142,7 @@ def _sharing_session(settings: SessionSettings) -> SparkSession:
         if spark.conf.isModifiable(name):
             spark.conf.set(name, value)
     # The file must stay as long as the context, which this session does not stop.
-    return _equipped(spark, Path(SparkFiles.getRootDirectory()))
+    return _with_packages(spark, Path(SparkFiles.getRootDirectory()))
 
 
 def _in_given_jvm(settings: SessionSettings) -> SparkSession:
@@ -185,7 +185,7 @@ def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkS
             yield spark
 
 
-def _equipped(spark: SparkSession, directory: Path) -> SparkSession:
+def _with_packages(spark: SparkSession, directory: Path) -> SparkSession:
     """With Kohort's packages on workers that are not children of this machine's driver."""
     if not _is_local(str(spark.sparkContext.master)):
         spark.sparkContext.addPyFile(str(ship(directory / "kohort.zip")))

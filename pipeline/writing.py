@@ -134,7 +134,7 @@ class _Commits:
     def rest(self) -> Iterator[pa.RecordBatch]:
         """The runs of the remaining commits."""
         if self._held:
-            yield runs_of(pa.Table.from_batches(_alike(self._held)))
+            yield runs_of(pa.Table.from_batches(_of_one_schema(self._held)))
             self._held, self._count = [], 0
 
 
@@ -171,7 +171,7 @@ class _Files:
         return self._written
 
     def _flush(self, key: tuple[str, str]) -> None:
-        rows = pa.Table.from_batches(_alike(self._held.pop(key)))
+        rows = pa.Table.from_batches(_of_one_schema(self._held.pop(key)))
         del self._sizes[key]
         if key not in self._open:
             if len(self._open) >= _MOST_OPEN:
@@ -233,7 +233,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
-def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+def _of_one_schema(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """Batches of one schema: that of the first."""
     schema = batches[0].schema
     return [each if each.schema == schema else each.cast(schema) for each in batches]

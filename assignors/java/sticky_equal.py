@@ -120,14 +120,14 @@ def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
     return np.lexsort((third, second, first))
 
 
-def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> Places:
+def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> OpenQuotas:
     low, above = divmod(total, inputs.member_count)
     order = inputs.by_id
     in_order = counts[order]
     # No member waits for a high place once the members that had enough have taken them all.
     waiting = order[in_order == low] if filled < above else order[:0]
     under = order[in_order < low]
-    return Places(
+    return OpenQuotas(
         low=low,
         above=above,
         filled=filled,
@@ -139,7 +139,7 @@ def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> Place
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Places:
+class OpenQuotas:
     """Members with room, and how much."""
 
     low: int
@@ -157,19 +157,19 @@ class Places:
     """Member ids."""
 
 
-def hand_out(places: Places, ids: Ints, racks: Racks | None) -> Ints:
+def hand_out(places: OpenQuotas, ids: Ints, racks: Racks | None) -> Ints:
     """The receiver of each partition; raises AssignorFailedError if Java runs out of members."""
     if racks is None:
-        return _in_turn(places, len(ids))
+        return _receivers_in_order(places, len(ids))
     receivers = np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(racks.members_by_set()[racks.set_of[ids]], kind="stable")
     receivers[order] = _RackPass(places, racks).hand_out(racks.set_of[ids[order]].tolist())
     left = order[receivers[order] < 0]
-    receivers[left] = _in_turn(places, len(left))
+    receivers[left] = _receivers_in_order(places, len(left))
     return receivers
 
 
-def _in_turn(places: Places, amount: int) -> Ints:
+def _receivers_in_order(places: OpenQuotas, amount: int) -> Ints:
     receivers = _rounds(places.under, places.need, amount)
     asked = int(places.need.sum())
     if amount < asked:
@@ -197,7 +197,7 @@ def _rounds(members: Ints, need: Ints, amount: int) -> Ints:
     return np.concatenate(turns) if turns else members[:0]
 
 
-def _raise_unfilled(places: Places, receivers: Ints) -> None:
+def _raise_unfilled(places: OpenQuotas, receivers: Ints) -> None:
     if places.filled != places.above:
         raise AssignorFailedError(
             "We haven't reached the expected number of members with more than the minQuota partitions, "
@@ -213,7 +213,7 @@ def _raise_unfilled(places: Places, receivers: Ints) -> None:
 class _RackPass:
     """One partition at a time: each turn depends on every choice before."""
 
-    def __init__(self, places: Places, racks: Racks) -> None:
+    def __init__(self, places: OpenQuotas, racks: Racks) -> None:
         self.places = places
         self.rack_of: list[int] = racks.of_member.tolist()
         self.racks_in = [np.flatnonzero(row).tolist() for row in racks.contains]

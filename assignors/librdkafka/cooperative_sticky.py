@@ -167,7 +167,7 @@ class _Plan:
         left = self.left[self.owner[self.left] < 0]
         at = 0
         while at < len(left):
-            alike = self._alike(left, at)
+            alike = self._end_of_run(left, at)
             subscribers = self.subscribers[int(self.group.partition_topic[left[at]])]
             in_line = subscribers[np.argsort(self.rank[subscribers])]
             loads = counts[in_line]
@@ -176,7 +176,7 @@ class _Plan:
             at = alike
         self.thought[self.left] = self.owner[self.left]
 
-    def _alike(self, left: Ints, at: int) -> int:
+    def _end_of_run(self, left: Ints, at: int) -> int:
         """The end of the run of partitions with the same subscribers."""
         if self.identical:
             return len(left)

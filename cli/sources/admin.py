@@ -432,23 +432,25 @@ def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
         }
         config |= {f"sasl.kerberos.{name}": text for name, text in kerberos.items() if text is not None}
     if settings.oauth is not None:
-        config["oauth_cb"] = _hands_token(settings.oauth, settings.bootstrap_servers, settings.api_timeout_ms)
+        config["oauth_cb"] = _token_callback(
+            settings.oauth, settings.bootstrap_servers, settings.api_timeout_ms
+        )
     return config
 
 
-def _hands_token(
+def _token_callback(
     oauth: OAuthSettings, servers: tuple[str, ...], timeout_ms: int
 ) -> Callable[[str], tuple[str, float, str, dict[str, str]]]:
     """confluent-kafka's oauth_cb: token, expiry in seconds since 1970, principal, extensions."""
 
-    def hand(_config: str) -> tuple[str, float, str, dict[str, str]]:
+    def fetch_token(_config: str) -> tuple[str, float, str, dict[str, str]]:
         from wire.client.steps import Deadline
         from wire.client.tokens.source import token_source
 
         token = token_source(oauth, servers).token(Deadline(timeout_ms))
         return token.value.reveal(), token.expires_s, token.subject, dict(oauth.extensions)
 
-    return hand
+    return fetch_token
 
 
 def _tls(tls: TlsSettings) -> Iterator[tuple[str, str]]:

@@ -58,7 +58,7 @@ class GroupSettings:
         try:
             brokers, unknown = self._brokers()
             answered: dict[str, Mapping[str, Any]] = {}
-            for some in _portions(groups):
+            for some in _request_batches(groups):
                 resources = [ConfigResource(ResourceType.GROUP, group) for group in some]
                 asked = self._admin.describe_configs(resources, **self._asking)
                 for group, resource in zip(some, resources, strict=True):
@@ -84,7 +84,7 @@ class GroupSettings:
     ) -> dict[str, Failed | None]:
         """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none."""
         outcome: dict[str, Failed | None] = {}
-        for groups in _portions(list(changes)):
+        for groups in _request_batches(list(changes)):
             resources = [
                 ConfigResource(ResourceType.GROUP, group, incremental_configs=_entries(changes[group]))
                 for group in groups
@@ -113,7 +113,7 @@ class GroupSettings:
         return list(settings.values()), failed
 
 
-def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+def _request_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
     """The groups in portions of one request."""
     return (groups[start : start + _IN_A_REQUEST] for start in range(0, len(groups), _IN_A_REQUEST))
 

@@ -198,7 +198,7 @@ class LiveSource:
     def select_groups(self, wanted: GroupFilter, /, *, described: bool) -> ReadResult[GroupListing]:
         listed = self._listed(wanted, described=described)
         if not listed.items and not listed.problems and wanted == GroupFilter():
-            self._note_hidden("no groups found: there are none, or this user may not describe any")
+            self._notify_hidden("no groups found: there are none, or this user may not describe any")
         return replace(listed, items=tuple(filter(wanted.passes, listed.items)))
 
     def _listed(self, wanted: GroupFilter, *, described: bool) -> ReadResult[GroupListing]:
@@ -235,7 +235,7 @@ class LiveSource:
         bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
             names = first_names(bare, SHOWN)
-            self._note_hidden(
+            self._notify_hidden(
                 f"{names}: no committed offsets found; those of topics that this user may not describe are hidden"
             )
         return ReadResult(found, described.problems + problems)
@@ -285,7 +285,7 @@ class LiveSource:
                 "groups without members"
             )
 
-    def _note_hidden(self, message: str) -> None:
+    def _notify_hidden(self, message: str) -> None:
         """Brokers silently omit what a user may not describe; that is unlikely without logins."""
         if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
             self.notices.add(message)
@@ -382,7 +382,7 @@ class LiveSource:
         }
         read = self._topics(names, [name for name, is_wanted in wanted.items() if is_wanted])
         if names is None and not read.items and not read.problems:
-            self._note_hidden("no topics found: there are none, or this user may not describe any")
+            self._notify_hidden("no topics found: there are none, or this user may not describe any")
         return ReadResult(read.items, in_lines(read.problems))
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> ReadResult[Topic]:

@@ -149,7 +149,7 @@ class ReplayedSource(FileSource):
         problems: tuple[Problem, ...] = ()
         if names is None or not end_offsets:
             problems = tuple(_unsized(topic.name) for topic in found if topic.partitions is None)
-            self._note_guesses(sized)
+            self._notify_guesses(sized)
         return ReadResult(tuple(sized_topics(sized)), problems)
 
     @cached_property
@@ -179,7 +179,7 @@ class ReplayedSource(FileSource):
         problems, self._problems = self._problems, ()
         return problems
 
-    def _note_guesses(self, topics: Iterable[KnownTopic]) -> None:
+    def _notify_guesses(self, topics: Iterable[KnownTopic]) -> None:
         guessed = [
             topic.name
             for topic in topics

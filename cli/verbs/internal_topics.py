@@ -54,7 +54,7 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
         }
         staying = sorted(topics.keys() & existing - chosen.keys())
         if plan.applicable and staying:
-            _note_kept(plan.group, staying)
+            _notify_kept(plan.group, staying)
         missing = named & chosen.keys() - existing
         found.append(
             replace(
@@ -92,7 +92,7 @@ def _missing(group: str, topics: Iterable[str]) -> list[Problem]:
     return [Problem(subject=f"{group}, {topic}", message="no such topic") for topic in sorted(topics)]
 
 
-def _note_kept(group: str, topics: Sequence[str]) -> None:
+def _notify_kept(group: str, topics: Sequence[str]) -> None:
     notice(
         f"{group}: its internal topics are kept: {', '.join(topics)}. A restarted application restores its state "
         "from them; --delete-all-internal-topics (of delete and offsets reset) deletes them"

@@ -91,7 +91,7 @@ class ClassicMember(RebalancingMember):
         self._looks_again = True
         self._advance(now_ms)
 
-    def see_topics(self, image: TopicImage, now_ms: int) -> None:
+    def refresh_topics(self, image: TopicImage, now_ms: int) -> None:
         self.image = image
         self._looks_again = True
         self._advance(now_ms)

@@ -188,7 +188,7 @@ class ConsumerMember(ReconcilingMember):
         if self._waits_for_commit:
             self._wait_for_committed(now_ms)
         if self.is_closing and now_ms >= self._close_by_ms:
-            self._hurry_close(now_ms)
+            self._time_out_close(now_ms)
         self._advance(now_ms)
 
     def _subscribed(self, now_ms: int) -> None:
@@ -196,7 +196,7 @@ class ConsumerMember(ReconcilingMember):
         self._has_news = True
         self._advance(now_ms)
 
-    def see_topics(self, image: TopicImage, now_ms: int) -> None:
+    def refresh_topics(self, image: TopicImage, now_ms: int) -> None:
         self.image = image
         if self.subscription.matches is not None and self.subscription.regex is None:
             self._has_news = True
@@ -470,7 +470,7 @@ class ConsumerMember(ReconcilingMember):
     def _leave_answered(self, _answer: object, now_ms: int) -> None:
         self._finish_close(now_ms)
 
-    def _hurry_close(self, now_ms: int) -> None:
+    def _time_out_close(self, now_ms: int) -> None:
         """The time limit of `close` is over: stop waiting."""
         if self._closing is _Closing.COMMITS:
             self._close_committed("TimeoutException", now_ms)

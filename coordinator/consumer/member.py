@@ -251,7 +251,7 @@ class Member(ABC):
         """The subscription has changed."""
 
     @abstractmethod
-    def see_topics(self, image: TopicImage, now_ms: int) -> None:
+    def refresh_topics(self, image: TopicImage, now_ms: int) -> None:
         """The client's metadata was refreshed."""
 
     @abstractmethod

@@ -35,7 +35,7 @@ InLogsThread: TypeAlias = Callable[[Callable[[], None]], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class Compacting:
+class CompactionRun:
     """The segments from the start of a log up to the offset `end`, dirty from `first_dirty`."""
 
     compaction: LogCompaction
@@ -94,7 +94,7 @@ class LogCompaction:
         self._tried_to = 0
         """How far compaction was tried: after a failure it is retried when there is more to compact."""
 
-    def begin(self, settings: RecordSettings, last_stable_offset: int, now_ms: int) -> Compacting | None:
+    def begin(self, settings: RecordSettings, last_stable_offset: int, now_ms: int) -> CompactionRun | None:
         """The work, if enough is dirty."""
         lag_ms = settings.min_compaction_lag_ms
         end = self._log.cleanable_end(last_stable_offset, now_ms - lag_ms if lag_ms else MAX_LONG)
@@ -104,7 +104,7 @@ class LogCompaction:
             return None
         self._tried_to = end
         self._log.hold()
-        return Compacting(
+        return CompactionRun(
             compaction=self, settings=settings, first_dirty=self._first_dirty, end=end, now_ms=now_ms
         )
 
@@ -114,7 +114,7 @@ class LogCompaction:
         replace_segments(cleaned, end)
         self._log.replace(index, end)
 
-    def end(self, work: Compacting) -> None:
+    def end(self, work: CompactionRun) -> None:
         """Record the finished work. :raises OSError: a segment that should be deleted still exists"""
         if work.done_to is not None:
             self._first_dirty = work.done_to

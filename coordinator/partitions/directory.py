@@ -226,7 +226,7 @@ class RecordDirectory:
             with suppress(OSError):
                 write_checkpoint(self._root / LOG_STARTS, self._starts)
 
-    def purging(self) -> Callable[[], None]:
+    def file_remover(self) -> Callable[[], None]:
         """A function that removes the files of deleted segments, in any thread; otherwise the next start does."""
         removed = list(self._removed)
         self._removed.clear()

@@ -19,7 +19,7 @@ from typing import Protocol
 from uuid import UUID
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.compaction import Compacting, LogCompaction
+from coordinator.partitions.compaction import CompactionRun, LogCompaction
 from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
 from coordinator.partitions.log import Log, ReadBatches
 from coordinator.partitions.producers import EndTransactionMarker, Producers
@@ -298,7 +298,7 @@ class Partition:
             self._log.expire(settings, now_ms)
             self._forget_before_start()
 
-    def begin_compaction(self, now_ms: int) -> Compacting | None:
+    def begin_compaction(self, now_ms: int) -> CompactionRun | None:
         """The compaction work that is due, None without any; `compaction.end` must follow."""
         settings = self._settings()
         if self.compaction is None or not settings.cleanup_compacts:

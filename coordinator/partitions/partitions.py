@@ -67,9 +67,9 @@ class Partitions:
             return True
         return self._directory is not None and self._directory.holds_records(topic.name, number)
 
-    def purging(self) -> Callable[[], None]:
+    def file_remover(self) -> Callable[[], None]:
         """A function that removes the files of deleted records, in any thread."""
-        return _nothing if self._directory is None else self._directory.purging()
+        return _nothing if self._directory is None else self._directory.file_remover()
 
     def set_topics(self, image: TopicImage) -> None:
         """Replace the topics: the partitions of deleted ones are closed."""

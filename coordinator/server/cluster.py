@@ -325,7 +325,7 @@ class Cluster:
         self.partitions.set_topics(self.topics.image)
         result = self._engine.update_topics(self.topics.image, self.now_ms())
         self.groups.deliver(
-            result, None if self._data is None else partial(_in_thread, self._data.topics.purging())
+            result, None if self._data is None else partial(_in_thread, self._data.topics.file_remover())
         )
 
     def set_broker_settings(self, broker: str, values: Mapping[str, str], *, dry_run: bool = False) -> None:

@@ -50,4 +50,4 @@ class Retention:
                 except OSError as error:
                     _log.warning("Cannot delete records of %s: %s", partition, error.strerror or error)
                 await asyncio.sleep(0)
-            await asyncio.to_thread(self._partitions.purging())
+            await asyncio.to_thread(self._partitions.file_remover())

@@ -58,7 +58,7 @@ class ClientRules:
         if type(answer) is SyncGroupAnswer and not answer.error:
             self._synced[process] = process.member.epoch
 
-    def seeing_topics(self, process: Process, image: TopicImage) -> None:
+    def refreshing_topics(self, process: Process, image: TopicImage) -> None:
         if not process.member.in_poll:
             there = process.member.image.topics
             back = frozenset(name for name in image.topics if name not in there)

@@ -32,7 +32,7 @@ _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaning:
+class CleanerPositions:
     """The cleaner's positions; all are offsets. `dropped` ≤ `cleaned`; `overtaken[1]` ≤ `known`."""
 
     cleaned: int = 0
@@ -41,7 +41,7 @@ class Cleaning:
     known: int = 0
 
     @classmethod
-    def draw(cls, random: Random, ends: Sequence[int]) -> Cleaning:
+    def draw(cls, random: Random, ends: Sequence[int]) -> CleanerPositions:
         """A random compaction of a log with these batch ends: with equal chance of the whole log long ago, of a part of
         it, and of a part while it is read."""
         low, high = sorted(random.choices(sorted({0, *ends}), k=2))
@@ -54,7 +54,7 @@ class Cleaning:
                 return cls(overtaken=(low, high), known=ends[-1])
 
 
-def compacted(log: Sequence[Record], cleaning: Cleaning) -> list[Record]:
+def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]:
     """The records that are read, in order."""
     keys = [key_of(record) for record in log]
     last_cleaned = {key: place for place, key in enumerate(keys[: cleaning.cleaned])}

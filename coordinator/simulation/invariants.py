@@ -43,7 +43,10 @@ class Invariants:
         )
         self.appended, self.answering = log.appended, log.answering
         self.replayed, self.failed_to_load = log.replayed, log.failed_to_load
-        self.epoch_changed, self.seeing_topics = self.clients.epoch_changed, self.clients.seeing_topics
+        self.epoch_changed, self.refreshing_topics = (
+            self.clients.epoch_changed,
+            self.clients.refreshing_topics,
+        )
         self.calling, self.called_back = self.clients.calling, self.clients.called_back
         self._facts = facts
 

@@ -28,7 +28,7 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
-from coordinator.simulation.compacted_log import Cleaning, compacted
+from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import Check
 from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
@@ -108,7 +108,7 @@ class Node:
     # Called by the world.
 
     def load(
-        self, image: TopicImage, predecessor: Node | None = None, cleaning: Cleaning | None = None
+        self, image: TopicImage, predecessor: Node | None = None, cleaning: CleanerPositions | None = None
     ) -> None:
         """Coordinate, from the state in the log: exactly what the predecessor (possibly itself) knew.
 

@@ -68,7 +68,7 @@ class ProcessWatcher(Protocol):
 
     def epoch_changed(self, process: Process, before: int) -> None: ...
 
-    def seeing_topics(self, process: Process, image: TopicImage) -> None: ...
+    def refreshing_topics(self, process: Process, image: TopicImage) -> None: ...
 
     def calling(self, process: Process, callback: Callback) -> None: ...
 
@@ -202,12 +202,12 @@ class Process:
         """The topics that it subscribes to, whether they exist or not."""
         return self.member.subscription.in_image(image)
 
-    def see_topics(self, image: TopicImage) -> None:
+    def refresh_topics(self, image: TopicImage) -> None:
         """The topics in the brokers' metadata; anything older than what the member has is ignored."""
-        if self._waits(self.see_topics, image) or image.version <= self.member.image.version:
+        if self._waits(self.refresh_topics, image) or image.version <= self.member.image.version:
             return
-        self._watcher.seeing_topics(self, image)
-        self.member.see_topics(image, self._schedule.now_ms)
+        self._watcher.refreshing_topics(self, image)
+        self.member.refresh_topics(image, self._schedule.now_ms)
         self._step()
 
     # Called by the network.

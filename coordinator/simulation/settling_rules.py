@@ -89,11 +89,11 @@ class SettlingRules:
 
     def unsettled(self) -> str:
         """What is not settled now; empty if everything is."""
-        return self._unsettled_member() or self._misowned()[0] or self._out_of_date()
+        return self._unsettled_member() or self._ownership_problem()[0] or self._out_of_date()
 
     def unsettled_group(self) -> str:
         """The same, except for what only keeps a member busy: it is frozen, or waits for an answer."""
-        return self._group_unsettled() or self._misowned()[0] or self._out_of_date()
+        return self._group_unsettled() or self._ownership_problem()[0] or self._out_of_date()
 
     def _unsettled_member(self) -> str:
         for process in self._running():
@@ -149,13 +149,13 @@ class SettlingRules:
                 return flaw
         if self._unsettled_member():
             return self._flaw_of_unrest()
-        place = self._misowned()[1]
+        place = self._ownership_problem()[1]
         return "" if place is None else self._flaw_when_settled(place)
 
     def _running(self) -> list[Process]:
         return [each for each in self._facts.processes.values() if each.is_running]
 
-    def _misowned(self) -> tuple[str, TopicPartition | None]:
+    def _ownership_problem(self) -> tuple[str, TopicPartition | None]:
         """What is wrong with the first partition that does not have exactly one owner; empty if each has."""
         owners: Counter[TopicPartition] = Counter()
         wanted: set[str] = set()

@@ -29,7 +29,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.compacted_log import Cleaning, without_old_offsets
+from coordinator.simulation.compacted_log import CleanerPositions, without_old_offsets
 from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.initial_state import Client, InitialState
@@ -272,7 +272,7 @@ class World:
 
     def _show_topics(self, process: Process, image: TopicImage) -> None:
         if process.is_running:
-            process.see_topics(image)
+            process.refresh_topics(image)
 
     # The coordinator.
 
@@ -321,7 +321,7 @@ class World:
         self._take_over(node, node, event)
 
     def _take_over(self, node: Node, predecessor: Node, event: FailCoordinator) -> None:
-        cleaning = Cleaning.draw(self._random, self.ends) if event.compacted else None
+        cleaning = CleanerPositions.draw(self._random, self.ends) if event.compacted else None
         self.story.add(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
         before, self._authority = self._authority, node
         self._has_new_authority = True
@@ -379,7 +379,7 @@ class World:
         if type(records[0]) is not OffsetRecord:
             self.story.records(records)
             self.measures.appended(records)
-            for process in self._concerned(records):
+            for process in self._affected(records):
                 if process.owned:
                     self._judge(process)
         self.invariants.appended(records, request, is_late=is_late)
@@ -404,7 +404,7 @@ class World:
             COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records"
         )
 
-    def _concerned(self, records: Sequence[Record]) -> Iterable[Process]:
+    def _affected(self, records: Sequence[Record]) -> Iterable[Process]:
         """Processes that may have become a zombie by the records, or stopped being one: all, unless the records concern
         only members of a consumer group."""
         members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
@@ -438,8 +438,8 @@ class World:
         self.measures.changed_ms = self.schedule.now_ms
         self.invariants.epoch_changed(process, before)
 
-    def seeing_topics(self, process: Process, image: TopicImage) -> None:
-        self.invariants.seeing_topics(process, image)
+    def refreshing_topics(self, process: Process, image: TopicImage) -> None:
+        self.invariants.refreshing_topics(process, image)
 
     def calling(self, process: Process, callback: Callback) -> None:
         self.story.callback(process.name, callback)

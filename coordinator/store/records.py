@@ -162,7 +162,7 @@ class _Struct:
         return list(map(self.write, many))
 
 
-def _unless(nothing: Any) -> Callable[[Any], Any]:
+def _none_for(nothing: Any) -> Callable[[Any], Any]:
     """None for the value that means none on disk."""
     return lambda value: None if value == nothing else value
 
@@ -173,8 +173,8 @@ _OFFSET = _Struct(
     leader_epoch=_Field("leaderEpoch", NO_EPOCH),
     metadata="metadata",
     commit_ms="commitTimestamp",
-    expire_ms=_Field("expireTimestamp", NO_TIMESTAMP, _unless(NO_TIMESTAMP)),
-    topic_id=_Field("topicId", NO_UUID, _unless(NO_UUID), lambda id_: NO_UUID if id_ is None else id_),
+    expire_ms=_Field("expireTimestamp", NO_TIMESTAMP, _none_for(NO_TIMESTAMP)),
+    topic_id=_Field("topicId", NO_UUID, _none_for(NO_UUID), lambda id_: NO_UUID if id_ is None else id_),
 )
 _CLASSIC_MEMBER = _Struct(
     ClassicMemberValue,

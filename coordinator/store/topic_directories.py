@@ -98,7 +98,7 @@ class TopicDirectories:
         self._left += left
         self.deleted.append(topic)
 
-    def purging(self) -> Callable[[], None]:
+    def file_remover(self) -> Callable[[], None]:
         """Forget the topics deleted so far; the returned function removes their files, in any thread.
 
         What cannot be removed is retried at the next start.

@@ -39,7 +39,7 @@ def storm(case: Case) -> Iterator[Symptom]:
     seconds = case.seen_ms / 1000
     yield (error if len(again) >= limit - 1 else warning)(
         message=f"{count} rebalances in {seconds:.0f} s. {_cause(case, found, hosts)}",
-        remedy=_against_storm(case, found, hosts),
+        remedy=_storm_remedy(case, found, hosts),
         members=tuple(dict.fromkeys(each.member.id for each in found)),
         since_ms=case.observations[0].at_ms,
         evidence={
@@ -78,7 +78,7 @@ def _cause(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int
     return f"Most members that joined or left are on {host}: {left} left, {joined} joined."
 
 
-def _against_storm(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
+def _storm_remedy(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
         return f"See what changes: kohort watch {case.in_shell}."
     if returned(found):

@@ -96,7 +96,7 @@ class Notes:
         """
         return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
 
-    def with_step_asked(self, number: int) -> Notes:
+    def with_step_started(self, number: int) -> Notes:
         """With a step that has started, as its gate is checked."""
         before = self.opened.get(number - 1)
         if before is None or before.next_started:

@@ -12,7 +12,7 @@ from migration.paths.bridge_leader import START as BRIDGE_STARTS
 from migration.paths.bridge_leader import bridge_leader, stop_leftover_bridge
 from migration.paths.path import EAGER, Path, PathContext
 from migration.paths.rolling_downgrade import rolling_downgrade
-from migration.paths.rolling_upgrade import rolling_upgrade, shed_user_data
+from migration.paths.rolling_upgrade import remove_user_data, rolling_upgrade
 from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.streams import by_upgrade_from
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
@@ -122,7 +122,7 @@ def _to_consumer(context: PathContext) -> Path:
         return stop_and_start(context, instead) if waits else rolling_upgrade(context)
     if way is OnlinePath.BRIDGE_LEADER:
         return bridge_leader(context)
-    return shed_user_data(context) if way is OnlinePath.RANGE_FIRST else rolling_upgrade(context)
+    return remove_user_data(context) if way is OnlinePath.RANGE_FIRST else rolling_upgrade(context)
 
 
 def _to_classic(context: PathContext) -> Path:

@@ -2,7 +2,7 @@
 
 KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study, sections 1 to 5, has what real clients did.
 
-A group of sarama's on sticky sheds its user data first (`shed_user_data`), then its members are replaced. sarama's
+A group of sarama's on sticky sheds its user data first (`remove_user_data`), then its members are replaced. sarama's
 sticky leader writes user data into the assignments from the first generation on, and a broker refuses to convert such
 a group. One rolling restart with [range, sticky] makes it a range group without user data (the field study, section
 7). sarama itself does not speak the consumer protocol: the members are replaced, not restarted, by programs of a
@@ -177,7 +177,7 @@ def _start(context: PathContext) -> Start:
 SHED = "shed-user-data"
 
 
-def shed_user_data(context: PathContext) -> Path:
+def remove_user_data(context: PathContext) -> Path:
     """One rolling restart to range, then one to another library."""
     return Path(
         name="range first, then another library",

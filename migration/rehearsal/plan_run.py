@@ -186,7 +186,7 @@ class PlanRun:
         if not self._unsafe and not simulation.settles():
             self._unsafe.append(f"the group does not settle: {simulation.unsettled()}")
         self._unsafe += [
-            f"{each.invariant} is violated at {each.at_s:.1f} s{_flaw(each)}: {each.message}"
+            f"{each.invariant} is violated at {each.at_s:.1f} s{_weakness_text(each)}: {each.message}"
             for each in simulation.violations
         ]
         return Rehearsed(
@@ -409,12 +409,12 @@ class PlanRun:
             for action in self._undo.pop():
                 simulation.perform(action)
             simulation.wait(self._plan.bounce_s)
-            arrived = simulation.rest()
+            arrived = simulation.wait_until_settled()
         if self._bridge is not None and arrived:
             self._bridge.leave()  # it came before all that
-            arrived = simulation.rest()
+            arrived = simulation.wait_until_settled()
         now = simulation.group()
-        arrived = arrived and now is not None and start is not None and _alike(now, start)
+        arrived = arrived and now is not None and start is not None and _is_unchanged(now, start)
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
             self._unsafe.append(
@@ -442,7 +442,7 @@ def _has_temporary_members(plan: Plan) -> bool:
     return any(step.rollout is not None and step.rollout.temporary_members for step in plan.steps)
 
 
-def _flaw(fallen: Violation) -> str:
+def _weakness_text(fallen: Violation) -> str:
     return f" by {fallen.known}, a weakness of Kafka's own rules" if fallen.known else ""
 
 
@@ -450,5 +450,5 @@ def _rounds(step: Step) -> Sequence[Sequence[str]]:
     return step.rollout.rounds if step.rollout is not None else ()
 
 
-def _alike(now: Group, then: Group) -> bool:
+def _is_unchanged(now: Group, then: Group) -> bool:
     return (now.type, now.protocol, now.state) == (then.type, then.protocol, then.state)

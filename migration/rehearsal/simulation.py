@@ -148,10 +148,10 @@ class Simulation:
         for names in filter(None, by_protocol.values()):
             for name in names:
                 self.world.play(Start(at=0, member=name))
-            if not self.rest():
+            if not self.wait_until_settled():
                 raise CannotRehearseError(f"the group does not settle as it was found: {self.unsettled()}")
 
-    def rest(self) -> bool:
+    def wait_until_settled(self) -> bool:
         """Let time pass until nothing has changed for a while; False where that takes too long."""
         world = self.world
         end_ms = world.schedule.now_ms + int(PATIENCE_S * 1000)

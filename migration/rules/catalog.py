@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
     broker.group_is_small_enough,
     broker.settings_are_known,
     user_data.no_user_data_in_assignments,
-    user_data.user_data_may_come,
+    user_data.user_data_may_appear,
     assignors.metadata_can_be_read,
     assignors.partitions_have_one_owner,
     assignors.assignor_is_known,
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
 STREAMS_RULES: tuple[Rule, ...] = (
     kind.group_is_stable,
     client_configs.configs_are_of_the_group,
-    streams.streams_can_rebalance_so,
+    streams.streams_support_the_change,
     streams.queries_are_affected,
 )
 """Those that apply to Kafka Streams, which has its own assignor and configuration."""

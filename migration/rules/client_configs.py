@@ -292,9 +292,9 @@ def _problem(case: Case, key: str, value: str) -> str | None:
         return f"{key}={value} is not a number of milliseconds"
     least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
     if int(value) < least:
-        return f"{key}={value} is below group.consumer.min.{key}={least}{_unless(case, f'min.{key}')}"
+        return f"{key}={value} is below group.consumer.min.{key}={least}{_default_note(case, f'min.{key}')}"
     if int(value) > most:
-        return f"{key}={value} is above group.consumer.max.{key}={most}{_unless(case, f'max.{key}')}"
+        return f"{key}={value} is above group.consumer.max.{key}={most}{_default_note(case, f'max.{key}')}"
     return None
 
 
@@ -302,7 +302,7 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-def _unless(case: Case, bound: str) -> str:
+def _default_note(case: Case, bound: str) -> str:
     """A note on a bound that is Kafka's default, as the brokers' own is not known."""
     known = setting(case, f"group.consumer.{bound}") is not None
     return "" if known else ", unless the brokers are set otherwise"

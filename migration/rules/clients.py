@@ -13,8 +13,8 @@ from migration.clients import (
     Library,
     MemberClient,
     Version,
-    surely_before,
-    surely_since,
+    is_surely_older,
+    is_surely_since,
     version_text,
 )
 from migration.frameworks import framework_named
@@ -144,7 +144,7 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         remedy = f"Keep the present protocol, or move the members to {' or '.join(other)} first."
         return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"supports {_FEATURES[to_cooperative]} since {version_text(needed)}"
-    if version is None or not (surely_before(version, needed) or surely_since(version, needed)):
+    if version is None or not (is_surely_older(version, needed) or is_surely_since(version, needed)):
         best = version_text(wanted or needed)
         remedy = f"Check that it is {best} or later, and set it with --client {library.name}:VERSION."
         if to_cooperative and library.replaced_in_first_bounce:
@@ -154,10 +154,10 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         message = f"{since}, and this is {version_text(version)}: one restart brings a newer client and the new list"
         remedy = f"Have the members built with {version_text(needed)} or later before the first step."
         return Level.INFO, message, remedy
-    if surely_before(version, needed):
+    if is_surely_older(version, needed):
         remedy = f"{_upgrade(library, client, wanted or needed)} first, in a separate rolling restart."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}{_bundled_in(client)}", remedy
-    if wanted is not None and not surely_since(version, wanted):
+    if wanted is not None and not is_surely_since(version, wanted):
         fault = library.cooperative_fault if to_cooperative else library.consumer_fault
         remedy = f"{_upgrade(library, client, wanted)} first."
         return Level.WARNING, f"{version_text(version)}{_bundled_in(client)} {fault}", remedy

@@ -103,7 +103,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         members=[member.id for member in static],
         message=whose,
         remedy="Stop each before its successor with the same instance id starts; otherwise the two fence each other "
-        f"(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.{_after_a_crash(case)}",
+        f"(UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID), or both consume.{_crash_note(case)}",
         source="Field trial on 4.3.1: start before stop ended in fencing in 16 of 16 runs; PostHog/posthog pull 65809"
         + (
             "; a member killed on 4.3.1, java and librdkafka"
@@ -113,7 +113,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
     )
 
 
-def _after_a_crash(case: Case) -> str:
+def _crash_note(case: Case) -> str:
     """The classic protocol lets a successor in at once."""
     if case.destination is not Destination.CONSUMER:
         return ""

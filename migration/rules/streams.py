@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from assignors.registry import STREAMS
 from groups.findings import Finding
 from groups.model import GroupType
-from migration.clients import Version, surely_before, surely_since
+from migration.clients import Version, is_surely_older, is_surely_since
 from migration.model import Destination
 from migration.rules.case import Case
 
@@ -33,13 +33,13 @@ def has_arrived(case: Case) -> bool:
     """Whether the release alone shows that an application is at its destination."""
     versions = _versions(case)
     if case.destination is Destination.COOPERATIVE:
-        return all(version is not None and surely_since(version, EAGER_UNTIL) for version in versions)
+        return all(version is not None and is_surely_since(version, EAGER_UNTIL) for version in versions)
     return case.destination is Destination.EAGER and all(map(is_always_eager, versions))
 
 
 def is_always_eager(version: Version | None) -> bool:
     """Whether a release is known to have no cooperative rebalancing."""
-    return version is not None and surely_before(version, COOPERATIVE_SINCE)
+    return version is not None and is_surely_older(version, COOPERATIVE_SINCE)
 
 
 def _versions(case: Case) -> set[Version | None]:
@@ -71,10 +71,10 @@ def _faulty(case: Case) -> str:
     )
 
 
-def streams_can_rebalance_so(case: Case) -> Iterator[Finding]:
+def streams_support_the_change(case: Case) -> Iterator[Finding]:
     """The releases that support the requested change; what a broker cannot show."""
     versions = _versions(case)
-    newest = sorted(version for version in versions if version and surely_since(version, EAGER_UNTIL))
+    newest = sorted(version for version in versions if version and is_surely_since(version, EAGER_UNTIL))
     if case.destination is Destination.EAGER and newest:
         yield case.blocker(
             "streams",

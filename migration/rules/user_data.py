@@ -120,7 +120,7 @@ def _remedy(case: Case, way: OnlinePath | None) -> str:
             return STOP_ALL
 
 
-def user_data_may_come(case: Case) -> Iterator[Finding]:
+def user_data_may_appear(case: Case) -> Iterator[Finding]:
     """A group of librdkafka on cooperative-sticky passes while no member has rejoined, and not a moment longer."""
     if case.converts_online and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)

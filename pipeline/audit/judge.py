@@ -89,7 +89,7 @@ def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str,
     never = nothing_to_migrate(case)
     if never is not None:
         return known | {"dry_run_problem": never.message}
-    run, problem = _tried(case, case.topics or {})
+    run, problem = _dry_run_of(case, case.topics or {})
     known |= {"dry_run": _of_run(run), "dry_run_problem": problem}
     if settings.with_costs:
         known |= {**_of_steps(plan), **restart.columns(case, run, arrived=known["arrived"])}
@@ -189,7 +189,7 @@ def _of_steps(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _tried(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
+def _dry_run_of(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
     """The dry run of the destination's assignor, and why there is none, or where it would fail."""
     assignor, side = destinations_assignor(case)
     runs, problems = dry_run_all(

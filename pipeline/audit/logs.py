@@ -102,7 +102,7 @@ def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, An
             directories.append(directory)
             place = directory / f"{OFFSETS_TOPIC}-{copies.partition}"
             try:
-                _bring(path, place, options)
+                _make_local(path, place, options)
             except OSError as error:
                 yield {"file": path, "reason": f"cannot be read: {error}"}
             places[str(place)] = path
@@ -110,7 +110,7 @@ def _loaded(copies: Copies, options: Mapping[str, str]) -> Iterator[dict[str, An
         yield from _rows(log, places)
 
 
-def _bring(path: str, place: Path, options: Mapping[str, str]) -> None:
+def _make_local(path: str, place: Path, options: Mapping[str, str]) -> None:
     """Make a partition's directory, or a single segment, available at a local place."""
     system, inside = opened(path, options)
     info = system.get_file_info(inside)

@@ -3,7 +3,7 @@
 Rows are in two kinds of batches, of offsets and of everything else; both have all columns.
 
 Spark's tasks read and decode records, and process them before they leave the task: rows of forty columns are expensive
-to pass from Python to the JVM and back. `Reading.through` processes rows in the task that decodes them
+to pass from Python to the JVM and back. `LogReader.through` processes rows in the task that decodes them
 (`pipeline.writing` writes them as Parquet).
 """
 
@@ -215,7 +215,7 @@ def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class LogReader:
     """`read` returns batches of `DECODED` for the rows of `tasks`, on any worker. Texts may be dictionary arrays."""
 
     tasks: DataFrame

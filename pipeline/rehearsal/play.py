@@ -80,7 +80,7 @@ class RehearsalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PlayTask:
     """A plan that can be played, and the values that its rows share."""
 
     head: Mapping[str, Any]
@@ -116,7 +116,7 @@ def plan_rows(
             except Exception as error:
                 # An exception of Kohort's own code becomes a row: it must not end the rehearsals of all others.
                 planned = head | {"verdict": "threw", "why": [_error_text(error)]}
-            if isinstance(planned, Part):
+            if isinstance(planned, PlayTask):
                 part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)
                 for seeds in _parts(terms.seeds, seeds_per_part):
                     yield {"part": part, "first_seed": seeds.start, "seeds": len(seeds)}
@@ -131,7 +131,7 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 
 def _planned(
     chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
-) -> Part | dict[str, Any]:
+) -> PlayTask | dict[str, Any]:
     """A playable plan, or a row of UNPLAYED."""
     settings = _varied(terms.planned, variation)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
@@ -150,7 +150,7 @@ def _planned(
         return row | {"verdict": "arrived", "why": []}
     rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout is not None)
     found = FoundGroup(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
-    part = Part(
+    part = PlayTask(
         head=row | {"rounds": rounds}, plan=plan, found=found, planned=settings, settings=variation.settings
     )
     try:
@@ -168,7 +168,7 @@ def _varied(planned: AuditSettings, variation: Variation) -> AuditSettings:
     )
 
 
-def _simulated(part: Part) -> tuple[FoundGroup, SimulatedMembers]:
+def _simulated(part: PlayTask) -> tuple[FoundGroup, SimulatedMembers]:
     configs = configs_of(part.found.group, part.planned.configs)
     return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
 
@@ -176,14 +176,14 @@ def _simulated(part: Part) -> tuple[FoundGroup, SimulatedMembers]:
 def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
     part = pickle.loads(row["part"])  # noqa: S301
-    if not isinstance(part, Part):
+    if not isinstance(part, PlayTask):
         raise TypeError(f"expected a part of a rehearsal, found {type(part).__name__}")
     found, simulated = _simulated(part)
     for seed in range(row["first_seed"], row["first_seed"] + row["seeds"]):
         yield _played(part, found, simulated, seed)
 
 
-def _played(part: Part, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
+def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     story: list[str] = []
     try:

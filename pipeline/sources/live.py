@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import plain_records
-from pipeline.decode.records import Reading, records_to_arrow
+from pipeline.decode.records import LogReader, records_to_arrow
 from pipeline.sources.cluster import (
     BOOTSTRAP,
     GROUP_PREFIX,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     AnyReader = TypeVar("AnyReader", DataFrameReader, DataStreamReader)
 
-Sink = Callable[[Reading, int], None]
+Sink = Callable[[LogReader, int], None]
 """Handles a batch of a stream, and its number. After a failure it may be called with the same batch again, and must
 keep one copy of it."""
 
@@ -61,7 +61,7 @@ def live_reading(
     spark: SparkSession,
     bootstrap: str,
     options: Mapping[str, str] | None = None,
-) -> Reading:
+) -> LogReader:
     """All records that the topic has now, decoded.
 
     However often it is computed, it ends where the topic ended at the call; records that the broker's cleaner removes
@@ -146,11 +146,11 @@ def _collected_names(records: DataFrame) -> dict[str, str]:
     return {format_uuid(topic_id): name for topic_id, name in found.items()}
 
 
-def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> Reading:
+def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) -> LogReader:
     source = f"kafka://{topic.cluster_id}/{OFFSETS_TOPIC}"
     known = dict(names)
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return records_to_arrow(batches, source=source, names=known)
 
-    return Reading(tasks=records, read=decode, cluster=topic.cluster_id, held_back=topic.held_back)
+    return LogReader(tasks=records, read=decode, cluster=topic.cluster_id, held_back=topic.held_back)

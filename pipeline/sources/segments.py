@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
-from pipeline.decode.records import Reading, decode, quarantined_row, rows_to_arrow, topic_names
+from pipeline.decode.records import LogReader, decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.blocks import Block, Damage, blocks_of
 from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
@@ -48,7 +48,7 @@ def reading(
     names: Mapping[str, str] | None = None,
     split_bytes: int = SPLIT_BYTES,
     after: Mapping[int, int] | None = None,
-) -> Reading:
+) -> LogReader:
     """Read the segments at `paths`: log directories, directories of partitions, files.
 
     `names`: of topics by id, in addition to those in the logs. Files are split at batches, at most about `split_bytes`
@@ -85,7 +85,7 @@ def reading(
             for split in tasks[number]:
                 yield from _read(segments[split.segment], split, known, options)
 
-    return Reading(tasks=_tasks(spark, len(tasks) + bool(not_segments)), read=read)
+    return LogReader(tasks=_tasks(spark, len(tasks) + bool(not_segments)), read=read)
 
 
 def _tasks(spark: SparkSession, count: int) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import raw_records
-from pipeline.decode.records import Reading, decode
+from pipeline.decode.records import LogReader, decode
 from pipeline.sources.live import live_reading
 from pipeline.sources.segments import reading
 from pipeline.tables.commit_runs import single_runs
@@ -19,7 +19,7 @@ from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment
 
 
-def rows_of(found: Reading) -> DataFrame:
+def rows_of(found: LogReader) -> DataFrame:
     """The decoded rows, as a table of `DECODED`."""
     return found.through(plain, DECODED)
 

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.store.disk import DirectoryLock
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.history import (
     DifferentClusters,
     HistoryProgress,
@@ -111,7 +111,7 @@ def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Gr
     """Of commits that tasks have in between those of one another, no runs can be made."""
     rows = rows_of(reading(spark, [str(grown.log)]))
     mixed = rows.repartition(3, f.xxhash64("offset")).sortWithinPartitions(f.xxhash64("offset"))
-    run_history(spark, Reading(tasks=mixed, read=iter), str(tmp_path))
+    run_history(spark, LogReader(tasks=mixed, read=iter), str(tmp_path))
     for name in ("commits", "rebalances", "groups"):
         assertDataFrameEqual(read(spark, str(tmp_path), name), read(spark, str(grown.out), name))
     runs = spark.read.parquet(str(tmp_path / "commit_runs"))

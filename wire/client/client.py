@@ -170,7 +170,7 @@ class KafkaClient:
 
     def delete_topics(self, names: Iterable[str]) -> Answers[str, bool]:
         """Delete topics; True for each deleted topic. Any broker of a KRaft cluster forwards it to the controller."""
-        return self.ask_home(names, delete_topics)
+        return self.ask_one_broker(names, delete_topics)
 
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]
@@ -237,7 +237,7 @@ class KafkaClient:
         from wire.client.settings import ResourceType, describe_configs
 
         ask = partial(describe_configs, kind)
-        return self.ask_nodes(names, ask) if kind is ResourceType.BROKER else self.ask_home(names, ask)
+        return self.ask_nodes(names, ask) if kind is ResourceType.BROKER else self.ask_one_broker(names, ask)
 
     def describe_acls(self, kind: acls.ResourceType) -> tuple[Any, ...]:
         """All topics or groups, or patterns of them, with their access control entries.
@@ -371,7 +371,7 @@ class KafkaClient:
 
         return self._ask_and_repeat(nodes, locate, ask, deadline)
 
-    def ask_home(self, keys: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+    def ask_one_broker(self, keys: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
         """Ask any one broker for all keys. :raises WireError: as `home`"""
         deadline = self._deadline()
 

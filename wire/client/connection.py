@@ -127,7 +127,7 @@ class Connection:
             if self._settings.security_protocol.sasl:
                 yield from self._authenticate(deadline)
         except BaseException as error:
-            self._note_silence(error, began)
+            self._remember_timeout(error, began)
             self.close()
             raise
 
@@ -160,13 +160,13 @@ class Connection:
         try:
             responses = yield from self._ask(api, version, requests, deadline, limit_ms)
         except BaseException as error:
-            self._note_silence(error, began)
+            self._remember_timeout(error, began)
             self.close()
             raise
         self._proven = True
         return responses
 
-    def _note_silence(self, error: BaseException, began: float) -> None:
+    def _remember_timeout(self, error: BaseException, began: float) -> None:
         """Remember a broker that did not answer in time: a command with several requests waits only once.
 
         A request that was sent just before the deadline does not count.

@@ -18,7 +18,7 @@ MOST_FAULTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class IntactRun:
     """Consecutive whole batches, and the fault after them. `fault` None: the file ends there.
 
     `last`: nothing after the fault is read. `torn`: the fault is a write that was cut off, or reserved space.
@@ -30,7 +30,7 @@ class Part:
     torn: bool = False
 
 
-def parts_of(data: bytes, file: str) -> Iterator[Part]:
+def parts_of(data: bytes, file: str) -> Iterator[IntactRun]:
     """The parts of a segment, from its start; positions count from there. `file` is for messages."""
     start = 0
     search = BatchSearch(data)
@@ -38,13 +38,13 @@ def parts_of(data: bytes, file: str) -> Iterator[Part]:
         found = scan(data[start:] if start else data, file)
         batches = Batches(data, file, found.batches.positions + start, found.batches.headers)
         if found.fault is None:
-            yield Part(batches=batches)
+            yield IntactRun(batches=batches)
             return
         fault = replace(found.fault, position=found.fault.position + start)
         searched = number + 1 < MOST_FAULTS
         following = search.next_batch(fault.position + 1) if searched else None
         torn = searched and following is None and not search.given_up and fault.unfinished
-        yield Part(batches=batches, fault=fault, last=following is None, torn=torn)
+        yield IntactRun(batches=batches, fault=fault, last=following is None, torn=torn)
         if following is None:
             return
         start = following

@@ -104,7 +104,7 @@ class Membership:
         self._coordinator: Address | None = None
         self._topics: frozenset[str] = frozenset()
         """Of the group, where the bridge leads."""
-        self._looks_at_ms = 0
+        self._refresh_at_ms = 0
         self._stopping = Event()
         self._client = KafkaClient(self._settings)
         self._thread = Thread(target=self._run, name=BRIDGE, daemon=True)
@@ -164,7 +164,7 @@ class Membership:
                 self._member.enter_poll(_now_ms())
                 while not self._stopping.is_set():
                     self._carry_out()
-                    self._look_at_topics()
+                    self._refresh_topics_if_due()
                     self._pause()
                     self._member.wake(_now_ms())
         except _Stopped:
@@ -269,7 +269,7 @@ class Membership:
         if answer.error is ErrorCode.NONE:
             self._leader = answer.leader
             self._topics = group_topics(answer.members)
-            self._see_topics()
+            self._refresh_topics()
         return answer
 
     def _give_back(self, members: Sequence[str]) -> None:
@@ -341,16 +341,16 @@ class Membership:
             with suppress(Expired):
                 yield SocketWait(None, 0, Deadline(HEARTBEAT_MS / 10))
 
-    def _look_at_topics(self) -> None:
-        if self._topics and _now_ms() >= self._looks_at_ms:
-            self._see_topics()
+    def _refresh_topics_if_due(self) -> None:
+        if self._topics and _now_ms() >= self._refresh_at_ms:
+            self._refresh_topics()
 
-    def _see_topics(self) -> None:
+    def _refresh_topics(self) -> None:
         """The assignment by a leader: all topics of the group."""
-        self._looks_at_ms = _now_ms() + METADATA_MS
+        self._refresh_at_ms = _now_ms() + METADATA_MS
         if self._topics:
             metadata = self._client.metadata(sorted(self._topics))
-            self._member.see_topics(_image(metadata), _now_ms())
+            self._member.refresh_topics(_image(metadata), _now_ms())
 
 
 class _Stopped(Exception):

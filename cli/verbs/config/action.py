@@ -124,9 +124,9 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 
     @property
     def question(self) -> str:
-        going = self.going
-        of = going[0].group if len(going) == 1 else f"{len(going)} groups"
-        return f"change {counted(sum(len(plan.changes) for plan in going), 'setting')} of {of}"
+        plans_to_apply = self.plans_to_apply
+        of = plans_to_apply[0].group if len(plans_to_apply) == 1 else f"{len(plans_to_apply)} groups"
+        return f"change {counted(sum(len(plan.changes) for plan in plans_to_apply), 'setting')} of {of}"
 
     @property
     def done(self) -> str | None:
@@ -134,7 +134,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
         return summed(self.did, made, self.what)
 
     def send(self) -> Outcome:
-        changes = {plan.group: plan.changes for plan in self.going}
+        changes = {plan.group: plan.changes for plan in self.plans_to_apply}
         return {
             (group, None): failed
             for group, failed in self.settings.alter(changes, validate_only=False).items()

@@ -39,9 +39,13 @@ class GroupDeletions(WrittenChange[PlannedChange]):
 
     @property
     def question(self) -> str:
-        going = self.going
-        what = f"the group {going[0].group}" if len(going) == 1 else f"{len(going)} groups"
-        topics = topics_in_question(going)
+        plans_to_apply = self.plans_to_apply
+        what = (
+            f"the group {plans_to_apply[0].group}"
+            if len(plans_to_apply) == 1
+            else f"{len(plans_to_apply)} groups"
+        )
+        topics = topics_in_question(plans_to_apply)
         more = f" and {topics}" if topics else ""
         return f"delete {what} with all committed offsets{more}; this cannot be undone"
 
@@ -58,9 +62,9 @@ class GroupDeletions(WrittenChange[PlannedChange]):
         return (*plan.refusals, *plan.problems)
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
-        outcome = writer.delete_groups([plan.group for plan in self.going])
+        outcome = writer.delete_groups([plan.group for plan in self.plans_to_apply])
         return delete_topics_of(
-            self.going, {(group, None): failed for group, failed in outcome.items()}, writer
+            self.plans_to_apply, {(group, None): failed for group, failed in outcome.items()}, writer
         )
 
     def document(self) -> Document:

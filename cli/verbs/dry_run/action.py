@@ -21,7 +21,7 @@ from groups.dry_run import (
     compare,
     dry_run_all,
     inapplicable,
-    takes_default,
+    uses_default_assignor,
 )
 from groups.model import Group, Problem, Topic
 from groups.what_if import WhatIf, unknown_names
@@ -58,7 +58,7 @@ def carry_out(
             notice(f"{group.id} is skipped: {why_not}")
         else:
             meant.append(group)
-            if takes_default(group, request) and not side_by_side:
+            if uses_default_assignor(group, request) and not side_by_side:
                 notice(
                     f"{group.id}: no member requests an assignor, so the broker uses its own, assumed to be "
                     f"{BROKERS_DEFAULT}, the brokers' default; --assignor sets another"

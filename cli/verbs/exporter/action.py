@@ -25,7 +25,7 @@ from cli.verbs.exporter.guard import Guard, guarded
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import Limits
 from cli.verbs.exporter.reading import LagTimes, Scope, read_groups
-from cli.verbs.exporter.web import METRICS, Site, WebServer
+from cli.verbs.exporter.web import METRICS, ExporterPages, WebServer
 from coordinator.server.listener import CannotListen
 from groups.listing import Problem
 from wire.client.address import Address
@@ -205,7 +205,10 @@ def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
     place = guard.place
     try:
         server = WebServer(
-            place.host, place.port, Site(cache=cache, login=guard.login, report=notice), lambda: guard.tls
+            place.host,
+            place.port,
+            ExporterPages(cache=cache, login=guard.login, report=notice),
+            lambda: guard.tls,
         )
     except OSError as error:
         raise CannotListen(Address(place.host, place.port), error) from None

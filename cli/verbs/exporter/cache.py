@@ -11,7 +11,7 @@ from prometheus_client.exposition import choose_encoder
 
 from cli.verbs.exporter.history import ExporterHistory
 from cli.verbs.exporter.page import Limits, Page, page_of
-from cli.verbs.exporter.reading import Reading
+from cli.verbs.exporter.reading import PollResult
 from cli.verbs.exporter.self_metrics import OwnMetrics, PollState
 
 
@@ -47,7 +47,7 @@ class FigureCache:
         """The state of the polls so far."""
         return self._shown[1]
 
-    def put(self, reading: Reading, started_s: float) -> None:
+    def put(self, reading: PollResult, started_s: float) -> None:
         """Store the metrics of a poll that started at that `time.monotonic`. Only from the polling thread."""
         self._history = self._history.after(reading)
         page, before = page_of(reading, self._history, self._limits), self.state

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from cli.verbs.exporter.reading import GroupReading, Reading
+from cli.verbs.exporter.reading import PolledGroup, PollResult
 from groups import progress as progresses
 from groups.diagnosis.diagnose import Diagnosis, diagnose
 from groups.diagnosis.observation import Observation, Thresholds
@@ -56,7 +56,7 @@ class ExporterHistory:
     """The time between polls."""
     groups: Mapping[str, GroupHistory] = field(default_factory=dict)
 
-    def after(self, reading: Reading) -> ExporterHistory:
+    def after(self, reading: PollResult) -> ExporterHistory:
         """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
         return replace(
@@ -71,7 +71,7 @@ class ExporterHistory:
 _NEW = GroupHistory()
 
 
-def _after(before: GroupHistory, seen: GroupReading, reading: Reading, kept_ms: int) -> GroupHistory:
+def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> GroupHistory:
     at_ms = reading.at_ms
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
     kept = _recent(observations, at_ms, kept_ms)
@@ -109,7 +109,7 @@ def _judged_unread(group: str, observations: Sequence[Observation]) -> Diagnosis
     return found if found.findings else None
 
 
-def _observation(seen: GroupReading, reading: Reading) -> Observation:
+def _observation(seen: PolledGroup, reading: PollResult) -> Observation:
     return Observation(
         at_ms=reading.at_ms,
         group=seen.group,

@@ -39,7 +39,7 @@ from cli.verbs.exporter.families import (
     Level,
 )
 from cli.verbs.exporter.history import ExporterHistory
-from cli.verbs.exporter.reading import GroupReading, Reading
+from cli.verbs.exporter.reading import PolledGroup, PollResult
 
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -138,7 +138,7 @@ def _deflated(text: bytes, end: int) -> bytes:
     return packer.compress(text) + packer.flush(end)
 
 
-def page_of(reading: Reading, history: ExporterHistory, limits: Limits) -> Page:
+def page_of(reading: PollResult, history: ExporterHistory, limits: Limits) -> Page:
     """The metrics of a poll, as many as the limits allow.
 
     Metrics of groups come before those of topics, and those before partitions. At the level that exceeds the limit,
@@ -168,7 +168,7 @@ Samples: TypeAlias = list[tuple[Family, list[str]]]
 """The lines of some metrics."""
 
 
-def _of_group(seen: GroupReading, reading: Reading, history: ExporterHistory) -> Samples:
+def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
     """The samples of the group itself."""
     at = f'group="{escaped(seen.id)}"'
     samples: Samples = [(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])]
@@ -193,7 +193,7 @@ def _of_group(seen: GroupReading, reading: Reading, history: ExporterHistory) ->
     return samples
 
 
-def _of_topics(seen: GroupReading, _reading: Reading, _history: ExporterHistory) -> Samples:
+def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
     """The samples of its topics."""
     ordered = sorted(seen.rows, key=attrgetter("topic"))
     by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
@@ -211,7 +211,7 @@ def _of_topics(seen: GroupReading, _reading: Reading, _history: ExporterHistory)
     ]
 
 
-def _of_partitions(seen: GroupReading, _reading: Reading, _history: ExporterHistory) -> Samples:
+def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
     """The samples of its partitions."""
     group = escaped(seen.id)
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
@@ -231,7 +231,7 @@ def _of_partitions(seen: GroupReading, _reading: Reading, _history: ExporterHist
     ]
 
 
-_SAMPLES: Mapping[Level, Callable[[GroupReading, Reading, ExporterHistory], Samples]] = {
+_SAMPLES: Mapping[Level, Callable[[PolledGroup, PollResult, ExporterHistory], Samples]] = {
     Level.GROUP: _of_group,
     Level.TOPIC: _of_topics,
     Level.PARTITION: _of_partitions,

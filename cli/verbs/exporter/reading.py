@@ -31,7 +31,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupReading:
+class PolledGroup:
     """A group of a poll. `group` is None, and `rows` are empty, if it could not be read at all."""
 
     id: str
@@ -44,11 +44,11 @@ class GroupReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class PollResult:
     """The result of a poll; `at_ms` is its end."""
 
     at_ms: int
-    groups: Mapping[str, GroupReading] = field(default_factory=dict)
+    groups: Mapping[str, PolledGroup] = field(default_factory=dict)
     """By id, sorted."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
     missing_topics: frozenset[str] | None = None
@@ -102,7 +102,7 @@ class LagTimes:
 
 def read_groups(
     source: Source, scope: Scope, before: Collection[str], lag_times: LagTimes, now_ms: Callable[[], int]
-) -> Reading:
+) -> PollResult:
     """Everything that the metrics need; `before` are the groups of the previous poll.
 
     :raises WireError: nothing can be read :raises CommandError: the same
@@ -127,10 +127,10 @@ def read_groups(
     if listed.problems:
         # A broker that does not answer lists none of its groups, but they still exist.
         errors |= dict.fromkeys(set(before) - {each.id for each in listed.items}, _error(listed.problems[0]))
-    return Reading(
+    return PollResult(
         at_ms=at_ms,
         groups={
-            name: GroupReading(
+            name: PolledGroup(
                 id=name,
                 group=groups.get(name),
                 rows=with_lag_times(rows.get(name, ()), times, at_ms),

@@ -93,7 +93,7 @@ def _decoded(given: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class ExporterPages:
     """The pages served."""
 
     cache: FigureCache
@@ -108,7 +108,9 @@ class WebServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = MOST_CONNECTIONS
 
-    def __init__(self, host: str, port: int, site: Site, tls: Callable[[], ssl.SSLContext | None]) -> None:
+    def __init__(
+        self, host: str, port: int, site: ExporterPages, tls: Callable[[], ssl.SSLContext | None]
+    ) -> None:
         """`tls` is called for each connection. :raises OSError: the address cannot be used"""
         self.site, self._tls = site, tls
         self._room = BoundedSemaphore(MOST_CONNECTIONS)

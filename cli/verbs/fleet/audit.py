@@ -86,7 +86,7 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
 
         judged = AuditSettings(**request.judged)
         run = audit(spark, request.sources(), judged, out=request.out, progress=progress.audit)
-        progress.say("reading tables")
+        progress.show("reading tables")
         return _answer(request, run)
 
 

@@ -127,7 +127,7 @@ class _RunReporter:
                 )
             )
         self.is_anything = True
-        self._progress.say("waiting for records")
+        self._progress.show("waiting for records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,12 +91,12 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
         fleet_session(settings) as spark,
         _tables(request) as out,
     ):
-        from pipeline.decode.records import Reading
+        from pipeline.decode.records import LogReader
         from pipeline.history import run_history
 
         source = request.source.open(spark)
         run = run_history(spark, source, out, progress=progress.history)
-        held_back = source.held_back if isinstance(source, Reading) else 0
+        held_back = source.held_back if isinstance(source, LogReader) else 0
         return _Answer(spark, request, run, progress).history(held_back)
 
 
@@ -130,7 +130,7 @@ class _Answer:
 
     def history(self, held_back: int) -> History:
         request = self._request
-        self._progress.say("reading tables")
+        self._progress.show("reading tables")
         groups = self._groups()
         described = self._described()
         problems = tuple(self._missing(groups, described))
@@ -207,7 +207,7 @@ class _Answer:
             return
         from pipeline.report.measure import numbers_of
 
-        self._progress.say("measuring for the report")
+        self._progress.show("measuring for the report")
         tables = {name: self._chosen(name) for name in self._run.tables if name != "quarantine"}
         tables["quarantine"] = self._table("quarantine")
         numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)

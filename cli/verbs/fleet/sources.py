@@ -17,7 +17,7 @@ from coordinator.store.partition_files import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from cli.options import SourceOptions
-    from pipeline.decode.records import Reading
+    from pipeline.decode.records import LogReader
     from pipeline.history import Logs
     from pipeline.session import SparkSession
     from wire.client.config.config_file import Properties
@@ -86,7 +86,7 @@ class LiveTopic:
         given = split_list(options.jars)
         return kafka_jars(given, conf_of(options))[len(given) :]
 
-    def open(self, spark: SparkSession) -> Reading:
+    def open(self, spark: SparkSession) -> LogReader:
         """Its records, for the pipeline. :raises ClusterUnreadable:"""
         from pipeline.sources.live import live_reading
 

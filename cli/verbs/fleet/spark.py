@@ -150,7 +150,7 @@ class FleetProgress:
             if self._bar is not None:
                 self._bar.start()
 
-    def say(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
+    def show(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
         """Show the current task, and its progress; a total of 0 is not known."""
         if self._bar is not None:
             self._bar.update(
@@ -160,16 +160,18 @@ class FleetProgress:
     def history(self, progress: HistoryProgress) -> None:
         """A step of the history."""
         counted = "" if progress.records is None else f"{progress.records:,} records"
-        self.say(_STEPS.get(progress.step.value, progress.step.value), progress.done, progress.total, counted)
+        self.show(
+            _STEPS.get(progress.step.value, progress.step.value), progress.done, progress.total, counted
+        )
 
     def audit(self, done: int, total: int) -> None:
         """Tasks of an audit."""
-        self.say("checking groups", done, total)
+        self.show("checking groups", done, total)
 
     def simulation(self, done: int, total: int) -> None:
         """Tasks of a simulation."""
-        self.say("simulating", done, total)
+        self.show("simulating", done, total)
 
     def rehearsals(self, done: int, total: int) -> None:
         """Tasks of a fleet's rehearsals."""
-        self.say("rehearsing groups", done, total)
+        self.show("rehearsing groups", done, total)

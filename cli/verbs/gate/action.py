@@ -249,7 +249,7 @@ class GatePoller:
             return answer
         notes, number = self.notes.notes, question.position + 1
         if number:
-            notes = notes.with_step_asked(number)
+            notes = notes.with_step_started(number)
         if result.strayed is not None and not result.strayed.by_waiting:
             notes = notes.without_from(result.strayed.back_to + 1)
         if result.open and question.round is None:

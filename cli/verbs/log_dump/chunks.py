@@ -22,7 +22,7 @@ from groups.model import Problem
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
 from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
-from wire.log.salvage import Part, readable_columns
+from wire.log.salvage import IntactRun, readable_columns
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.record_types import RECORD_TYPES
@@ -103,7 +103,7 @@ def chunks_of(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Chunk | Pr
         yield from chunks_of_part(segment, part, wanted)
 
 
-def chunks_of_part(segment: SegmentFile, part: Part, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
+def chunks_of_part(segment: SegmentFile, part: IntactRun, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
     """The same for one part."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):

@@ -12,7 +12,7 @@ from cli.sources.log_directories import list_directory, partition_of, why_no_log
 from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
 from groups.model import Problem
 from wire.log.errors import DamagedLog
-from wire.log.salvage import Part, parts_of
+from wire.log.salvage import IntactRun, parts_of
 from wire.log.segments import MOST_BYTES, list_segments
 
 LOG = ".log"
@@ -89,11 +89,11 @@ class SegmentFile:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
         return cls(file=path_text(path), data=path.read_bytes())
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[IntactRun]:
         """Its whole batches, and the damage between them."""
         return parts_of(self.data, self.file)
 
-    def damage(self, part: Part) -> Problem | None:
+    def damage(self, part: IntactRun) -> Problem | None:
         """The damage after a part."""
         if part.fault is None:
             return None

@@ -18,7 +18,7 @@ from groups.model import Problem
 from wire.log.errors import DamagedLog
 from wire.log.index_check import check_indexes
 from wire.log.offset_columns import OFFSET_COMMIT
-from wire.log.salvage import Part
+from wire.log.salvage import IntactRun
 from wire.log.segments import base_offset_of, list_segments
 from wire.messages.schemas.record_types import RECORD_TYPES
 
@@ -120,7 +120,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
             yield damage_of(error)
 
 
-def _order(segment: SegmentFile, part: Part, base_offset: int, is_last: bool) -> Iterator[Problem]:
+def _order(segment: SegmentFile, part: IntactRun, base_offset: int, is_last: bool) -> Iterator[Problem]:
     """Problems in the order of parts."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]

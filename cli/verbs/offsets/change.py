@@ -39,9 +39,9 @@ class _OfOffsets(WrittenChange[P]):
 
 
 def _question(change: _OfOffsets[Any]) -> str:
-    going = change.going
-    of = going[0].group if len(going) == 1 else f"{len(going)} groups"
-    return f"{change.verb} {counted(sum(plan.count for plan in going), change.asked)} of {of}"
+    plans_to_apply = change.plans_to_apply
+    of = plans_to_apply[0].group if len(plans_to_apply) == 1 else f"{len(plans_to_apply)} groups"
+    return f"{change.verb} {counted(sum(plan.count for plan in plans_to_apply), change.asked)} of {of}"
 
 
 def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
@@ -68,16 +68,16 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
     @property
     def question(self) -> str:
-        topics = topics_in_question(self.going)
+        topics = topics_in_question(self.plans_to_apply)
         return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
-        share, others = _by_kind(self.going)
+        share, others = _by_kind(self.plans_to_apply)
         outcome = _flat(
             writer.commit({plan.group: plan.changes for plan in others})
             | writer.alter_share_offsets({plan.group: plan.changes for plan in share})
         )
-        return delete_topics_of(self.going, outcome, writer)
+        return delete_topics_of(self.plans_to_apply, outcome, writer)
 
     def document(self) -> Document:
         groups = [self._group_data(plan) for plan in self.plans]
@@ -132,7 +132,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
     verb, did, asked = "delete", "deleted", "committed offset"
 
     def send_through(self, writer: ClusterWriter) -> Outcome:
-        share, others = _by_kind(self.going)
+        share, others = _by_kind(self.plans_to_apply)
         return _flat(
             writer.delete_offsets({plan.group: plan.places for plan in others})
             | writer.delete_share_offsets({plan.group: plan.places for plan in share})

@@ -106,17 +106,17 @@ def _moment(text: str, now_ms: int) -> ToTime:
             at_ms = parse_moment(text, now_ms)
         except ValueError as error:
             raise UsageError(f"--to-datetime: {error}") from None
-    return _noted(at_ms)
+    return _to_time(at_ms)
 
 
 def _ago(text: str, now_ms: int) -> ToTime:
     try:
-        return _noted(ago_ms(parse_duration_ns(text), now_ms))
+        return _to_time(ago_ms(parse_duration_ns(text), now_ms))
     except ValueError as error:
         raise UsageError(f"--by-duration: {error}") from None
 
 
-def _noted(at_ms: int) -> ToTime:
+def _to_time(at_ms: int) -> ToTime:
     notice(f"to the first record at or after {format_moment(at_ms)}")
     return ToTime(at_ms)
 

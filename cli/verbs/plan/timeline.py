@@ -178,8 +178,8 @@ class _Picture:
             yield Lane(height=6, texts=(Label(note, y=0, at=0, style="faint"),))
             yield from (self._member(lane, most) for lane in self.timeline.lanes)
         else:
-            yield self._crowd("members", self.timeline.members)
-            yield self._crowd("partitions", self.timeline.partitions)
+            yield self._stacked_bars("members", self.timeline.members)
+            yield self._stacked_bars("partitions", self.timeline.partitions)
         yield Lane(height=GAP / 2)
         yield self._cost("rebalances", [frame.rebalances for frame in frames])
         yield self._cost("partitions moved", [frame.moved for frame in frames])
@@ -223,7 +223,7 @@ class _Picture:
             if self.timeline.kinds[kind] != STOPPED and LETTER * len(text) + 10 < self.column:
                 yield Label(text, y=11, at=frame + 1, shift=-3)
 
-    def _crowd(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
+    def _stacked_bars(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
         """Bars of all members or partitions, stacked by kind; the last row of partitions are without an owner."""
         most = max(sum(column) for column in zip(*rows, strict=True))
         spans = []

@@ -45,7 +45,7 @@ def event_lines(
     Commits are frequent: they are included only with `commits`.
     """
     wanted = [each for each in happened if commits or not _is_implied(each.event)]
-    for _, alike in groupby(wanted, key=_likeness):
+    for _, alike in groupby(wanted, key=_grouping_key):
         together = list(alike)
         first = together[0]
         yield first.at_ms, first.event.group, _text(together, labels)
@@ -124,7 +124,7 @@ def _is_implied(event: WatchEvent) -> bool:
     return event.kind is EventKind.OFFSETS_COMMITTED or (event.kind in _IMPLIED and event.before is None)
 
 
-def _likeness(observed: ObservedEvent) -> tuple[object, ...]:
+def _grouping_key(observed: ObservedEvent) -> tuple[object, ...]:
     event = observed.event
     if event.kind not in _TOGETHER:
         return (id(observed),)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cli.errors import CommandError
 from cli.selection import ReusableSource
 from cli.verbs.watch.recording import Header, Recording
-from cli.verbs.watch.repeat import pause_s, trying_again
+from cli.verbs.watch.repeat import pause_s, retry_text
 from cli.verbs.watch.state import Observation, observe
 from groups.model import Problem
 from wire.client.errors import WireError
@@ -64,7 +64,7 @@ class LiveFeed:
                     raise
                 self._opened.close()
                 failures += 1
-                failure = trying_again(error)
+                failure = retry_text(error)
                 observation = Observation(
                     asked_ms=asked_ms,
                     at_ms=_now_ms(),

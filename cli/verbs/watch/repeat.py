@@ -53,7 +53,7 @@ def repeat_every(
                         raise
                     opened.close()
                     failures += 1
-                    printer.fail(trying_again(error))
+                    printer.fail(retry_text(error))
                 else:
                     failures = 0
                     opened.print_notices()
@@ -73,7 +73,7 @@ def pause_s(seconds: float, failures: int) -> float:
     return max(seconds, min(0.5 * 2.0 ** min(failures, 10), LONGEST_PAUSE_S))
 
 
-def trying_again(error: Exception) -> str:
+def retry_text(error: Exception) -> str:
     """Why the cluster could not be read, and that it is retried; errors name the broker themselves."""
     return f"{str(error).rstrip('.')}; trying again"
 

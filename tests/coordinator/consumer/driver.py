@@ -311,7 +311,7 @@ class Play:
 
     def show_topics(self) -> None:
         for each in self.applications:
-            each.member.see_topics(self.topics, self.now_ms)
+            each.member.refresh_topics(self.topics, self.now_ms)
         self.run()
 
 

@@ -41,7 +41,7 @@ def test_a_topic_missing_in_metadata_is_kept_until_it_is_revoked() -> None:
     play = Play(topics=images(("foo", 2), ("bar", 2)))
     a = start(play, "a", topics=("foo", "bar"))
     a.calls()
-    a.member.see_topics(images(("bar", 2)), play.now_ms)
+    a.member.refresh_topics(images(("bar", 2)), play.now_ms)
     play.rest()
     assert a.calls() == []
     play.change_topics(images(("foo", 2), ("bar", 3), version=2), seen=False)

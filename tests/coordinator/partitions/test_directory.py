@@ -165,7 +165,7 @@ def test_where_a_log_begins_lasts(store: Store) -> None:
     before = list_segments(store.root / "orders-0")
     assert store.partition().delete_records(50) == 50
     assert list_segments(store.root / "orders-0")[0] != before[0]
-    store.directory.purging()()
+    store.directory.file_remover()()
     assert not list((store.root / "orders-0").glob("*.deleted"))
     for leave in (store.kill, store.close):
         leave()

@@ -14,7 +14,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
-from coordinator.simulation.compacted_log import Cleaning, compacted, key_of
+from coordinator.simulation.compacted_log import CleanerPositions, compacted, key_of
 from coordinator.simulation.earlier_brokers import LACKS, CannotBeLoaded
 from coordinator.simulation.scenario import Close, Commit, Event, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.shipped import shipped_scenario
@@ -50,13 +50,13 @@ def _attributes(group: ClassicGroup | ConsumerGroup) -> dict[str, Any]:
     return {"type": group.type, **{name: getattr(group, name) for name in names if name not in SOFT}}
 
 
-def cleanings(ends: Sequence[int]) -> Iterator[Cleaning]:
+def cleanings(ends: Sequence[int]) -> Iterator[CleanerPositions]:
     """Every one that there can be of a log with so few batches."""
     places = (0, *ends[1:])
     parts = [None, *((start, end, known) for start, end, known in _ascending(places, 3) if start < end)]
     for dropped, cleaned in _ascending(places, 2):
         for start, end, known in (each or (0, 0, 0) for each in parts):
-            yield Cleaning(cleaned=cleaned, dropped=dropped, overtaken=(start, end), known=known)
+            yield CleanerPositions(cleaned=cleaned, dropped=dropped, overtaken=(start, end), known=known)
 
 
 def _ascending(places: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
@@ -78,7 +78,7 @@ def differs(log: Sequence[Record], wanted: object) -> str:
 def faults_of_some(log: Sequence[Record], ends: Sequence[int], random: Random) -> list[str]:
     """Of compactions by chance."""
     wanted = restored(log)
-    left = (compacted(log, Cleaning.draw(random, ends)) for _ in range(DRAWS))
+    left = (compacted(log, CleanerPositions.draw(random, ends)) for _ in range(DRAWS))
     return [fault for found in left if (fault := differs(found, wanted))]
 
 

@@ -14,7 +14,7 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, Consum
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record, StoredOffset
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.compacted_log import Cleaning, compacted
+from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import Connection
@@ -193,7 +193,7 @@ def test_a_node_loads_a_compacted_log_to_the_same_state() -> None:
     old, new = running(desk), desk.node(2)
     for epoch in (0, 1, -1, 0):
         desk.send(old, epoch)
-    whole = Cleaning(cleaned=len(desk.log), dropped=len(desk.log))
+    whole = CleanerPositions(cleaned=len(desk.log), dropped=len(desk.log))
     assert len(compacted(desk.log, whole)) < len(desk.log)
     new.load(TOPICS, old, whole)
     assert hard_state(new.engine) == hard_state(old.engine)

@@ -54,7 +54,7 @@ class _Appender:
         self._data.recover(engine)
         self._offset = max(committed_offsets(engine).values(), default=0)
         self._topics = {topic.name: topic for topic in self._data.topics.found}
-        self._data.topics.purging()()
+        self._data.topics.file_remover()()
 
     def run(self) -> None:
         threading.Thread(target=self._compact, daemon=True).start()
@@ -88,7 +88,7 @@ class _Appender:
             self._say(f"gone {name}")
             self._data.topics.delete(known)
             self._say("done")
-            self._data.topics.purging()()
+            self._data.topics.file_remover()()
             del self._topics[name]
             return
         before = 0 if known is None else known.partitions

@@ -51,7 +51,7 @@ def test_a_deleted_topic_is_remembered_until_its_directories_are_purged(tmp_path
     again = TopicDirectories(tmp_path)
     assert again.found == (topic("orders", 1, NEW),)
     assert [(each.name, each.id) for each in again.deleted] == [("orders", OLD)]
-    again.purging()()
+    again.file_remover()()
     assert again.deleted == []
     assert names(tmp_path) == {"orders-0"}
 
@@ -61,7 +61,7 @@ def test_what_is_deleted_later_is_purged_later(tmp_path: Path) -> None:
     topics.create(topic("orders", 2))
     topics.create(topic("payments", 1, NEW))
     topics.delete(topic("orders", 2))
-    purge_orders = topics.purging()
+    purge_orders = topics.file_remover()
     topics.delete(topic("payments", 1, NEW))
     purge_orders()
     assert [each.name for each in topics.deleted] == ["payments"]
@@ -98,7 +98,7 @@ def test_a_kill_leaves_all_or_nothing(
         was_killed = is_killed(partial(change, topics), calls)
         found = TopicDirectories(root)
         outcomes.add(found.found)
-        found.purging()()
+        found.file_remover()()
         last = TopicDirectories(root)
         assert last.found == found.found
         assert last.deleted == []

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.follow import follow_history
 from pipeline.history import HistoryProgress, HistoryStep, run_history
 from pipeline.session import SessionSettings, session
@@ -30,7 +30,7 @@ def main() -> None:
         if steps == [PUBLISH] and progress.step is HistoryStep.PUBLISH:
             _die()
 
-    def add(batch: Reading, _: int) -> None:
+    def add(batch: LogReader, _: int) -> None:
         run_history(spark, batch, out)
         _die()
 

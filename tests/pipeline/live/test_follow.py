@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual
 
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.history import run_history
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from pipeline.store import read, read_catalog
@@ -61,7 +61,7 @@ def test_a_killed_stream_continues_without_loss_or_double(
     assert found == comparable(events(until))
     assert [row.committed for row in found if row.group == new] == [1, 2]
     whole = str(tmp_path / "whole")
-    run_history(live_spark, Reading(tasks=until, read=iter), whole)
+    run_history(live_spark, LogReader(tasks=until, read=iter), whole)
     for table in ("rebalances", "ownership", "commits", "groups"):
         assertDataFrameEqual(read(live_spark, str(out), table), read(live_spark, whole, table))
 

@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.decode.records import Reading
+from pipeline.decode.records import LogReader
 from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
 from pipeline.sources.live import stream_events
 from pipeline.tables.schemas import DECODED
@@ -79,7 +79,7 @@ def test_a_stream_in_many_batches_gives_what_one_batch_gives(
 ) -> None:
     out, numbers = str(tmp_path / "rows"), []
 
-    def add(batch: Reading, number: int) -> None:
+    def add(batch: LogReader, number: int) -> None:
         numbers.append(number)
         rows_of(batch).write.mode("append").parquet(out)
 

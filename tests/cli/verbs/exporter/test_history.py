@@ -9,7 +9,7 @@ import pytest
 from cli.verbs.exporter.families import Level
 from cli.verbs.exporter.history import ExporterHistory, rebalances_between
 from cli.verbs.exporter.page import Limits, page_of
-from cli.verbs.exporter.reading import GroupReading, Reading
+from cli.verbs.exporter.reading import PolledGroup, PollResult
 from groups.diagnosis.diagnose import Verdict, diagnose
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.lag import partition_lags, with_lag_times
@@ -26,20 +26,20 @@ CLASSIC = Group(
 CONSUMER = replace(CLASSIC, type=GroupType.CONSUMER, group_epoch=4, assignment_epoch=4)
 
 
-def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: int = 10) -> Reading:
+def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: int = 10) -> PollResult:
     topics = {"orders": Topic(name="orders", partitions=2, end_offsets={0: end, 1: end})}
     if group is None:
-        return Reading(
-            at_ms=at_ms, groups={"g": GroupReading(id="g", error="GROUP_AUTHORIZATION_FAILED")}, topics=topics
+        return PollResult(
+            at_ms=at_ms, groups={"g": PolledGroup(id="g", error="GROUP_AUTHORIZATION_FAILED")}, topics=topics
         )
     group = replace(
         group, offsets={"orders": {number: CommittedOffset(offset=committed) for number in (0, 1)}}
     )
     rows = with_lag_times(partition_lags(group, topics), {}, at_ms)
-    return Reading(at_ms=at_ms, groups={"g": GroupReading(id="g", group=group, rows=rows)}, topics=topics)
+    return PollResult(at_ms=at_ms, groups={"g": PolledGroup(id="g", group=group, rows=rows)}, topics=topics)
 
 
-def after(*polls: Reading, interval_ms: int = 0) -> ExporterHistory:
+def after(*polls: PollResult, interval_ms: int = 0) -> ExporterHistory:
     history = ExporterHistory(interval_ms=interval_ms)
     for each in polls:
         history = history.after(each)
@@ -140,14 +140,14 @@ def test_an_unreadable_group_keeps_its_counts_a_deleted_one_does_not() -> None:
     assert figures("kohort_group_readable", group="g") == 0
     assert figures("kohort_group_unread", group="g", error="GROUP_AUTHORIZATION_FAILED") == 1
     assert "kohort_group_lag_records" not in figures.samples
-    assert history.after(Reading(at_ms=3 * EVERY_MS)).groups == {}
+    assert history.after(PollResult(at_ms=3 * EVERY_MS)).groups == {}
 
 
 def test_a_group_without_a_coordinator_has_that_finding() -> None:
     for error, found in (("COORDINATOR_NOT_AVAILABLE", 1), ("GROUP_AUTHORIZATION_FAILED", None)):
-        unread = Reading(
+        unread = PollResult(
             at_ms=EVERY_MS,
-            groups={"g": GroupReading(id="g", error=error)},
+            groups={"g": PolledGroup(id="g", error=error)},
             problems=(Problem(subject="g", message="no", group="g", error=error),),
         )
         history = after(reading(0), unread)
@@ -167,7 +167,7 @@ def test_names_with_every_character_are_read_back() -> None:
     topics = {odd: replace(seen.topics["orders"], name=odd)}
     group = replace(CLASSIC, id=odd, members=(), offsets={odd: {0: CommittedOffset(offset=5)}})
     rows = partition_lags(group, topics)
-    seen = Reading(at_ms=0, groups={odd: GroupReading(id=odd, group=group, rows=rows)}, topics=topics)
+    seen = PollResult(at_ms=0, groups={odd: PolledGroup(id=odd, group=group, rows=rows)}, topics=topics)
     page = page_of(seen, after(seen), Limits(per=Level.PARTITION, max_series=1000))
     for openmetrics in (False, True):
         text = b"".join(page.parts(openmetrics=openmetrics)).decode() + ("# EOF\n" if openmetrics else "")
