@@ -236,21 +236,22 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
 
 
 def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
+    """What is wrong and the lag before the members: a screen has no room for all members of a large group."""
     state = shown.state.groups[name]
     group = state.shown
     if group is None or state.merged is None:
         yield (Piece(safe_text(name), Role.HEADING), Piece("  there is no such group"))
         return
     yield from _state_lines(group, before.shown if before else None, len(state.wanted), width)
-    if group.members:
-        earlier = _members_table(before.merged, width) if before and before.merged else None
-        yield from _table_lines(_members_table(state.merged, width), earlier)
-    yield from _waits_lines(group, width)
+    yield from _unowned_lines(state, width)
     lags = _lags_table(shown.state, name, state, width)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None
         yield from _table_lines(lags, earlier)
-    yield from _unowned_lines(state, width)
+    yield from _waits_lines(group, width)
+    if group.members:
+        earlier = _members_table(before.merged, width) if before and before.merged else None
+        yield from _table_lines(_members_table(state.merged, width), earlier)
 
 
 def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
@@ -322,8 +323,8 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     for each in waiting:
         together.setdefault(waits_text(each, labels) or "", []).append(each.label)
     for text, names in together.items():
-        who = f"{names[0]} waits" if len(names) == 1 else f"{len(names)} members wait"
-        yield from folded(safe_text(f"{who} for {text}"), width)
+        who = names[0] if len(names) == 1 else f"Each of {len(names)} members"
+        yield from folded(safe_text(f"{who} waits for {text}"), width)
     if not owners_are_shown(group):
         yield (
             Piece(

@@ -130,7 +130,7 @@ def test_a_classic_rebalance_hides_its_owners() -> None:
     state, _ = course_of(*observations[:3])
     shown = "\n".join(shown_of(state))
     assert "OWNS is from before" in shown
-    assert "2 members wait for" in shown
+    assert "Each of 2 members waits for" in shown
 
 
 def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
@@ -385,6 +385,17 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
     assert name in shown
     assert "12 members, 12 partitions" in shown[shown.index(name) + 1]
     assert any(line.startswith("payments.of-") and " 12000000000 " in line for line in shown)
+
+
+def test_the_lag_of_a_large_group_is_above_its_members_whose_names_are_unique() -> None:
+    long = "consumer-billing-service-production-of-the-region-eu-west"
+    names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
+    found = group(*(member(name, orders=(0,)) for name in names), epoch=2)
+    state, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={found.id: found}, topics=ORDERS))
+    shown = shown_of(state, height=60)
+    assert next(line for line in shown_of(state, height=24) if line.startswith("orders "))
+    members = [line.split()[0] for line in shown if line.startswith("consumer-billing")]
+    assert len(set(members)) == len(members) == 40
 
 
 def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
