@@ -175,7 +175,7 @@ def _source_of(options: SourceOptions) -> Source:
         raise UsageError(f"--command-config is for a live cluster; it cannot be used with {given[0]}")
     for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
         if value is not None and not options.log_dirs:
-            raise UsageError(f"{option} is for a broker's log: it needs --log-dir")
+            raise UsageError(f"{option} needs --log-dir: it applies to a broker's log only")
     if is_live(options):
         from cli.sources.live import LiveSource
 

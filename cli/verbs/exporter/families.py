@@ -277,7 +277,7 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     ),
     GroupFamily(
         name="kohort_group_members_behind",
-        help="Members that have not reached the target assignment: an older epoch, or other partitions than it names.",
+        help="Members that have not reached the target assignment: their epoch is older, or their partitions differ.",
         values=_members_behind,
     ),
     GroupFamily(

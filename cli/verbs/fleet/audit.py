@@ -63,7 +63,7 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
     logs = LogOptions(log_dirs=options.log_dirs, embedded=options.embedded, topics_file=options.topics_file)
     if snapshots and not (options.log_dirs or options.embedded):
         if options.topics_file is not None:
-            raise UsageError("--topics is for a broker's log: it needs --log-dir")
+            raise UsageError("--topics needs --log-dir: it applies to a broker's log only")
         return snapshots, None
     source = source_of(logs, snapshots_too=True)
     if isinstance(source, LiveTopic):

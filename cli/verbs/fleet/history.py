@@ -54,7 +54,7 @@ class HistoryRequest:
     def check(self, spark: SparkOptions) -> None:
         """Refuse an invalid request before hours of work. :raises UsageError:"""
         if self.as_of_ms is not None and not self.groups:
-            raise UsageError("--as-of shows groups as they were; name them with --group")
+            raise UsageError("--as-of needs --group: it shows named groups as they were then")
         if self.svg is not None and len(self.groups) != 1:
             raise UsageError("--svg draws the rebalances of one group; name it with --group")
         if None not in (self.since_ms, self.until_ms) and (self.since_ms or 0) > (self.until_ms or 0):

@@ -176,7 +176,7 @@ def _resolved(source: SourceOptions) -> LogPaths | LiveTopic:
     if source.log_dirs:
         return _paths(tuple(map(str, source.log_dirs)), source.topics_file)
     if source.topics_file is not None:
-        raise UsageError("--topics is for a broker's log: it needs --log-dir")
+        raise UsageError("--topics needs --log-dir: it applies to a broker's log only")
     directory = source.embedded or data_directory()
     if not is_log_directory(directory):
         raise CommandError(

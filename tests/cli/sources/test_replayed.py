@@ -444,8 +444,8 @@ def test_what_is_not_a_log_directory_is_refused(kohort: Kohort, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (["--as-of", "-15m"], "--as-of is for a broker's log: it needs --log-dir"),
-        (["--topics", "x", "--snapshot", "y"], "--topics is for a broker's log"),
+        (["--as-of", "-15m"], "--as-of needs --log-dir: it applies to a broker's log only"),
+        (["--topics", "x", "--snapshot", "y"], "--topics needs --log-dir"),
         (["--log-dir", "x", "--snapshot", "y"], "--snapshot and --log-dir name different sources"),
         (["--log-dir", "x", "--command-config", "y"], "it cannot be used with --log-dir"),
         (["--log-dir", "x", "--as-of", "soon"], "--as-of: 'soon' is not a time: write 2026-03-01T12:00:00Z"),

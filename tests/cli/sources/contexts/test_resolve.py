@@ -86,7 +86,7 @@ CONFLICTS = {
     "timeout": ([], {"KOHORT_TIMEOUT": "10s"}, "KOHORT_TIMEOUT: '10s' is not a positive number of milliseconds"),
     "timeout-huge": ([], {"KOHORT_TIMEOUT": "9" * 5000}, "KOHORT_TIMEOUT: "),
     "output": ([], {"KOHORT_OUTPUT": "xml"}, "KOHORT_OUTPUT: 'xml' is not one of table, json"),
-    "as-of": (["--as-of", "-5m"], {}, "--as-of is for a broker's log"),
+    "as-of": (["--as-of", "-5m"], {}, "--as-of needs --log-dir"),
 }  # fmt: skip
 
 

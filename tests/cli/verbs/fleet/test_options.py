@@ -22,7 +22,7 @@ from tests.kafka.broker import Broker
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--as-of", "-1d"], "--as-of shows groups as they were; name them with --group"),
+        (["--as-of", "-1d"], "--as-of needs --group: it shows named groups as they were then"),
         (["--as-of", "soon", "--group", "g"], "--as-of: 'soon' is not a time"),
         (["--since", "yesterday"], "--since: 'yesterday' is not a time"),
         (["--since", "-1h", "--until", "-2h"], "--since is after --until"),
