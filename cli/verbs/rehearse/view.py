@@ -223,7 +223,7 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     misplaced = max((run.misplaced for run in rehearsal.played), default=0)
     if misplaced:
         yield (
-            f"{counted(misplaced, 'partition')} started with another owner than observed, because an assignment depends on "
+            f"{counted(misplaced, 'partition')} started with another owner than observed: assignments depend on "
             "the history of the group"
         )
     files = rehearsal.request.config_files
