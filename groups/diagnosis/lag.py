@@ -189,7 +189,8 @@ def stopped(case: Case) -> Iterator[Symptom]:
         if each.timestamp is not None
     ]
     idle_ms = case.last.at_ms - max(commits) if commits else None
-    last_commit = "" if idle_ms is None else f" The last commit was {about(max(idle_ms, 0) / 1000)} ago."
+    # A snapshot without a time is as old as its newest commit.
+    last_commit = f" The last commit was {about(idle_ms / 1000)} ago." if idle_ms and idle_ms > 0 else ""
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
     seldom = (

@@ -25,7 +25,7 @@ from cli.verbs.plan.view import (
 )
 from groups.findings import Finding, Level
 from migration.model import Plan, Step, Verdict
-from migration.rules.case import without_members
+from migration.rules.case import MOST_NAMED, without_members
 
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
@@ -90,7 +90,7 @@ def _count(plan: Plan, level: Level) -> int:
 
 
 def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
-    """Blockers in full; of warnings, the first sentences of message and remedy."""
+    """Blockers in full; of warnings, the first sentences of message and remedy, and whom they affect."""
     for level in levels:
         for found in plan.findings:
             if found.level is not level:
@@ -100,6 +100,8 @@ def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
             else:
                 message = without_members(found)
                 members = found.message.removeprefix(message)
+                if plan.baseline and MOST_NAMED < len(found.members) == len(plan.baseline.members):
+                    members = f" All {len(found.members)} members."
                 short = replace(
                     found,
                     message=first_sentence(message) + members,
