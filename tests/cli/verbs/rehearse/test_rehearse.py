@@ -190,7 +190,7 @@ def test_faults(kohort: Kohort, plan: Path, sample: Path, tmp_path: Path) -> Non
     faults.write_text("kohort: 1\nevents:\n  - {at: 1.2+10, coordinator: crash, for: 60}\n")
     answer = _rehearse(kohort, plan, sample, "--faults", str(faults), "--output", "json").succeeded()
     assert answer.document["faults"] == str(faults)
-    assert f"played with the faults of {faults}" in answer.stderr
+    assert f"rehearsed with the faults of {faults}" in answer.stderr
     first, second = (each["gate_open_after_s"] for each in answer.document["rounds"][:2])
     assert first < 40 < 70 <= second
 
@@ -327,7 +327,7 @@ def test_other_settings_than_the_group_has(kohort: Kohort, sample: Path, tmp_pat
     answer = _rehearse(kohort, file, sample, "--set", setting)
     assert answer.status == 1
     assert f"--set {setting} --story" in " ".join(answer.stdout.split())
-    assert f"played with {setting}" in answer.stderr
+    assert f"rehearsed with {setting}" in answer.stderr
     document = _rehearse(kohort, file, sample, "--set", setting, "--output", "json").document
     assert faults(document) == []
     assert document["settings"] == {"group.consumer.migration.policy": "disabled"}
