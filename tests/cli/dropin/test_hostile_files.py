@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.resetting import read_plan
 from cli.dropin.topics import named_partitions
+from tests.support.long import cases
 
 FIELDS = st.sampled_from(
     [*'01"\ufeff\0é٣', "orders", "payments", "-1", "+7", " 3 ", "1.5", "9" * 19, "9" * 30, "", '"a"']
@@ -17,7 +18,11 @@ LINES = st.lists(FIELDS, max_size=6).map(",".join)
 FILES = st.lists(LINES, max_size=5).map("\n".join).map(str.encode) | st.binary(max_size=60)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=cases("KOHORT_EXAMPLES", 100, many=2_000),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(content=FILES, groups=st.sampled_from([(), ("payments",), ("payments", "billing")]))
 def test_a_file_is_read_or_refused(content: bytes, groups: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "offsets.csv"

@@ -23,6 +23,7 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from groups.model import GroupState
 from tests.coordinator.engine.classic import protocols
 from tests.coordinator.engine.driver import Driver
+from tests.support.long import cases
 from wire.errors import ErrorCode
 
 GROUPS = st.sampled_from(["g", "g", "g", "h"])
@@ -303,6 +304,8 @@ def hard_state(engine: Engine) -> object:
 
 
 ClassicGroups.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=50, suppress_health_check=list(HealthCheck)
+    max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000),
+    stateful_step_count=50,
+    suppress_health_check=list(HealthCheck),
 )
 TestClassicGroups = ClassicGroups.TestCase

@@ -24,6 +24,7 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from tests.coordinator.engine.consumer import GROUP, Consumer, Named
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer
+from tests.support.long import cases
 from wire.errors import ErrorCode
 
 NAMES = ("foo", "bar", "baz")
@@ -240,4 +241,4 @@ def _hard(group: object) -> Any:
 
 
 TestGroups = Groups.TestCase
-TestGroups.settings = settings(max_examples=60, stateful_step_count=40)
+TestGroups.settings = settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000), stateful_step_count=40)

@@ -17,7 +17,7 @@ CASES = (
     (STORM, Variant.CONSUMER),
     (MIXED, Variant.AS_WRITTEN),
 )
-SEEDS = cases("KOHORT_SIMULATION_SEEDS", 50, many=500)
+SEEDS = cases("KOHORT_SIMULATION_SEEDS", 15, many=500)
 FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 
 

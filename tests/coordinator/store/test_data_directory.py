@@ -22,6 +22,7 @@ from coordinator.store.partition_files import partition_for, read_topic_id
 from coordinator.store.records import encode_record
 from tests.coordinator.store.directories import SMALL, committed, committed_offsets, opened, what_is_in
 from tests.coordinator.store.logs import Written
+from tests.support.long import cases
 from wire.log.errors import DamagedLog, DirectoryInUse, StorageFailed, Unusable
 from wire.log.segments import list_segments
 
@@ -141,7 +142,7 @@ def test_a_kill_during_creation_leaves_the_partition_count(tmp_path: Path) -> No
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 25, many=1_000))
 @given(cut=st.integers(min_value=1, max_value=400), zeros=st.integers(min_value=0, max_value=200))
 def test_a_torn_tail_is_cut_off_and_reported(
     tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int

@@ -13,6 +13,7 @@ from coordinator.store.digest import Digest
 from coordinator.store.replay import Replay
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.replayed import Sequential, groups, other_groups
+from tests.support.long import cases
 from tests.wire.log.random_records import record_of_few
 from wire.log.batch_scan import scan
 from wire.log.batches import Codec, ControlType, columns_of, records_of
@@ -87,7 +88,7 @@ def _written(script: list[tuple[tuple[object, object], int, Codec]]) -> bytes:
     return b"".join(batches)
 
 
-@settings(max_examples=300)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 100, many=2_000))
 @given(steps, st.none() | st.integers(0, 9))
 def test_remaining_records_replay_to_the_same_state(
     script: list[tuple[tuple[object, object], int, Codec]], as_of_ms: int | None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cli.sources.contexts.model import SourceKind, ValueStore, is_name, is_secret
 from cli.sources.contexts.read import read_contexts
+from tests.support.long import cases
 from wire.client.config.config_file import ConfigFileError
 
 FILE = Path("/etc/kohort/config.yaml")
@@ -210,14 +211,14 @@ def faulty_line(text: str) -> int | None:
     return None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000), deadline=None)
 @given(st.lists(PIECES | st.text(max_size=4), max_size=30).map("".join))
 def test_whatever_a_file_says_there_is_an_answer_or_a_complaint(text: str) -> None:
     line = faulty_line(text)
     assert line is None or 1 <= line <= len(text) + 1
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000), deadline=None)
 @given(st.integers(0, len(WHOLE)), st.integers(0, 8), st.text(max_size=3))
 def test_a_whole_file_with_a_fault_somewhere(position: int, removed: int, put: str) -> None:
     text = WHOLE[:position] + put + WHOLE[position + removed :]

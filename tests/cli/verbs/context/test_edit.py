@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cli.sources.contexts.nodes import parse_nodes, plain
 from cli.verbs.context.edit import CannotEdit, Editor
+from tests.support.long import cases
 
 FILE = """\
 # the clusters of the shop
@@ -127,7 +128,7 @@ BEGINNINGS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 100, many=2_000), deadline=None)
 @given(
     BEGINNINGS,
     st.lists(
