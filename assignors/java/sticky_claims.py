@@ -26,7 +26,7 @@ from assignors.model import Assignment, Ints, Rows, Undetermined, places, starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Granted:
+class GrantedClaims:
     """Arrays over all dense ids, strays included."""
 
     owner: Ints
@@ -35,16 +35,16 @@ class Granted:
     """Whether two members claimed it in one generation; a later member may own it nevertheless."""
 
 
-def grant_claims(inputs: StickyInput) -> Granted:
+def grant_claims(inputs: StickyInput) -> GrantedClaims:
     """Grant and refuse the claims of a group."""
     owner = np.full(inputs.id_count, -1, dtype=np.int64)
     ids, claimants = _claims_that_count(inputs)
     if not len(ids):
-        return Granted(owner, None)
+        return GrantedClaims(owner, None)
     owner[ids] = claimants
     times = np.bincount(ids, minlength=len(owner))
     if times.max() == 1:
-        return Granted(owner, None)
+        return GrantedClaims(owner, None)
     contested = times[ids] > 1
     return _contested(inputs, owner, ids[contested], claimants[contested])
 
@@ -58,7 +58,7 @@ def _claims_that_count(inputs: StickyInput) -> tuple[Ints, Ints]:
     return ids[counting], claimants[counting]
 
 
-def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> Granted:
+def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> GrantedClaims:
     """Decide partitions claimed more than once: the first claims of all, then the second ones, and so on."""
     turn = places(inputs.hash_order)
     order = np.lexsort((turn[claimants], ids))
@@ -76,7 +76,7 @@ def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> 
         held[some[tie]], held[some[later]] = False, True
         last[some] = np.where(tie | later, claimant, last[some])
     owner[partition] = np.where(held, last, -1)
-    return Granted(owner, disputed)
+    return GrantedClaims(owner, disputed)
 
 
 @dataclass(slots=True, eq=False)

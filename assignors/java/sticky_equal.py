@@ -24,12 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignors.errors import AssignorFailedError
-from assignors.java.sticky_claims import Granted, Holdings, take_unassigned
+from assignors.java.sticky_claims import GrantedClaims, Holdings, take_unassigned
 from assignors.java.sticky_input import Racks, StickyInput, run_starts
 from assignors.model import Ints, places
 
 
-def assign_equal(inputs: StickyInput, granted: Granted, racks: Racks | None) -> Holdings:
+def assign_equal(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> Holdings:
     """Granted claims become holdings in place.
 
     Raises AssignorFailedError if claims of partitions that do not exist leave Java without places.
@@ -70,7 +70,7 @@ def _revoke_mismatches(held: Holdings, racks: Racks | None) -> list[_Revoked]:
     return [cut]
 
 
-def _changing_hands(granted: Granted, cuts: list[_Revoked], rest: Ints, receivers: Ints) -> Ints:
+def _changing_hands(granted: GrantedClaims, cuts: list[_Revoked], rest: Ints, receivers: Ints) -> Ints:
     """Partitions assigned to another member than the one that they were revoked from, and disputed ones."""
     moving = np.zeros(len(rest), dtype=bool)
     if granted.disputed is not None:

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.java.sticky_balance import Balancing, BalancingWithStrays
-from assignors.java.sticky_claims import Granted, Holdings, StickyOutcome, take_unassigned
+from assignors.java.sticky_claims import GrantedClaims, Holdings, StickyOutcome, take_unassigned
 from assignors.java.sticky_input import Racks, StickyInput, Subscribers, runs, subscribers_of
 from assignors.model import Ints, level_fill, places
 
 
-def assign_general(inputs: StickyInput, granted: Granted, racks: Racks | None) -> StickyOutcome:
+def assign_general(inputs: StickyInput, granted: GrantedClaims, racks: Racks | None) -> StickyOutcome:
     """Granted claims become holdings in place.
 
     Raises AssignorFailedError if Java looks up a member that it has set aside.

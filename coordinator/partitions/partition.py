@@ -48,7 +48,7 @@ HIGH_WATERMARK = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
+class AppendPosition:
     """The position of a batch in the log. `append_time_ms` is -1 if the records have their producer's time."""
 
     base_offset: int
@@ -169,7 +169,7 @@ class Partition:
         """
         return accept(records, str(self), self._settings(), now_ms)
 
-    def append(self, batch: bytearray, now_ms: int) -> Appended:
+    def append(self, batch: bytearray, now_ms: int) -> AppendPosition:
         """Append an accepted batch, unless its producer has sent it before.
 
         :raises RequestRefused: :raises OSError: it is not in the log
@@ -179,12 +179,12 @@ class Partition:
         is_numbered = header.producer_id != NO_PRODUCER_ID
         known = self.producers.check(header) if is_numbered else None
         if known is not None:
-            return Appended(base_offset=known.first_offset, append_time_ms=known.timestamp)
+            return AppendPosition(base_offset=known.first_offset, append_time_ms=known.timestamp)
         appended = self._append(batch, settings)
         if is_numbered:
             self.producers.append(appended)
         self.notify()
-        return Appended(
+        return AppendPosition(
             base_offset=appended.base_offset, append_time_ms=now_ms if settings.log_append_time else -1
         )
 

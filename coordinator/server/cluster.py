@@ -45,7 +45,7 @@ from coordinator.server.security.stored_acls import StoredAcls
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
 from coordinator.server.transactions import Transactions
-from coordinator.store.data_directory import DataDirectory, Recovered
+from coordinator.store.data_directory import DataDirectory, RecoveredContent
 from coordinator.store.directory_files import ConfigKind
 from coordinator.store.log import SegmentLimits
 from coordinator.store.offsets_log import OffsetsLog
@@ -95,7 +95,7 @@ class Cluster:
         self._journal: Journal | None = None
         self._compactor: Compactor | None = None
         self._retention: Retention | None = None
-        self.recovered: Recovered | None = None
+        self.recovered: RecoveredContent | None = None
         if data is None:
             self.cluster_id = format_uuid(uuid4())
             self.topics = Topics(self.placement, racks, settings.default_replication_factor)
@@ -413,7 +413,7 @@ class Cluster:
         topic_id = uuid4() if log is None else log.topic_id
         return TopicInfo(name=TRANSACTIONS_TOPIC, id=topic_id, partitions=count)
 
-    def _recover(self, data: DataDirectory) -> Recovered:
+    def _recover(self, data: DataDirectory) -> RecoveredContent:
         recovered = data.recover(self._engine)
         for group, values in data.configs[ConfigKind.GROUP].items():
             try:

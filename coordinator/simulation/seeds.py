@@ -45,7 +45,7 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class RunSummary:
     """The part of a result that is kept when many runs are played."""
 
     variant: Variant
@@ -71,9 +71,9 @@ def costs_of(result: Result) -> Costs:
     )
 
 
-def played_of(result: Result) -> Played:
+def summary_of(result: Result) -> RunSummary:
     """The part of a run that is kept when many are played."""
-    return Played(
+    return RunSummary(
         variant=result.variant,
         seed=result.seed,
         costs=costs_of(result),
@@ -121,7 +121,7 @@ def play_seeds(
     limit: int,
     processes: int,
     break_rule: str | None = None,
-) -> Iterator[Played]:
+) -> Iterator[RunSummary]:
     """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`.
 
     With more than one process, Ctrl-C (or the end of the iteration) stops those at once.
@@ -133,7 +133,7 @@ def play_seeds(
         return
     starts = iter(range(0, len(seeds), CHUNK))
     executor = ProcessPoolExecutor(processes, initializer=_ignore_interrupts)
-    pending: deque[Future[list[Played]]] = deque()
+    pending: deque[Future[list[RunSummary]]] = deque()
     try:
         while True:
             # Just enough to keep the processes busy: there may be a hundred million seeds.
@@ -151,9 +151,9 @@ def play_seeds(
 
 def _play(
     scenario_of: ScenarioOf, variant: Variant, limit: int, break_rule: str | None, seeds: Sequence[int]
-) -> list[Played]:
+) -> list[RunSummary]:
     return [
-        played_of(
+        summary_of(
             run(
                 scenario_of(seed), seed, variant=variant, limit=limit, break_rule=break_rule, with_story=False
             )

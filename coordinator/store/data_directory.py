@@ -70,7 +70,7 @@ class StorageSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
+class RecoveredContent:
     """The recovered content. `records` counts those in the log; `other_types` counts groups of types not served."""
 
     groups: int
@@ -124,7 +124,7 @@ class DataDirectory:
             lock.release()
             raise
 
-    def recover(self, engine: Engine) -> Recovered:
+    def recover(self, engine: Engine) -> RecoveredContent:
         """Load the log into an engine.
 
         :raises DamagedLog: a record is malformed :raises Unusable: partitions are missing
@@ -132,7 +132,7 @@ class DataDirectory:
         records = self.log.records
         replay = self.log.recover(engine)
         state = engine.state
-        return Recovered(
+        return RecoveredContent(
             groups=len(state.groups),
             other_types=len(state.other_types),
             offsets=sum(map(len, state.offsets.values())),

@@ -190,7 +190,7 @@ def _gone_text(case: Case, gone: list[MembershipChange]) -> str:
     return f"{list_names(texts)} {'was' if len(gone) == 1 else 'were'}"
 
 
-def _gone_facts(gone: list[MembershipChange]) -> _GoneFacts:
+def _gone_facts(gone: list[MembershipChange]) -> _DepartureFacts:
     return {
         "members": tuple(each.member.id for each in gone),
         "since_ms": min(each.since_ms for each in gone),
@@ -201,7 +201,7 @@ def _gone_facts(gone: list[MembershipChange]) -> _GoneFacts:
     }
 
 
-class _GoneFacts(TypedDict):
+class _DepartureFacts(TypedDict):
     members: tuple[str, ...]
     since_ms: int
     evidence: Evidence

@@ -28,7 +28,7 @@ TOO_LARGE = "too many states to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matched:
+class MatchedTopics:
     """Topics by who matches them, sorted; None where it is not known."""
 
     broker: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ class Comparison:
     """Why the client's engine refuses the pattern; None when it accepts it, or was not requested."""
     flagged: tuple[str, ...] = ()
     """Reasons why the client's matches are not certain."""
-    matched: Matched = Matched()
+    matched: MatchedTopics = MatchedTopics()
     ever: Difference | None = None
     """Examples of names that only the client (first) or only the broker (second) matches, of all that a topic may
     have; None when that is not known.
@@ -74,7 +74,7 @@ def compare(pattern: str, client: ClientEngine | None, names: Names | None) -> C
     match client:
         case None:
             return Comparison(
-                verdict=verdict, matched=Matched(broker=_chosen(names, _of_broker(verdict, names)))
+                verdict=verdict, matched=MatchedTopics(broker=_chosen(names, _of_broker(verdict, names)))
             )
         case ClientEngine.JAVA:
             return _from_java(verdict, names)
@@ -141,7 +141,7 @@ def _literal(verdict: RegexVerdict, names: Names | None) -> Comparison:
     return Comparison(
         verdict=verdict,
         is_literal=True,
-        matched=Matched(broker=there, client=there, gained=nothing, lost=nothing),
+        matched=MatchedTopics(broker=there, client=there, gained=nothing, lost=nothing),
         ever=Difference(only_first=None, only_second=None),
     )
 
@@ -157,7 +157,7 @@ def _unknown(
         verdict=verdict,
         client_reason=client_reason,
         flagged=() if flagged is None else (flagged,),
-        matched=Matched(broker=_chosen(names, _of_broker(verdict, names))),
+        matched=MatchedTopics(broker=_chosen(names, _of_broker(verdict, names))),
     )
 
 
@@ -175,17 +175,17 @@ def _compared(
     rewritten = None
     if client is not None and candidates is not None and (ever is None or not ever.same):
         rewritten = rewrite.proven(candidates(), client)
-    matched = Matched(broker=_chosen(names, theirs), client=_chosen(names, mine))
+    matched = MatchedTopics(broker=_chosen(names, theirs), client=_chosen(names, mine))
     if names is not None and mine is not None and theirs is not None:
         same = mine == theirs
-        matched = Matched(
+        matched = MatchedTopics(
             broker=matched.broker,
             client=matched.client,
             gained=() if same else _chosen(names, _more(theirs, mine)),
             lost=() if same else _chosen(names, _more(mine, theirs)),
         )
     elif names is not None and not verdict.valid:
-        matched = Matched(client=matched.client, gained=(), lost=matched.client)
+        matched = MatchedTopics(client=matched.client, gained=(), lost=matched.client)
     return Comparison(verdict=verdict, matched=matched, ever=ever, rewritten=rewritten)
 
 

@@ -24,7 +24,7 @@ from migration.rehearsal.actions import MemberAction, StepRound, rollback_of, ro
 from migration.rehearsal.bridge import Bridge
 from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
-from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RolledBack, RoundPlayed
+from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RollbackResult, RoundPlayed
 from migration.rehearsal.simulated_members import SimulatedMembers, simulated_members
 from migration.rehearsal.simulation import FoundGroup, Simulation
 from migration.rollout import Rollout, Start, TemporaryMember
@@ -400,7 +400,7 @@ class PlanRun:
         group = self._simulation.group()
         return tuple(PlannedMember.of(member) for member in group.members) if group else ()
 
-    def _go_back(self, start: Group | None, step: int, round_: int) -> RolledBack:
+    def _go_back(self, start: Group | None, step: int, round_: int) -> RollbackResult:
         simulation = self._simulation
         simulation.wait(self._timing.uniform(0, PAUSE_S))
         before, began_s = simulation.costs, simulation.now_s
@@ -420,7 +420,7 @@ class PlanRun:
             self._unsafe.append(
                 f"the rollback from step {step}, round {round_}, ends in another state: {where}"
             )
-        return RolledBack(
+        return RollbackResult(
             step=step,
             round=round_,
             costs=simulation.costs - before,

@@ -81,7 +81,7 @@ class RoundPlayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RolledBack:
+class RollbackResult:
     """Back to the start, after a round, by undoing one round after the other."""
 
     step: int
@@ -98,7 +98,7 @@ class Rehearsed:
 
     seed: int
     rounds: tuple[RoundPlayed, ...]
-    back: RolledBack | None
+    back: RollbackResult | None
     """Where the rehearsal went back."""
     polls: tuple[GatePoll, ...]
     """In the order of time."""

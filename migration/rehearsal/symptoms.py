@@ -67,7 +67,7 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MistakePlayed:
+class MistakeResult:
     """The result of a mistake."""
 
     placed: PlacedMistake
@@ -84,7 +84,7 @@ class MistakePlayed:
     """None: the gate of the whole step."""
 
 
-def worst_of(played: Sequence[MistakePlayed]) -> MistakePlayed:
+def worst_of(played: Sequence[MistakeResult]) -> MistakeResult:
     """Of a mistake that was played from several seeds: the first one with the worst outcome."""
     order = list(GateOutcome)
     return max(played, key=lambda each: order.index(each.outcome))
@@ -97,7 +97,7 @@ def play_mistake(
     placed: PlacedMistake,
     right: Rehearsed,
     faults: PlanFaults = NO_FAULTS,
-) -> MistakePlayed:
+) -> MistakeResult:
     """Play it from the seed of `right`, the plan as it should be done, which was played with its story.
 
     :raises CannotRehearseError, InvalidSetting: see `rehearse`
@@ -115,7 +115,7 @@ def play_mistake(
     return compare(placed, wrong, right)
 
 
-def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakePlayed:
+def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeResult:
     """The result of a mistake: `wrong` is the plan with it, up to where it was played; `right`, without, was played to
     its end."""
     polls = [poll for poll in wrong.polls if poll.place >= placed.place]
@@ -128,7 +128,7 @@ def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mistak
         closed = [last]
     else:
         outcome, why = GateOutcome.SETTLED, "; ".join(closed[-1].judged.reasons) if closed else ""
-    return MistakePlayed(
+    return MistakeResult(
         placed=placed,
         seed=right.seed,
         symptom=_symptom(placed, wrong, right),

@@ -47,7 +47,7 @@ class FollowRequest:
         return checkpoint
 
 
-def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[Followed], None]) -> None:
+def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[FollowedRun], None]) -> None:
     """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called here for each run.
 
     :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
@@ -106,7 +106,7 @@ def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
 class _RunReporter:
     """Reports runs, each with its additions to the previous one."""
 
-    def __init__(self, report: Callable[[Followed], None], progress: FleetProgress) -> None:
+    def __init__(self, report: Callable[[FollowedRun], None], progress: FleetProgress) -> None:
         self._report, self._progress = report, progress
         self._rebalances: int | None = None
         self.is_anything = False
@@ -116,7 +116,7 @@ class _RunReporter:
         before, self._rebalances = self._rebalances, rebalances
         with self._progress.hidden():
             self._report(
-                Followed(
+                FollowedRun(
                     at_ms=time.time_ns() // 1_000_000,
                     out=run.out,
                     records=run.records,
@@ -131,7 +131,7 @@ class _RunReporter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class FollowedRun:
     """A run of a stream: the contents of the tables, and the additions.
 
     `rebalances_added` is None for the first run of this process.
@@ -146,7 +146,7 @@ class Followed:
     quarantined: int
 
 
-def followed_line(seen: Followed) -> str:
+def followed_line(seen: FollowedRun) -> str:
     """A line of text."""
     parts = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
     new = "" if not seen.rebalances_added else f" ({seen.rebalances_added:,} new)"
@@ -156,7 +156,7 @@ def followed_line(seen: Followed) -> str:
     return f"{format_moment(seen.at_ms)}  {'; '.join(parts)}"
 
 
-def followed_document(seen: Followed) -> str:
+def followed_document(seen: FollowedRun) -> str:
     """JSON in one line."""
     data = asdict(seen)
     head = {"kohort": FORMAT_VERSION, "command": "fleet follow", "time": format_moment(data.pop("at_ms"))}

@@ -59,7 +59,7 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class RehearsedPlan:
     """A plan, and the rehearsal of it where there is one."""
 
     plan: Plan
@@ -144,7 +144,7 @@ def client_settings(options: ClientOptions) -> dict[str, Any]:
 
 def plan_groups(
     source: Source, selection: SelectionOptions, request: PlanRequest
-) -> tuple[tuple[Planned, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[RehearsedPlan, ...], tuple[Problem, ...]]:
     """A plan for every group that was meant and could be read, and what could not be read."""
     described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
@@ -156,7 +156,7 @@ def plan_groups(
     found = _with_leaders(source, described.items, request)
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
 
-    def planned(group: Group) -> Planned:
+    def planned(group: Group) -> RehearsedPlan:
         configs = _configs_of(group, request, selection)
         plan = make_plan(
             case_of(
@@ -179,12 +179,12 @@ def plan_groups(
             with_costs=request.with_costs or is_single(selection),
         )
         if not request.seeds:
-            return Planned(plan=plan)
+            return RehearsedPlan(plan=plan)
         from cli.verbs.rehearse.action import found_of, rehearsed  # the simulation: no other plan needs it
 
         place = found_of(source, group, cluster, topics.items)
         plan, rehearsal = rehearsed(plan, place, configs, request.seeds)
-        return Planned(plan=plan, rehearsal=rehearsal)
+        return RehearsedPlan(plan=plan, rehearsal=rehearsal)
 
     plans = tuple(map(planned, each_shown(found, "planning group")))
     return plans, (*_not_judged(described), *topics.problems)
@@ -244,7 +244,7 @@ def is_single(selection: SelectionOptions) -> bool:
 
 
 def document_of(
-    planned: Sequence[Planned],
+    planned: Sequence[RehearsedPlan],
     problems: tuple[Problem, ...],
     selection: SelectionOptions,
     write: str,
@@ -265,7 +265,7 @@ def document_of(
     return replace(readiness_document([each.plan for each in planned], problems), more=more)
 
 
-def status_of(planned: Sequence[Planned]) -> ExitStatus:
+def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
     """FALSE when a plan is blocked."""
     blocked = any(each.plan.verdict is Verdict.BLOCKED for each in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE

@@ -30,7 +30,7 @@ from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.settings import with_settings
 from migration.rehearsal.simulated_members import SimulatedMembers
 from migration.rehearsal.simulation import FoundGroup
-from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
+from migration.rehearsal.symptoms import GateOutcome, MistakeResult, play_mistake, worst_of
 from migration.walk import sampled
 
 FIRST_SEED = 1
@@ -67,7 +67,7 @@ class Rehearsal:
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
     """Rollbacks from single rounds, of the first seed."""
-    mistakes: list[MistakePlayed | Inapplicable] = field(default_factory=list)
+    mistakes: list[MistakeResult | Inapplicable] = field(default_factory=list)
     """Each as it went worst; none where the plan itself is not safe."""
     detailed: Rehearsed | None = None
     """The first unsafe one, else the first one if a story is requested; with story and picture."""
@@ -77,12 +77,12 @@ class Rehearsal:
         return all(each.is_safe for each in (*self.played, *self.back))
 
     @property
-    def undetected(self) -> list[MistakePlayed]:
+    def undetected(self) -> list[MistakeResult]:
         """Mistakes that a gate does not see."""
         return [
             each
             for each in self.mistakes
-            if isinstance(each, MistakePlayed) and each.outcome is GateOutcome.OPENED
+            if isinstance(each, MistakeResult) and each.outcome is GateOutcome.OPENED
         ]
 
 
@@ -254,7 +254,7 @@ def _play(
         raise UsageError(f"{request.plan.group} cannot be rehearsed: {error}") from None
 
 
-def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakePlayed:
+def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakeResult:
     """From every seed, as it went worst."""
     return worst_of(
         [

@@ -12,7 +12,7 @@ from cli.render.document import Block, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
 from migration.rehearsal.mistakes import Inapplicable
 from migration.rehearsal.rehearsed import GroupSummary
-from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, Refused, Symptom
+from migration.rehearsal.symptoms import GateOutcome, MistakeResult, Refused, Symptom
 
 _GATE = {
     GateOutcome.CLOSED: "stays closed",
@@ -26,7 +26,7 @@ def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, Any]]:
     return [_data(each) for each in rehearsal.mistakes]
 
 
-def _data(each: MistakePlayed | Inapplicable) -> dict[str, Any]:
+def _data(each: MistakeResult | Inapplicable) -> dict[str, Any]:
     if isinstance(each, Inapplicable):
         return {"mistake": each.mistake.value, "why_not": each.why}
     symptom = each.symptom
@@ -80,12 +80,12 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
 
 
-def _name(each: MistakePlayed) -> str:
+def _name(each: MistakeResult) -> str:
     place = f"step {each.placed.place[0]}, round {each.placed.place[1]}"
     return f"{each.placed.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {each.seed})"
 
 
-def _row(each: MistakePlayed | Inapplicable) -> list[Cell]:
+def _row(each: MistakeResult | Inapplicable) -> list[Cell]:
     if isinstance(each, Inapplicable):
         return [each.mistake.value, None, None, f"does not apply: {each.why}", None, None, None]
     return [

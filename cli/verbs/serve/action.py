@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coordinator.server.cluster import Cluster
     from coordinator.server.security.addresses import Advertised, ListenAddress
     from coordinator.server.security.security import Security
-    from coordinator.store.data_directory import Recovered
+    from coordinator.store.data_directory import RecoveredContent
 
 PORTS = 1 << 16
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
@@ -150,7 +150,7 @@ def settings_without_effect(given: Mapping[str, str]) -> list[str]:
     return list(without_effect(given, OURS | EFFECTIVE))
 
 
-def recovery_notices(data: Path, recovered: Recovered, seconds: float) -> list[str]:
+def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) -> list[str]:
     """Notices of the recovery of a data directory, a line each."""
     if not recovered.records:
         first = f"{data}: no groups in it yet; groups, offsets and topics are kept there from now on"

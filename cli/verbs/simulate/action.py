@@ -22,7 +22,7 @@ from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import parse_scenario, read_scenario
-from coordinator.simulation.seeds import Played, ScenarioOf, always, play_seeds, played_of
+from coordinator.simulation.seeds import RunSummary, ScenarioOf, always, play_seeds, summary_of
 from coordinator.simulation.settings import check_playable, set_for_all, with_settings
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
@@ -71,7 +71,7 @@ class ProtocolRuns:
     """The runs of a scenario under one protocol."""
 
     variant: Variant
-    played: list[Played] = field(default_factory=list)
+    played: list[RunSummary] = field(default_factory=list)
     """In the order of the seeds."""
     shown: Result | None = None
     """That of `shown_seed`; None: no run was completed."""
@@ -102,7 +102,7 @@ class ProtocolRuns:
 
 
 @dataclass(slots=True, kw_only=True)
-class Simulated:
+class SimulationResult:
     """The results of a request; if interrupted, those so far."""
 
     request: Request
@@ -206,9 +206,9 @@ def check_settings(source: Source, settings: Mapping[str, str], variant: Variant
         raise UsageError(f"{source.name} with {given}, {variant.value}: {error}") from None
 
 
-def carry_out(request: Request) -> Simulated:
+def carry_out(request: Request) -> SimulationResult:
     """Play it; of runs that break an invariant, the first one is shrunk. Ctrl-C ends it with what is known."""
-    simulated = Simulated(request=request)
+    simulated = SimulationResult(request=request)
     total = len(request.seeds) * len(request.variants)
     with _interrupts() as interrupts, Progress("simulating", total=total, before_data=True) as progress:
         try:
@@ -217,7 +217,7 @@ def carry_out(request: Request) -> Simulated:
                 simulated.runs.append(runs)
                 if len(request.seeds) == 1:
                     runs.shown = _run(request, variant, request.seeds[0])
-                    runs.played.append(played_of(runs.shown))
+                    runs.played.append(summary_of(runs.shown))
                     progress.advance(1)
                 else:
                     _play_all(request, runs, progress)
@@ -293,7 +293,7 @@ def _interrupts() -> Iterator[_Interrupts]:
         signal.signal(signal.SIGINT, former)
 
 
-def status_of(simulated: Simulated) -> ExitStatus:
+def status_of(simulated: SimulationResult) -> ExitStatus:
     """INTERRUPTED; FALSE where an invariant does not hold or a run was stopped at the limit; else DONE."""
     if simulated.is_interrupted:
         return ExitStatus.INTERRUPTED

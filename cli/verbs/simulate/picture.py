@@ -30,7 +30,7 @@ from cli.render.lanes import (
     round_places,
     shortened,
 )
-from cli.verbs.simulate.action import Simulated
+from cli.verbs.simulate.action import SimulationResult
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.result import CallbackCall, Ownership, Result
 from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
@@ -71,7 +71,7 @@ LEGEND = (
 )
 
 
-def write_picture(file: Path, simulated: Simulated) -> None:
+def write_picture(file: Path, simulated: SimulationResult) -> None:
     """Write the pictures of all protocols as one. CommandError where no run was completed."""
     shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
     if not shown:

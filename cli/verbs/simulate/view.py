@@ -10,7 +10,7 @@ from typing import Any
 from cli.counts import counted, first_names
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
-from cli.verbs.simulate.action import RANDOM, ProtocolRuns, Simulated
+from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
 from coordinator.simulation.replay import replay_command
@@ -42,7 +42,7 @@ def listing_document() -> Document:
     )
 
 
-def simulation_document(simulated: Simulated, *, story: bool) -> Document:
+def simulation_document(simulated: SimulationResult, *, story: bool) -> Document:
     """A row per protocol; `story` adds what happened in the runs that are shown."""
     request = simulated.request
     return Document(
@@ -61,7 +61,7 @@ def simulation_document(simulated: Simulated, *, story: bool) -> Document:
     )
 
 
-def _blocks(simulated: Simulated, *, story: bool) -> Iterator[Block]:
+def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[Block]:
     request = simulated.request
     yield Heading(request.source.name, level=1)
     if request.source.description:
@@ -80,7 +80,7 @@ def _blocks(simulated: Simulated, *, story: bool) -> Iterator[Block]:
             yield Code(tuple(_lines(runs.shown.story)) or ("nothing happened",), language="text")
 
 
-def _table(simulated: Simulated) -> Table:
+def _table(simulated: SimulationResult) -> Table:
     """A row per protocol, or two where there are many seeds: of each figure, the median and the worst."""
     if len(simulated.request.seeds) == 1:
         rows = [
@@ -105,7 +105,7 @@ def _title(result: Result) -> str:
     return f"{protocol}, seed {result.seed}"
 
 
-def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
+def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
     """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
     shown = runs.shrunk or result
     violation = next((each for each in shown.violations if not each.known), shown.violations[0])
@@ -129,7 +129,7 @@ def _violations(simulated: Simulated, runs: ProtocolRuns, result: Result) -> Ite
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
 
-def replay(simulated: Simulated, result: Result) -> str:
+def replay(simulated: SimulationResult, result: Result) -> str:
     """The command that plays a run again."""
     request = simulated.request
     return replay_command(
@@ -141,7 +141,7 @@ def replay(simulated: Simulated, result: Result) -> str:
     )
 
 
-def _broken(simulated: Simulated) -> str:
+def _broken(simulated: SimulationResult) -> str:
     rule = simulated.request.break_rule
     return f" --break {rule}" if rule is not None else ""
 
@@ -151,7 +151,7 @@ def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
     return (f"{each.at_s:>9.3f} s  {each.who:<{width}}  {each.what}" for each in story)
 
 
-def _remarks(simulated: Simulated) -> Iterator[str]:
+def _remarks(simulated: SimulationResult) -> Iterator[str]:
     request = simulated.request
     for runs in simulated.runs:
         if runs.failing and len(request.seeds) > 1:

@@ -50,7 +50,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Track:
+class ValueHistory:
     """Runs being collected: a value from each observation at which it changed."""
 
     changes: list[tuple[int, Owner]] = field(default_factory=list)
@@ -99,19 +99,21 @@ def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
 def stories(recording: Recording) -> list[OwnershipHistory]:
     """Each group of a recording over time."""
     state = WatchState()
-    states: dict[str, Track] = {}
-    tracks: dict[str, dict[Place, Track]] = {}
+    states: dict[str, ValueHistory] = {}
+    tracks: dict[str, dict[Place, ValueHistory]] = {}
     end_ms = _end_ms(recording)
     for observation in recording.observations:
         state, _ = state.step(observation)
         for name, found in state.groups.items():
             is_observed = name in observation.groups
-            states.setdefault(name, Track()).at(observation.at_ms, _state(found) if is_observed else UNKNOWN)
+            states.setdefault(name, ValueHistory()).at(
+                observation.at_ms, _state(found) if is_observed else UNKNOWN
+            )
             own = tracks.setdefault(name, {})
             owners = _owners(found, state.labels) if is_observed else {}
             for place in found.wanted | own.keys():
                 value = owners.get(place) if is_observed else UNKNOWN
-                own.setdefault(place, Track()).at(observation.at_ms, value)
+                own.setdefault(place, ValueHistory()).at(observation.at_ms, value)
     return [_story(name, track, tracks[name], end_ms) for name, track in states.items()]
 
 
@@ -214,7 +216,9 @@ def _end_ms(recording: Recording) -> int:
     return max(last + max(recording.header.every_ms, (last - first) // 50), first + 1)
 
 
-def _story(name: str, state: Track, tracks: Mapping[Place, Track], end_ms: int) -> OwnershipHistory:
+def _story(
+    name: str, state: ValueHistory, tracks: Mapping[Place, ValueHistory], end_ms: int
+) -> OwnershipHistory:
     together: dict[tuple[Run, ...], list[Place]] = {}
     for place in sorted(tracks):
         together.setdefault(tracks[place].runs(end_ms), []).append(place)

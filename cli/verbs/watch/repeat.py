@@ -41,7 +41,7 @@ def repeat_every(
         raise UsageError(f"--watch prints table, json, csv or yaml; {output.output.value} is one page")
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
-        printer: _OnScreen | _InPipe | None = None
+        printer: _ScreenOutput | _PipeOutput | None = None
         failures = 0
         try:
             while True:
@@ -78,13 +78,13 @@ def retry_text(error: Exception) -> str:
     return f"{str(error).rstrip('.')}; trying again"
 
 
-def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> _OnScreen | _InPipe:
+def _printer(output: OutputOptions, seconds: float, stack: ExitStack) -> _ScreenOutput | _PipeOutput:
     if output.output is OutputFormat.TABLE and can_draw(sys.stdout):
-        return _OnScreen(stack.enter_context(Screen(sys.stdout)), seconds)
-    return _InPipe(output)
+        return _ScreenOutput(stack.enter_context(Screen(sys.stdout)), seconds)
+    return _PipeOutput(output)
 
 
-class _OnScreen:
+class _ScreenOutput:
     """Shows each document in place of the previous one, with changes marked."""
 
     def __init__(self, screen: Screen, seconds: float) -> None:
@@ -125,7 +125,7 @@ class _OnScreen:
         return head + shortened(body, height - len(head))
 
 
-class _InPipe:
+class _PipeOutput:
     """Prints documents in sequence: a line of JSON each, YAML documents, rows with a time, tables after a time."""
 
     def __init__(self, options: OutputOptions) -> None:

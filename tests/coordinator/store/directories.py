@@ -11,7 +11,7 @@ from typing import Any
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.cleaner import CompactionSettings
-from coordinator.store.data_directory import DataDirectory, Recovered, StorageSettings
+from coordinator.store.data_directory import DataDirectory, RecoveredContent, StorageSettings
 from coordinator.store.disk import FsyncPolicy
 from coordinator.store.log import SegmentLimits
 
@@ -44,7 +44,7 @@ def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
 
 def start(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
-) -> tuple[DataDirectory, Engine, Recovered]:
+) -> tuple[DataDirectory, Engine, RecoveredContent]:
     """A data directory, recovered."""
     data = DataDirectory.open(path, replace(settings, **changes))
     engine = Engine()
@@ -58,7 +58,7 @@ def start(
 @contextmanager
 def opened(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
-) -> Iterator[tuple[DataDirectory, Engine, Recovered]]:
+) -> Iterator[tuple[DataDirectory, Engine, RecoveredContent]]:
     """As `start`, and closed in good order."""
     data, engine, recovered = start(path, settings, **changes)
     try:

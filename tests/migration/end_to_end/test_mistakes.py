@@ -26,7 +26,7 @@ from cli.verbs.rehearse.action import find
 from migration.rehearsal import plan_run
 from migration.rehearsal.mistakes import Mistake, PlacedMistake, mistakes_in
 from migration.rehearsal.plan_run import PlanRun, rehearse, simulated_for_plan
-from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, compare, play_mistake
+from migration.rehearsal.symptoms import GateOutcome, MistakeResult, compare, play_mistake
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.deployment import Fleet
@@ -141,7 +141,7 @@ def test_a_mistake_looks_as_rehearsed(
         for each in mistakes_in(plan, members)
         if isinstance(each, PlacedMistake) and (each.mistake, each.step) == (case.mistake, case.step)
     )
-    rehearsed: list[MistakePlayed] = []
+    rehearsed: list[MistakeResult] = []
     for seed in SEEDS if placed.mistake in RACES else SEEDS[:1]:
         right = rehearse(plan, found, members, seed, with_story=True)
         assert right.unsafe == (), "done right, the plan is safe"
@@ -156,7 +156,7 @@ def test_a_mistake_looks_as_rehearsed(
     assert _essence(seen) in list(map(_essence, rehearsed)), (seen.why, {each.why for each in rehearsed})
 
 
-def _essence(played: MistakePlayed) -> dict[str, object]:
+def _essence(played: MistakeResult) -> dict[str, object]:
     """What the rehearsal and the broker must agree about."""
     shown = played.symptom.shown
     return {
@@ -168,7 +168,7 @@ def _essence(played: MistakePlayed) -> dict[str, object]:
     }
 
 
-def _write_down(name: str, rehearsed: Sequence[MistakePlayed], seen: MistakePlayed) -> None:
+def _write_down(name: str, rehearsed: Sequence[MistakeResult], seen: MistakeResult) -> None:
     file = os.environ.get("KOHORT_MISTAKES_SEEN")
     if file:
         outcomes = Counter(json.dumps(_essence(each), default=str) for each in rehearsed)

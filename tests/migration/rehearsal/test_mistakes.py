@@ -14,13 +14,13 @@ from migration.rehearsal.mistakes import Inapplicable, Mistake, PlacedMistake, m
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.simulated_members import SimulatedMembers
 from migration.rehearsal.simulation import FoundGroup
-from migration.rehearsal.symptoms import GateOutcome, MistakePlayed, play_mistake, worst_of
+from migration.rehearsal.symptoms import GateOutcome, MistakeResult, play_mistake, worst_of
 from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
 CLOSED, SETTLED, OPENED = GateOutcome
 INCONSISTENT, FENCED = "INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID"
-Played = Mapping[tuple[Mistake, StepRound], MistakePlayed]
+Played = Mapping[tuple[Mistake, StepRound], MistakeResult]
 
 
 def _all(group: Group, to: Destination, seed: int = 1) -> Played:
@@ -28,7 +28,7 @@ def _all(group: Group, to: Destination, seed: int = 1) -> Played:
     simulated = simulated_for_plan(plan, found)
     right = rehearse(plan, found, simulated, seed, with_story=True)
     assert right.unsafe == ()
-    played: dict[tuple[Mistake, StepRound], MistakePlayed] = {}
+    played: dict[tuple[Mistake, StepRound], MistakeResult] = {}
     for each in mistakes_in(plan, simulated):
         if isinstance(each, PlacedMistake):  # in a place before its round, then after it
             played.setdefault((each.mistake, each.place), play_mistake(plan, found, simulated, each, right))
@@ -77,7 +77,7 @@ def upgrade(request: pytest.FixtureRequest) -> Played:
     return _all(classic_group(), CONSUMER, request.param)
 
 
-def _refused(played: MistakePlayed) -> set[tuple[str, str]]:
+def _refused(played: MistakeResult) -> set[tuple[str, str]]:
     return {(each.member, each.error) for each in played.symptom.refused}
 
 

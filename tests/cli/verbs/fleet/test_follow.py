@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.verbs.fleet.follow import Followed, followed_document, followed_line
+from cli.verbs.fleet.follow import FollowedRun, followed_document, followed_line
 from pipeline.sources.cluster import BOOTSTRAP, offsets_topic
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 COMMAND = "import sys; from cli.app import main; sys.argv = {words!r}; main()"
 
 
-def seen(*, added: int | None, quarantined: int = 0) -> Followed:
-    return Followed(
+def seen(*, added: int | None, quarantined: int = 0) -> FollowedRun:
+    return FollowedRun(
         at_ms=0, out="s3a://fleet/tables", records=1200, added=1, rebalances=7, rebalances_added=added,
         quarantined=quarantined,
     )  # fmt: skip

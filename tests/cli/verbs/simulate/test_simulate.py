@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from cli.verbs.simulate.action import ProtocolRuns, Request, Simulated, Source, status_of
+from cli.verbs.simulate.action import ProtocolRuns, Request, SimulationResult, Source, status_of
 from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
@@ -27,7 +27,7 @@ from coordinator.simulation.result import (
 )
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_file import parse_scenario
-from coordinator.simulation.seeds import Costs, always, median_and_worst, play_seeds, played_of
+from coordinator.simulation.seeds import Costs, always, median_and_worst, play_seeds, summary_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
@@ -239,7 +239,9 @@ def _result(seed: int = 7, **changes: object) -> Result:
     return Result(**fields)  # type: ignore[arg-type]
 
 
-def _simulated(result: Result, *, seeds: range = range(7, 8), shrunk: Result | None = None) -> Simulated:
+def _simulated(
+    result: Result, *, seeds: range = range(7, 8), shrunk: Result | None = None
+) -> SimulationResult:
     request = Request(
         source=Source(
             called="my file.yaml",
@@ -252,8 +254,8 @@ def _simulated(result: Result, *, seeds: range = range(7, 8), shrunk: Result | N
         limit=9,
         processes=1,
     )
-    runs = ProtocolRuns(variant=result.variant, played=[played_of(result)], shown=result, shrunk=shrunk)
-    return Simulated(request=request, runs=[runs])
+    runs = ProtocolRuns(variant=result.variant, played=[summary_of(result)], shown=result, shrunk=shrunk)
+    return SimulationResult(request=request, runs=[runs])
 
 
 def test_a_violation_is_reported_with_its_story_and_how_to_play_it_again() -> None:
@@ -283,7 +285,7 @@ def test_a_known_weakness_is_named_and_shown_last() -> None:
     assert document.remarks == (
         "cooperative: 1 of 1 seed broke an invariant, by known weaknesses of Kafka's rules: 7",
     )
-    simulated.runs[0].played.append(played_of(_result(8)))
+    simulated.runs[0].played.append(summary_of(_result(8)))
     assert simulated.runs[0].shown_seed == 8
     (remark,) = simulation_document(simulated, story=False).remarks
     assert remark == (
