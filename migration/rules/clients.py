@@ -40,7 +40,7 @@ def library_is_known(case: Case) -> Iterator[Finding]:
             message=f"The client library of {_subject(members)} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
             remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
             f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
-            source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
+            source="PostHog/posthog pull 94498: the path of Java clients took librdkafka services down",
         )
 
 
@@ -75,7 +75,7 @@ def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
             message=f"The declared library is {declared}, but the group shows {shown} ({known_by}). The plan is for "
             f"{declared}.",
             remedy=f"Check it; for single members use --client MEMBER={shown}.",
-            source="PostHog/posthog pull 94498: the path for Java took librdkafka services down",
+            source="PostHog/posthog pull 94498: the path of Java clients took librdkafka services down",
         )
 
 
