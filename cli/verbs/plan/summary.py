@@ -90,7 +90,7 @@ def _count(plan: Plan, level: Level) -> int:
 
 
 def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
-    """Blockers in full; of warnings, the first sentences of message and remedy, and whom they affect."""
+    """Blockers in full; of warnings, the members and the first sentences of message and remedy."""
     for level in levels:
         for found in plan.findings:
             if found.level is not level:
