@@ -59,7 +59,7 @@ class MemberSpec:
     owned: Claim = Claim()
     """`ownedPartitions` and `generationId` of the embedded subscription; on the broker: its target."""
     user_data: Claim | None = None
-    """The sticky assignor's user data (V1: with generation, V0: without); None if there is none."""
+    """The sticky assignor's user data (V1: with generation, V0: without), or None."""
     by_regex: tuple[str, ...] = ()
     """On the broker: the topics of a regular expression that makes the group heterogeneous: one that not all members
     share, or that is used in addition to names (ConsumerGroup.subscriptionType). Empty otherwise."""

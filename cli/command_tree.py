@@ -88,7 +88,7 @@ class LazyCommands(Mapping[str, Any]):
 def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None = None) -> type[TyperGroup]:
     """A class for `typer.Typer(cls=…)`: a group of these commands, listed under these headings.
 
-    Without arguments it prints `overview`, or its help where there is none.
+    Without arguments it prints `overview`, or without one its help.
     """
 
     class Lazy(TyperGroup):

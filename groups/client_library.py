@@ -2,7 +2,7 @@
 
 The library that the source recorded wins; otherwise a library's default client id, or the member id made from it,
 suggests one. That is inferred: an operator may have chosen the same id as a library's default. A client id that no
-library uses by default tells nothing, and no answer is made up.
+library uses by default identifies nothing, and no answer is invented.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _is_static_java(member: Member) -> bool:
 
 
 def library_of_all(members: Iterable[Member]) -> KnownLibrary:
-    """The library that all members run whose library is known; None when there is none or they differ."""
+    """The library that all members run whose library is known; None if no library is known or they differ."""
     libraries = sorted(map(library_of, members), key=lambda library: not library.is_inferred)
     known = {library.name: library for library in libraries if library.name}
     if len(known) == 1:

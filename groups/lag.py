@@ -52,7 +52,7 @@ class PartitionLag(NamedTuple):
     last_commit_ms: int | None = None
     """When the offset was committed, in ms since 1970."""
     lag_ms: int | None = None
-    """How long ago the first record was written that is not read; 0 where there is none."""
+    """How long ago the first record was written that is not read; 0 if all are read."""
     log_start: int | None = None
     """The offset of the oldest record that is kept."""
 

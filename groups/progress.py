@@ -38,7 +38,7 @@ from groups.model import Group, Topic
 COMMIT_INTERVAL_MS = 5_000
 """How often consumers commit unless they are set otherwise (`auto.commit.interval.ms`)."""
 STILL_INTERVALS = 3
-"""For how many commit intervals an offset must stand still before that is a verdict."""
+"""For how many commit intervals an offset must not move before that is a verdict."""
 FEW_RECORDS = 10
 """Lag that grows by so few is that of a quiet topic, whose last records have just been written."""
 NEVER: Final = math.inf

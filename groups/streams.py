@@ -36,7 +36,7 @@ class StreamsMember:
     """The id of the process, which its members share."""
     topology_epoch: Annotated[int, Between(-1, INT32)] | None = None
     endpoint: str | None = None
-    """`host:port` for interactive queries (`application.server`); None where there is none."""
+    """`host:port` for interactive queries (`application.server`), or None."""
     client_tags: Mapping[str, str] = field(default_factory=dict)
     tasks: Tasks | None = None
     target_tasks: Tasks | None = None

@@ -84,7 +84,7 @@ def succession(group: Group) -> Succession | None:
 
 
 def leader_of(group: Group) -> str | None:
-    """The member that leads a classic group now; None if there is none or it is not known."""
+    """The member that leads a classic group now; None without a leader, or if it is not known."""
     if group.type is not GroupType.CLASSIC:
         return None
     ids = [member.id for member in group.members]
@@ -96,7 +96,7 @@ def leader_of(group: Group) -> str | None:
 def after_load(group: Group) -> str | None:
     """The next leader if the group were loaded again first: by another broker, or after a restart.
 
-    None if there is none, or the leader is not known.
+    None without one, or if the leader is not known.
     """
     leader = leader_of(group)
     if leader is None or len(group.members) < 2:

@@ -14,7 +14,7 @@ ADDED = "added-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """Changes, made in the order in which they stand here. Members go by member, instance or client id."""
+    """Changes, made in the order of these fields. Members go by member, instance or client id."""
 
     fail_rack: frozenset[str] = frozenset()
     """Members of these racks have left, and partitions have no replicas there."""

@@ -95,7 +95,7 @@ class BridgePlan:
     """In this order; None: not known."""
     places: int | None = None
     bins: int | None = None
-    """`places` of the `bins` of the broker's map come before the first follower; None where there is none."""
+    """`places` of the `bins` of the broker's map come before the first follower; None without one."""
     with_user_data: int | None = None
     """How many assignments carry user data now; None: not known."""
     why: str = ""

@@ -167,7 +167,7 @@ class DeclaredClients:
     everybody: tuple[str, str | None] | None = None
     single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     otherwise: tuple[str, str | None] | None = None
-    """Of members whose library nothing else tells: what a configuration file is for."""
+    """For members whose library is otherwise unknown: what a configuration file is for."""
 
 
 def with_configs(declared: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:

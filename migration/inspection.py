@@ -33,7 +33,7 @@ class InspectedMember:
     leads: bool | None
     """None when unknown."""
     rank: int | None
-    """Its place in the order of succession, from 1; None for the leader and where there is none or it is not known."""
+    """Its place in the order of succession, from 1; None for the leader, without an order, or if it is not known."""
     waits: tuple[Wait, ...] | None
     """In the order in which they end; None when unknown, empty when it waits for nothing."""
     user_data_bytes: int | None

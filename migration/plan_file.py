@@ -1,8 +1,8 @@
 """A plan as plain data, and back: what `kohort plan --output yaml|json` prints is what `kohort gate` reads.
 
 The data follow the dataclasses of `migration.model`: a field added there is written and read without a line here.
-Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. On top of the fields stand what people and
-scripts read and what follows from the rest: `client`, `verdict` and each step's number; they are not read back.
+Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. Fields for people and scripts that follow
+from the others (`client`, `verdict`, each step's number) are written, and not read back.
 
 Reading trusts nothing (`groups.trees`): an unknown field is refused (a gate that passes over a condition it does not
 know would open when it must not), and the number of values is bounded, so that a small file whose aliases repeat each
@@ -81,7 +81,7 @@ def plan_from_data(data: object) -> Plan:
 
 
 def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
-    """What no type tells: ids that lead somewhere, bounds that leave room."""
+    """Checks beyond types: ids that exist, bounds that leave room."""
     if not plan.group:
         yield (("group",), "is empty")
     if plan.concurrency < 1:

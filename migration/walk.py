@@ -292,7 +292,7 @@ class Walk:
 
 
 def _known(group: Group, member: Member) -> Member:
-    """A member with what its group tells of it: a describe shows of a classic member's list only the group's choice."""
+    """A member with what its group shows of it: a describe shows of a classic member's list only the group's choice."""
     protocol = member.protocol or usual_protocol(group.type)
     protocols = member.protocols
     if not protocols and group.type is GroupType.CLASSIC and group.protocol:

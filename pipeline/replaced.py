@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
-    """The current run in a directory for tables of a kind, 0 if there is none yet. `options` are Hadoop's.
+    """The current run in a directory for tables of a kind, 0 before the first. `options` are Hadoop's.
 
     :raises NotATableStore: it contains something else
     """

@@ -285,7 +285,7 @@ class _Pointers:
         return member
 
     def giver(self, holdings: _TopicHoldings) -> int | None:
-        """The next member to give a partition, None when there is none."""
+        """The next member to give a partition, or None."""
         while True:
             member = self._next_giver()
             if member is None or holdings.holds(member):

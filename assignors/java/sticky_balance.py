@@ -146,7 +146,7 @@ class Balancing:
         return modified
 
     def _next_that_moves(self, ids: Ints, kind: int, place: int) -> int:
-        """The first place from `place` on whose partition moves; the length if there is none."""
+        """The first place from `place` on whose partition moves; the length if none moves."""
         least = self.loads[self.subscribers.members[kind]].min()
         width = 16
         while place < len(ids):
@@ -353,7 +353,7 @@ class BalancingWithStrays(Balancing):
         return np.array(sorted(topics, key=lambda t: place[spec.topics[t].name]), dtype=np.int64)
 
     def _shown(self) -> Ints:
-        """By id, the last owner in the map; -1 if it was set aside or there is none."""
+        """By id, the last owner in the map; -1 if it was set aside or never had one."""
         shown = self.held.owner.copy()
         shown[(shown >= 0) & self.fixed[shown]] = -1
         first = self.held.first_copy

@@ -85,7 +85,7 @@ class Holdings:
 
     owner: Ints
     first_copy: Ints | None = None
-    """The member that keeps a partition that has been assigned again; None if there is none."""
+    """The member that keeps a partition that has been assigned again, or None."""
     withheld: Ints | None = None
     """Ids that move and that a cooperative assignor must withhold, if the algorithm determines them."""
 

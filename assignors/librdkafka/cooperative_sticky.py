@@ -72,7 +72,7 @@ def assign(group: DenseGroup) -> Result:
 
 
 class _Plan:
-    """An unfinished assignment: members by partition id, NO_MEMBER if there is none."""
+    """An unfinished assignment: members by partition id, or NO_MEMBER."""
 
     def __init__(self, group: DenseGroup, members: Sequence[int], claims: JudgedClaims) -> None:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
@@ -271,7 +271,7 @@ def _joined(rows: Sequence[Ints]) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedClaims:
-    """Members by dense partition id, strays included; NO_MEMBER if there is none."""
+    """Members by dense partition id, strays included, or NO_MEMBER."""
 
     owner: Ints
     previous: Ints

@@ -62,7 +62,7 @@ def read_flags(arguments: Sequence[str]) -> ParsedFlags:
             continue
         name, equals, value = argument.removeprefix("-").removeprefix("-").partition("=")
         if name not in FLAGS:
-            # After one hyphen joptsimple looks for flags of one letter, and there is none.
+            # After one hyphen joptsimple looks for flags of one letter, and finds no such flag.
             unknown = name if argument.startswith("--") else argument[1]
             raise ToolUsageError(f"{unknown} is not a recognized option")
         values = given.values.setdefault(name, [])

@@ -57,7 +57,7 @@ class ClusterTopics:
     found: dict[str, TopicMetadata] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
     _leaders: dict[Place, int] = field(default_factory=dict)
-    """The leader of every partition of the topics found; negative if there is none."""
+    """The leader of every partition of the topics found; negative without a leader."""
 
     def describe(self, names: Iterable[str]) -> None:
         """Fill `found` and `failed` with the named topics."""

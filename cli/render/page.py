@@ -108,7 +108,7 @@ KINDS = "".join(
     f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
     for number in range(8)
 )
-"""`k0` to `k7` color what a picture tells apart, `t0` to `t7` the ground behind."""
+"""`k0` to `k7` color the parts of a picture, `t0` to `t7` their background."""
 STYLE = COLORS + _PAGE + DRAWING + _PAPER + KINDS
 """The whole style sheet."""
 

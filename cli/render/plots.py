@@ -88,7 +88,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A bar with its name before it and its value behind it."""
+    """A bar with its name before it and its value after it."""
 
     name: str
     parts: Sequence[Share]
@@ -188,5 +188,5 @@ def _scale(most: float) -> tuple[float, float]:
 
 
 def _number(value: float) -> str:
-    """Two digits behind the point are a tenth of a pixel."""
+    """Two digits after the point are a tenth of a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

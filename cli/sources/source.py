@@ -45,7 +45,7 @@ class Notices:
 class RecordTimes:
     """When records were written, in ms since 1970.
 
-    `times`: by (topic, partition) and offset, the time of the first record at or after it; None: there is none.
+    `times`: by (topic, partition) and offset, the time of the first record at or after it, or None.
     Offsets of which that is not known are missing; `remark` is the reason if the source contains no records.
     """
 

@@ -30,7 +30,7 @@ class CallbackKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FindCoordinator:
-    """Find the coordinator of the group. The answer is a node's number, or None while there is none."""
+    """Find the coordinator of the group. The answer is a node's number, or None while it is unknown."""
 
     group: str
 

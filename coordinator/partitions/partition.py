@@ -44,7 +44,7 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
 """The special timestamps of ListOffsets. There is no tiered storage: all records are local (KIP-405, KIP-1005)."""
 NOTHING = ReadBatches(b"", 0)
 HIGH_WATERMARK = -1
-"""The offset of DeleteRecords that stands for the high watermark."""
+"""The offset of DeleteRecords that means the high watermark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class PartitionRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundOffset:
-    """An offset, with the time and leader epoch of its record if known; -1 stands for none."""
+    """An offset, with the time and leader epoch of its record if known; -1 means none."""
 
     offset: int = -1
     timestamp: int = NO_TIMESTAMP

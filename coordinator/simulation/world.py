@@ -358,7 +358,7 @@ class World:
         return self.consumption.is_zombie(process)
 
     def known_flaw(self, process: Process, place: TopicPartition) -> str:
-        """Which weakness of Kafka lets the process have what others may be assigned; empty if there is none."""
+        """Which weakness of Kafka lets the process have what others may be assigned; empty without one."""
         if place in process.deleted_owned:
             return TOPIC_RECREATED
         if process.member.member_id in self.invariants.log.late_joins:

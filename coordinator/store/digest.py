@@ -104,7 +104,7 @@ class Digest:
         for lane in np.flatnonzero(others).tolist():
             position, key = int(columns.offsets[lane]), columns.key(lane)
             if key is None or types[lane] == NO_TYPE:
-                self.malformed.append((position, "the record has no key that tells its type"))
+                self.malformed.append((position, "the record has no key with a type"))
             else:
                 self._others.append(RemainingRecord(position, RecordStatus.VALID, key, columns.value(lane)))
 

@@ -51,7 +51,7 @@ class MetaProperties:
 
 
 def read_meta_properties(log_directory: Path) -> MetaProperties | None:
-    """Read the file of a log directory; None if there is none.
+    """Read the file of a log directory; None without one.
 
     :raises DamagedLog: if it has an unknown version, or a required field is missing or is not an id
     :raises OSError: if it cannot be read
@@ -106,7 +106,7 @@ Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
-    """The content of the file; empty if there is none. :raises DamagedLog: :raises OSError:"""
+    """The content of the file; empty without a file. :raises DamagedLog: :raises OSError:"""
     lines = read_checkpoint_lines(path, ("topic", "partition", "offset"))
     return {(topic, partition): offset for topic, partition, offset in lines}
 

@@ -141,7 +141,7 @@ class _PartitionDirectories:
 def _cluster_metadata(
     directories: Sequence[Path], as_of_ms: int | None, notices: list[Notice]
 ) -> MetadataImage | None:
-    """The most complete copy of the metadata log; None if there is none, or none is readable."""
+    """The most complete copy of the metadata log, or None if none is readable."""
     copies, _ = find_copies(directories, CLUSTER_METADATA)
     for copy in rank(copies.get(0, ())).copies:
         try:

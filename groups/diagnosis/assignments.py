@@ -10,7 +10,7 @@ from groups.model import Group, GroupType, Member, Partitions
 
 
 def is_settled(group: Group) -> bool:
-    """Whether members, consumers all, own what they are to own, as far as the group's state tells."""
+    """Whether members, consumers all, own what they should own, as far as the group's state shows."""
     return bool(group.members) and not is_unsettled(group) and group.protocol_type in (None, "", "consumer")
 
 

@@ -30,7 +30,7 @@ def has_offsets(group: Group) -> bool:
 
 
 def is_consuming(group: Group) -> bool:
-    """Whether members are at work on committed offsets, as far as the group's state tells."""
+    """Whether members are at work on committed offsets, as far as the group's state shows."""
     return has_offsets(group) and bool(group.members) and not is_unsettled(group)
 
 
@@ -176,7 +176,7 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
     applies=is_alone,
 )
 def stopped(case: Case) -> Iterator[Symptom]:
-    """The group has no members, its offsets stand still, and there is something to read."""
+    """The group has no members, its offsets do not move, and there is something to read."""
     lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
     had_members = any(group.members for _, group in case.seen)
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):

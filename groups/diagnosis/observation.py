@@ -30,7 +30,7 @@ class Observation:
     """None: not requested."""
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """Since when records of a partition wait that are not read, in milliseconds since 1970: the later one of the last
-    commit and of the moment when the first unread record was written. None: there is none, only markers of
+    commit and of the moment when the first unread record was written. None: no such record, only markers of
     transactions. Of the partitions for which that was requested."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Those that are open, by partition, the first leading, of partitions whose last stable offset is before the

@@ -20,7 +20,7 @@ MOST_OF_A_MEMBER = 20
 
 
 def still_partitions(observations: Sequence[Observation]) -> Group | None:
-    """The group of the last observation, with offsets of those partitions only; None where there is none.
+    """The group of the last observation, with offsets of those partitions only, or None.
 
     They have the same committed offset as at the first observation, and records after it at the last.
     """

@@ -43,7 +43,7 @@ class CopiedOffset(OffsetChange):
     source_topic: str
     source_offset: int
     time_ms: int | None
-    """Of the first unread record in the source, of the last one where all are read; None: there is none."""
+    """Of the first unread record in the source, of the last one where all are read, or None."""
     proof: Proof
 
 

@@ -206,7 +206,7 @@ class DurationTooLong(ValueError):
 def parse_datetime(text: str) -> int:
     """Milliseconds since 1970 of `2026-03-01T12:00:00.000[Z|+01|+01:00]`.
 
-    The digits behind the point are a number of milliseconds: `.5` are 5 ms.
+    The digits after the point are a number of milliseconds: `.5` are 5 ms.
     :raises ValueError: when Kafka's tool would not take it, or would ignore a part of it
     """
     found = _DATETIME.fullmatch(text)

@@ -58,7 +58,7 @@ def _is_at(tree: Tree, place: Place) -> bool:
 
 
 def classes_of(masks: set[int]) -> list[int]:
-    """The coarsest partition of the alphabet that tells the masks apart, as masks."""
+    """The coarsest partition of the alphabet that distinguishes the masks, as masks."""
     parts = [ALL]
     for mask in sorted(masks):
         parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]

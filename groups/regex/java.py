@@ -71,7 +71,7 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         text = _without_quotes(pattern)
         self.length = len(text)
-        self.text = text + _END * 8  # Java reads zeros behind the end
+        self.text = text + _END * 8  # Java reads zeros after the end
         self.at = 0
         self.flags = _Flags()
         self.names: set[str] = set()

@@ -108,7 +108,7 @@ class Program:
     """The bodies of the look-behinds, written backwards."""
 
     def masks(self) -> set[int]:
-        """The sets of characters that the program tells apart."""
+        """The sets of characters that the program distinguishes."""
         masks = {mask for _, mask in self.chars}
         if self.places() & {Place.WORD_EDGE, Place.NO_WORD_EDGE}:
             masks.add(WORD)

@@ -21,7 +21,7 @@ SETTLED_STATES = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD
 class GateObservation:
     """The group at a moment, with a step of a plan.
 
-    Without a group: there is none of that id.
+    Without a group: no group has that id.
     """
 
     plan: Plan

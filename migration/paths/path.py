@@ -131,7 +131,7 @@ class PathContext:
 
     @property
     def old_assignor(self) -> str | None:
-        """The assignor in use; None if there is none, or it is not known."""
+        """The assignor in use, or None if it is not known."""
         return self.case.group.protocol or None
 
     @property

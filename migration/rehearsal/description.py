@@ -33,7 +33,7 @@ class Description:
         self._are_stable = False
 
     def of(self, group: EngineGroup | None, names: Names) -> Group | None:
-        """As of now, with its leader; None where there is none. `names` are those of topics, by id."""
+        """As of now, with its leader, or None. `names` are those of topics, by id."""
         if isinstance(group, ClassicGroup):
             return self._classic(group)
         return self._consumer(group, names) if isinstance(group, ConsumerGroup) else None

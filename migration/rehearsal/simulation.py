@@ -275,7 +275,7 @@ class Simulation:
         return self._doubled() or self.world.invariants.settling.unsettled_group()
 
     def _doubled(self) -> str:
-        """A member with two running processes; empty if there is none."""
+        """A member with two running processes; empty without one."""
         for member, name in self._names.items():
             first = self._simulated.members[member].name
             if name != first and self.world.processes[first].is_running:
@@ -321,7 +321,7 @@ class Simulation:
         return len(has - wanted)
 
     def group(self) -> Group | None:
-        """As a broker describes it, with its leader; None where there is none. The same object while it is the same."""
+        """As a broker describes it, with its leader, or None. The same object while it is the same."""
         world = self.world
         return self._description.of(world.engine.state.groups.get(GROUP), world.topics.image.names)
 

@@ -37,7 +37,7 @@ def members_with_data(case: Case) -> tuple[str, ...]:
 
 
 def data_will_come(case: Case) -> bool:
-    """Whether the next rebalance may bring user data although there is none now.
+    """Whether the next rebalance may bring user data although it is absent now.
 
     Of a group on cooperative-sticky in which librdkafka may lead: one that never rejoined shows nothing yet. And of
     sarama on sticky, where the source does not show user data: it is there from the first generation on.
@@ -52,7 +52,7 @@ def data_will_come(case: Case) -> bool:
 
 
 def online_path(case: Case) -> OnlinePath | None:
-    """The path around user data, present or expected; None where there is none (stop all members, start all).
+    """The path around user data, present or expected; None if no path exists (stop all members, start all).
 
     None too for a group without user data, and one without members, which converts as it is.
     """

@@ -190,7 +190,7 @@ def _of_steps(plan: Plan) -> dict[str, Any]:
 
 
 def _dry_run_of(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
-    """The dry run of the destination's assignor, and why there is none, or where it would fail."""
+    """The dry run of the destination's assignor, and why it was not made, or where it would fail."""
     assignor, side = destinations_assignor(case)
     runs, problems = dry_run_all(
         [case.group], topics, DryRunRequest(assignor=assignor, side=side, leader=library_of_all(case))

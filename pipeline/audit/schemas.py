@@ -59,7 +59,7 @@ AUDIT = table(
     ("moved", INT, True),
     ("without_owner_s", DOUBLE, True),  # partition-seconds that the migration costs
     ("dry_run", DRY_RUN, True),  # the destination's assignor on the group as it is
-    ("dry_run_problem", STRING, True),  # why there is none, or where the real assignor would fail
+    ("dry_run_problem", STRING, True),  # why it was not made, or where the real assignor would fail
     (
         "restart_now_s",
         DOUBLE,

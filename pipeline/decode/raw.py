@@ -23,7 +23,7 @@ class RawRecords:
     """Some records of one partition, in the order of the log: element i of each array is of record i.
 
     `timestamps` in ms since 1970; `positions` are the first bytes of the records' batches in the file, None without a
-    file; `producer_ids` -1: none. `keys` and `values` are binary arrays, null where there is none.
+    file; `producer_ids` -1: none. `keys` and `values` are binary arrays or null.
     """
 
     source: str

@@ -184,7 +184,7 @@ class ReportNumbers:
     made: datetime
     sources: tuple[str, ...]
     first: datetime | None = None
-    """The time of the first record; None: there is none."""
+    """The time of the first record, or None."""
     last: datetime | None = None
     quarantined: int = 0
     """Rows of `quarantine`: what could not be read."""

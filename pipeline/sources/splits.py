@@ -44,7 +44,7 @@ class Split:
 def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_bytes: int) -> list[int]:
     """The positions at which to split a segment of `size` bytes, ascending: each at a batch, without its start and end.
 
-    `index` is the content of its offset index, empty if there is none.
+    `index` is the content of its offset index; empty without one.
     """
     wanted = range(split_bytes, size - split_bytes // 2, split_bytes)
     places = _index_places(index, size)
@@ -64,7 +64,7 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
 
 
 def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> int:
-    """The last batch in the index; 0 if there is none, or if it is wrong."""
+    """The last batch in the index; 0 if the index is empty or wrong."""
     places = _index_places(index, size)
     if not len(places):
         return 0
@@ -98,7 +98,7 @@ def _index_places(index: bytes, size: int) -> Ints:
 
 
 def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> int | None:
-    """The first batch in the index from `target` on; None: there is none, or the index is wrong."""
+    """The first batch in the index from `target` on; None: not found, or the index is wrong."""
     number = int(np.searchsorted(places[:, 1], target)) if len(places) else 0
     if number >= len(places):
         return None
@@ -116,7 +116,7 @@ def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> 
 
 
 def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None:
-    """The first batch from `target` on, by walking; None: there is none, or the walk ends before it."""
+    """The first batch from `target` on, by walking; None: not found, or the walk ends before it."""
     data, base = b"", position
     unpack, least = _LENGTH_AND_MAGIC.unpack_from, HEADER_BYTES - LOG_OVERHEAD
     while position < target:
@@ -138,7 +138,7 @@ def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None
 
 
 def last_batch(file: ByteRanges, name: str, *, size: int, index: bytes, base_offset: int) -> Batch | None:
-    """The last whole batch of a segment; None: there is none. `index`: the content of its offset index, or empty."""
+    """The last whole batch of a segment, or None. `index`: the content of its offset index; empty without one."""
     start = last_place(file, size, index, base_offset)
     last: Batch | None = None
     for found in blocks_of(file, name, start=start, end=size, size=size, base_offset=base_offset):

@@ -174,7 +174,7 @@ class ConfluentMember:
         self.reporter.say("produced", reason=" ".join(map(str, errors)) or (f"{left} left" if left else ""))
 
     def look_up(self, topic: str, partitions: Iterable[int], at_ms: int) -> None:
-        """Say the first offset of each partition that is not older than `at_ms`; -1 where there is none."""
+        """Say the first offset of each partition that is not older than `at_ms`, or -1."""
         asked_for = [TopicPartition(topic, number, at_ms) for number in partitions]
         found = self.consumer.offsets_for_times(asked_for, ANSWER_S)
         self.reporter.say("offsets", reason=" ".join(str(one.offset) for one in found))

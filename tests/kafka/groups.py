@@ -63,7 +63,7 @@ def describe(broker: Broker, group: str) -> GroupView | None:
 
 
 def _coordinator(broker: Broker, group: str) -> int:
-    """The port of the broker that coordinates a group; 0 where there is none."""
+    """The port of the broker that coordinates a group, or 0."""
     (found,) = ask(
         broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=[group]
     ).coordinators

@@ -26,7 +26,7 @@ def by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
 
 
 def text(content: bytes | str | None) -> str:
-    """What a key or a value is in a journal; nothing where there is none."""
+    """What a key or a value is in a journal, or nothing."""
     return content.decode() if isinstance(content, bytes) else content or ""
 
 

@@ -38,7 +38,7 @@ class Address:
 def parse_bootstrap(servers: str) -> tuple[Address, ...]:
     """Parse a comma-separated list of bootstrap servers; the order is kept, duplicates are dropped.
 
-    :raises InvalidAddress: an entry is malformed, or there is none
+    :raises InvalidAddress: an entry is malformed, or missing
     """
     addresses = tuple(dict.fromkeys(Address.parse(part) for part in servers.split(",") if part.strip()))
     if not addresses:

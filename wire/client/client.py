@@ -193,7 +193,7 @@ class KafkaClient:
         *,
         leaders: ClusterMetadata | None = None,
     ) -> Answers[TopicPartition, tuple[int, ...]]:
-        """Offsets of the log of each (topic, partition), in the order of `specs`; -1 where there is none.
+        """Offsets of the log of each (topic, partition), in the order of `specs`, or -1.
 
         All leaders are asked in parallel, each for all of its partitions in one request. `leaders`: metadata of these
         topics that was just fetched, which saves the first lookup.

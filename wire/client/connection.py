@@ -86,7 +86,7 @@ class Connection:
     def version(self, api: Api) -> int:
         """The highest common version of `api`; the connection must be open.
 
-        :raises UnsupportedApi: there is none
+        :raises UnsupportedApi: no version is common to both
         """
         known = self._versions.get(api.key)
         agreed = api.agree(*known) if known else None

@@ -181,7 +181,7 @@ def list_offsets(
     partitions: Sequence[TopicPartition],
     deadline: Deadline,
 ) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
-    """Ask one leader for offsets of each partition, in the order of `specs`; -1 where there is none.
+    """Ask one leader for offsets of each partition, in the order of `specs`, or -1.
 
     There is one request per spec, sent together and answered in this order: an end offset requested last is never
     before the last stable offset. A partition fails if one of its offsets is refused.

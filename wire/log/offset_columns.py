@@ -27,7 +27,7 @@ OffsetKey: TypeAlias = tuple[str, str, int]
 OffsetValue: TypeAlias = tuple[int, int, int, str, int, int, bytes | None]
 """Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16 bytes.
 
-Leader epoch and expiry are -1, the topic id None, where there is none.
+Leader epoch and expiry are -1, the topic id None, without a value.
 """
 
 NO_TYPE = -(1 << 15) - 1

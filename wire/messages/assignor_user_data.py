@@ -46,7 +46,7 @@ def write_generation(generation: int) -> bytes:
 
 
 def read_generation(data: bytes | None) -> int:
-    """The generation; -1 if there is none, as in Java."""
+    """The generation, or -1, as in Java."""
     return (
         NO_GENERATION
         if data is None or len(data) < _GENERATION.size

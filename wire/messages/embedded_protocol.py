@@ -27,7 +27,7 @@ class EmbeddedSubscription:
 
     `version` is the one sent, even if it is newer than `NEWEST_VERSION`. `topics` keep the order sent.
     `owned` is empty below version 1 (and from eager members), `generation` -1 below version 2, `rack` None
-    below version 3. `user_data` is the assignor's own, None if there is none.
+    below version 3. `user_data` is the assignor's own, or None.
     """
 
     version: int

@@ -72,7 +72,7 @@ def load_with_text(*, may_be_missing: bool = False) -> tuple[Contexts, str] | No
 def config_text(path: Path) -> str:
     """The text of a configuration file that only this user and root can write.
 
-    :raises FileNotFoundError: there is none
+    :raises FileNotFoundError: not found
     :raises ConfigFileError: it cannot be read or trusted
     """
     content, status = read_regular(path, MAX_BYTES)
@@ -134,7 +134,7 @@ def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
     """The content of a regular file, and its status; /dev/null is empty.
 
     The status is that of the open file, even if the name is replaced meanwhile.
-    :raises FileNotFoundError: there is none
+    :raises FileNotFoundError: not found
     :raises ConfigFileError: it cannot be read, is no regular file or too large
     """
     try:

@@ -2,7 +2,7 @@
 
 Scalars stay the text that they are: `on` and `0123` are names like any other; only a plain `null`, `~` or nothing at
 all is None. Anchors, aliases, tags and second documents are refused: no configuration needs them, and a value
-behind an alias is not visible in place.
+of an alias is not visible where it is used.
 """
 
 from __future__ import annotations

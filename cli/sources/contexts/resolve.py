@@ -197,7 +197,7 @@ def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
 
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
-    """The context of this name; UsageError with the closest name if there is none."""
+    """The context of this name; UsageError with the closest name if it does not exist."""
     given = f"{named_by}: " if named_by else ""
     if contexts is None:
         from cli.sources.contexts.file import config_path

@@ -50,7 +50,7 @@ def _warn_of_secrets(contexts: Contexts, context: Context) -> None:
 
 
 def shown(name: str | None) -> Document:
-    """One context; by default the one in use. UsageError if there is none."""
+    """One context; by default the one in use. UsageError if it does not exist."""
     loaded = load_contexts()
     if name is None:
         variables = source_variables()

@@ -33,7 +33,7 @@ def change_file(change: Change, *, may_create: bool = False) -> Path:
     """Change the configuration file; its path.
 
     No other Kohort changes the file meanwhile.
-    :raises CommandError: there is none, it cannot be used, changed or written; the file is then unchanged
+    :raises CommandError: it does not exist, cannot be used, changed or written; the file is then unchanged
     """
     path = config_path()
     if path is None:

@@ -16,7 +16,7 @@ from wire.client.config.config_file import ConfigFileError
 
 
 def list_document(contexts: Contexts, in_force: str | None, named_by: str | None) -> Document:
-    """All contexts. `in_force` is the one that commands use now, None if there is none, or another source."""
+    """All contexts. `in_force` is the one that commands use now: None without one, or with another source."""
     rows = [
         (
             "*" if context.name == in_force else "",

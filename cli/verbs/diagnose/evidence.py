@@ -1,6 +1,6 @@
 """Requests to a cluster after all observations, for the few groups and partitions with a suspected problem.
 
-When offsets were committed that stand still, and when the first record after them was written; which transactions are
+When offsets that do not move were committed, and when the first record after them was written; which transactions are
 open where consumers have reached the last stable offset; when the offsets of groups without members were committed.
 Unreadable data stay unknown: rules that need them report so.
 """

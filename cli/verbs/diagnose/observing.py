@@ -125,7 +125,7 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
 
 
 def newest_commit_ms(groups: Iterable[Group]) -> int | None:
-    """The moment that a file shows, as far as it tells: when the newest of its offsets was committed."""
+    """The moment that a file shows, as far as it is known: when the newest of its offsets was committed."""
     times = (
         committed.timestamp
         for group in groups

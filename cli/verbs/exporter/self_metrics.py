@@ -38,7 +38,7 @@ class PollState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnFamily:
-    """A metric of the exporter. Its value is None if there is none yet."""
+    """A metric of the exporter. Its value is None before the first poll."""
 
     name: str
     help: str

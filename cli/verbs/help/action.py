@@ -1,7 +1,7 @@
 """The output of `kohort help`: a page about a concept, a term of the glossary, the help of a command, or the topics.
 
 A page is markdown of a few kinds of blocks: `# Title`, paragraphs and lists of at most 80 columns that are printed as
-they stand, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
+they are, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _as_json(pages: Mapping[str, str]) -> str:
 
 
 def _command_help(context: typer.Context, words: Sequence[str]) -> str | None:
-    """The help of the command of these words, as its own `--help` prints it; None where there is none."""
+    """The help of the command of these words, as its own `--help` prints it, or None."""
     at: Any = context.find_root()
     for word in words:
         command = getattr(at.command, "commands", {}).get(word)

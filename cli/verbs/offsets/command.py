@@ -72,7 +72,7 @@ def reset(
 
     Shows every partition before and after; nothing is changed without --execute. A new offset outside the log is
     moved to the nearest end of the log, and the table shows it. Share and streams groups are reset only if they
-    are named or selected by --type; --type share creates a share group if there is none of this name.
+    are named or selected by --type; --type share creates a share group if this one does not exist.
 
     \b
     Examples:

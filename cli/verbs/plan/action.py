@@ -276,7 +276,7 @@ def repeated_command(
 ) -> str:
     """The command that is being carried out, with the options that were given to it but some, and with others.
 
-    Arguments stand before the options; behind them and `--` where one looks like an option.
+    Arguments precede the options; they follow them and `--` if one looks like an option.
     """
     options: list[str] = []
     arguments: list[str] = []

@@ -254,7 +254,7 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 
 
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
-    """Play the seed to show once more, with its story; nothing if there is none."""
+    """Play the seed to show once more, with its story, if there is one."""
     if runs.shown_seed is not None and runs.shown is None:
         runs.shown = _run(request, runs.variant, runs.shown_seed)
 

@@ -110,7 +110,7 @@ def read_topic_names(file: Path) -> list[str]:
 
 
 def read_text(file: Path) -> str:
-    """The text of a file, `-` for standard input. CommandError when there is none to be had."""
+    """The text of a file, `-` for standard input. CommandError if it cannot be read."""
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -136,7 +136,7 @@ def answer_join(ctx: EngineContext, group: ClassicGroup, member: str, answer: Jo
 
 
 def answer_sync(ctx: EngineContext, group: ClassicGroup, member: str, answer: SyncGroupAnswer) -> bool:
-    """Answer a parked SyncGroup; False when there is none."""
+    """Answer a parked SyncGroup; False if none is parked."""
     ticket = group.syncing.pop(member, None)
     if ticket is None:
         return False

@@ -215,7 +215,7 @@ class ConsumerGroup:
         return self.targets.get(self._static.get(instance, ""), {})
 
     def member(self, member_id: str) -> ConsumerMember:
-        """Raises UNKNOWN_MEMBER_ID if there is none."""
+        """Raises UNKNOWN_MEMBER_ID if it does not exist."""
         if member_id not in self.members:
             raise RequestRefused(
                 ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
@@ -269,7 +269,7 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. It always deletes type 4, even if there is none.
+        """The records that delete the group, in the broker's order. It always deletes type 4, even if it does not exist.
 
         With `new` instead of the member `old`, if records that are not replayed yet replace it.
         """

@@ -239,7 +239,7 @@ class _OpenGroup:
 
 
 def _open_group(ctx: EngineContext, group_id: str, *, joins: bool) -> _OpenGroup:
-    """The group of a heartbeat; a joining member creates one if there is none.
+    """The group of a heartbeat; a joining member creates it if it does not exist.
 
     :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason if a classic group cannot be upgraded
     """

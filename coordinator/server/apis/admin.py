@@ -21,7 +21,7 @@ from wire.errors import ErrorCode
 MOST_PARTITIONS = 2_000
 """The partitions of one answer, whatever limit a client sets (`max.request.partition.size.limit`)."""
 IN_MEMORY = "memory"
-"""The log directory that is shown where there is none."""
+"""The log directory that is shown for records in memory."""
 
 
 async def describe_topic_partitions(exchange: Exchange) -> Mapping[str, Any]:

@@ -205,7 +205,7 @@ def test_a_malformed_record_is_named_with_its_file_and_offset(tmp_path: Path) ->
         (
             "the record at offset 2 was skipped: GroupMetadataKey.group",
             "the record at offset 3 was skipped: OffsetCommitValue has no version 99",
-            "the record at offset 4 was skipped: the record has no key that tells its type",
+            "the record at offset 4 was skipped: the record has no key with a type",
         ),
         strict=True,
     ):

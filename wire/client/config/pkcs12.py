@@ -27,7 +27,7 @@ class KeyStore:
 
 
 def read_key_store(path: Path, password: Secret | None) -> KeyStore:
-    """The key of a store. :raises UnreadableStore: there is none, or its certificate has expired"""
+    """The key of a store. :raises UnreadableStore: it has no key, or its certificate has expired"""
     store = _loaded(path, password)
     if store.key is None or store.cert is None:
         raise UnreadableStore("it contains no private key with a certificate; it may be a trust store")
@@ -43,7 +43,7 @@ def read_key_store(path: Path, password: Secret | None) -> KeyStore:
 
 
 def read_trust_store(path: Path, password: Secret | None) -> str:
-    """The certificates of a store, in PEM. :raises UnreadableStore: there is none"""
+    """The certificates of a store, in PEM. :raises UnreadableStore: it has no certificates"""
     certificates = [each.certificate for each in _loaded(path, password).additional_certs]
     if not certificates:
         raise UnreadableStore("it contains no trusted certificate; it may be a key store")

@@ -164,7 +164,7 @@ def _parse_json(body: bytes) -> Any:
 
 
 def _oauth_error(answer: Any, secrets: Collection[str]) -> str:
-    """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty if there is none."""
+    """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty without one."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("error"), str):
         return ""
     description = answer.get("error_description")

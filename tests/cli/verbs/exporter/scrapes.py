@@ -42,7 +42,7 @@ class Figures:
         return cls(found)
 
     def __call__(self, name: str, /, **labels: str) -> float | None:
-        """The value of a sample; None: there is none."""
+        """The value of a sample, or None."""
         return self.samples.get(name, {}).get(frozenset(labels.items()))
 
     def by(self, name: str, label: str, /, **others: str) -> dict[str, float]:
