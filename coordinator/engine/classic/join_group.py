@@ -112,7 +112,7 @@ def _join_classic_group(ctx: EngineContext, call: Call, request: JoinGroup) -> N
 
 
 def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
-    """The group, created if it does not exist. It replaces an Empty consumer group, whatever the migration policy is."""
+    """The group, created if it does not exist. It replaces an Empty consumer group, under any migration policy."""
     group = ctx.state.groups.get(request.group)
     if isinstance(group, ClassicGroup):
         return group

@@ -269,7 +269,7 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. It always deletes type 4, even if it does not exist.
+        """The records that delete the group, in the broker's order. Type 4 is always deleted, even if it does not exist.
 
         With `new` instead of the member `old`, if records that are not replayed yet replace it.
         """
