@@ -1,8 +1,8 @@
-"""Bindings of librdkafka: which librdkafka a release of each bundles.
+"""Bindings of librdkafka, and the librdkafka version that each of their releases bundles.
 
-A library's features depend on librdkafka's version, and an operator knows the version of the installed package.
-Each figure was read off the release itself: tags of the repositories, packages of npm and PyPI. A release that is not
-here, or is newer than the last one here, is not guessed at: None.
+A library's features depend on librdkafka's version, but an operator knows the version of the installed package.
+Each version was read from the release itself: tags of the repositories, packages of npm and PyPI. The result is None
+for a release that is not listed here or is newer than the last one here; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A package that brings librdkafka, or is linked with one."""
+    """A package that bundles librdkafka or is linked with it."""
 
     name: str
     also: tuple[str, ...] = ()
-    """Other names of it."""
+    """Its other names."""
     has_its_number: bool = False
-    """Whether a release has librdkafka's own number, but for those in `releases`."""
+    """Whether a release has the version number of its librdkafka, except for those in `releases`."""
     releases: Mapping[str, str] = field(default_factory=dict)
-    """The librdkafka that a release and those after it bundle; where numbers are librdkafka's, that release alone."""
+    """The librdkafka that a release and later ones bundle; with `has_its_number`, that release alone."""
     last: str | None = None
-    """The newest release that `releases` is known to hold for."""
+    """The newest release for which `releases` was checked."""
     source: str
 
 
@@ -121,7 +121,7 @@ NAMES = frozenset(_BY_NAME)
 
 
 def binding_named(name: str) -> Binding | None:
-    """A binding by any of its names, in any case."""
+    """Find a binding by any of its names, in any case."""
     return _BY_NAME.get(name.strip().lower())
 
 
@@ -131,11 +131,11 @@ _AFTER_PLUS = re.compile(r"\+v?(\d+(?:\.\d+)+)", re.ASCII)
 
 
 def bundled(binding: Binding, version: str) -> str | None:
-    """The librdkafka of a release, None where that is not known.
+    """The librdkafka version of a release; None if it is not known.
 
-    A version may name librdkafka's itself, as bindings do to the broker (`1.4.0-librdkafka-2.11.0`) and rdkafka-sys in
-    its own number (`4.9.0+2.10.0`). One with fewer numbers (`3.6`) counts where all its releases bundle the same. Of
-    a binding with librdkafka's numbers a release after the last known one has at least what that one has.
+    A version may contain librdkafka's: bindings report it to the broker (`1.4.0-librdkafka-2.11.0`), and rdkafka-sys
+    has it in its own number (`4.9.0+2.10.0`). A shorter version (`3.6`) is known if all its releases bundle the same
+    librdkafka. With `has_its_number`, a release after the last known one has at least the librdkafka of that one.
     """
     named = _NAMED.search(version) or _AFTER_PLUS.search(version)
     if named:
@@ -165,7 +165,7 @@ def _around(binding: Binding, asked: Numbers) -> Iterator[tuple[Numbers, str]]:
 
 
 def first_with(binding: Binding, librdkafka: Numbers) -> str | None:
-    """The first release that bundles this librdkafka or a later one; None where none is known to."""
+    """The first release that bundles this librdkafka or a later one; None if no such release is known."""
     if binding.has_its_number:
         return ".".join(map(str, librdkafka))
     enough = [since for since, bundles in binding.releases.items() if _numbers(bundles) >= librdkafka]

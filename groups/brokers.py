@@ -9,15 +9,15 @@ from groups.model import Cluster
 
 OFFSETS_RETENTION = "offsets.retention.minutes"
 _OTHER_GROUPS = ("group.share.", "group.streams.")
-"""Settings of groups that are never migrated."""
+"""Prefixes of settings for share and streams groups, which are never migrated."""
 
 
 def with_settings(
     cluster: Cluster, by_broker: Mapping[str, Mapping[str, str | None]], failed: Mapping[str, str]
 ) -> Cluster:
-    """The cluster with the settings that each broker returned, and the errors of the brokers that `failed`.
+    """Add the settings that each broker returned to the cluster, and the errors of the brokers that `failed`.
 
-    A group's coordinator may be any broker, so a setting only holds where all of them agree.
+    Any broker may be a group's coordinator, so a setting is known only if all brokers agree on it.
     """
     problem = "; ".join(f"broker {broker}: {message}" for broker, message in sorted(failed.items())) or None
     if not by_broker:
@@ -38,7 +38,7 @@ def with_settings(
 
 
 def _matters(name: str) -> bool:
-    """Whether a setting is the group coordinator's for classic and consumer groups (GroupCoordinatorConfig)."""
+    """Whether it is a setting of the group coordinator for classic and consumer groups (GroupCoordinatorConfig)."""
     return name == OFFSETS_RETENTION or (name.startswith("group.") and not name.startswith(_OTHER_GROUPS))
 
 
@@ -52,10 +52,10 @@ _FIRST_SHARE_FETCH_OF_4_2 = 2
 
 
 def release_of(level: int | None, share_fetch: int | None = None) -> str | None:
-    """The release of a broker by the highest metadata.version that it supports; None when unknown.
+    """The release of a broker, from the highest metadata.version that it supports; None when unknown.
 
-    A broker of 4.1 with `unstable.feature.versions.enable`, which its previews need, claims the level of 4.2; its
-    newest version of ShareFetch, `share_fetch`, tells the two apart.
+    A 4.1 broker with `unstable.feature.versions.enable`, which its preview features need, reports the level of 4.2;
+    its newest version of ShareFetch, `share_fetch`, distinguishes the two.
     """
     if level is None:
         return None

@@ -1,8 +1,8 @@
-"""Which client library a member runs, as far as a group shows it.
+"""The client library of a member, as far as the group's data show it.
 
-The library that the source recorded wins; otherwise a library's default client id, or the member id made from it,
-suggests one. That is inferred: an operator may have chosen the same id as a library's default. A client id that no
-library uses by default identifies nothing, and no answer is invented.
+The library that the source recorded takes precedence; otherwise a library's default client id, or the member id made
+from it, suggests one. That is only inferred: an operator may have chosen the same id. A client id that no library
+uses by default identifies no library, and the result is unknown.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LIBRARIES = (
 )
 
 MIXING = frozenset({"java", "connect", "franz-go"})
-"""Libraries that take eager and cooperative assignors in one list, as the first of two bounces needs (KIP-429); the
-others refuse to start with it."""
+"""Libraries that accept eager and cooperative assignors in one list, which the first of two rolling bounces needs
+(KIP-429); the others refuse to start with such a list."""
 
 _ALIASES = {
     **dict.fromkeys(BINDING_NAMES, "librdkafka"),
@@ -42,7 +42,7 @@ _ALIASES = {
 }
 
 _ASSIGNORS_OF = {"connect": "java"}
-"""Whose assignors run for a library without its own: the consumers of Connect's sink tasks are Java's."""
+"""The library whose assignors a library without its own uses: the consumers of Connect's sink tasks are Java's."""
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _DEFAULT_CLIENT_IDS = (
@@ -69,7 +69,7 @@ _FROM_IDS = tuple(
 
 
 NOT_KNOWN = "not known"
-"""`known_by` of a member of which nothing suggests the library."""
+"""`known_by` of a member if nothing suggests its library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +79,16 @@ class KnownLibrary:
     name: str | None
     known_by: str
     is_inferred: bool = False
-    """Whether only an id suggests it, which an operator may have chosen."""
+    """Whether only an id suggests the library; an operator may have chosen that id."""
 
 
 def assignors_of(library: str) -> str:
-    """The library whose client-side assignors run in a member of this one."""
+    """The library whose client-side assignors a member of this library runs."""
     return _ASSIGNORS_OF.get(library, library)
 
 
 def canonical_library(name: str) -> str:
-    """A library by its own name or a binding's, in any case; ValueError lists the names."""
+    """Find a library by its own name or a binding's, in any case; ValueError lists the names."""
     lower = name.strip().lower()
     lower = _ALIASES.get(lower, lower)
     if lower not in LIBRARIES:
@@ -120,13 +120,14 @@ def _inferred(name: str, of: str) -> KnownLibrary:
 
 
 def _is_static_java(member: Member) -> bool:
-    """Java's default client id of a static member ends in its instance id (ConsumerConfig.maybeOverrideClientId)."""
+    """Whether the client id is Java's default for static members, which ends in the instance id
+    (ConsumerConfig.maybeOverrideClientId)."""
     client = member.client.id or ""
     return bool(member.instance) and client.startswith("consumer-") and client.endswith(f"-{member.instance}")
 
 
 def library_of_all(members: Iterable[Member]) -> KnownLibrary:
-    """The library that all members run whose library is known; None if no library is known or they differ."""
+    """The library of all members whose library is known; None if no library is known or they differ."""
     libraries = sorted(map(library_of, members), key=lambda library: not library.is_inferred)
     known = {library.name: library for library in libraries if library.name}
     if len(known) == 1:

@@ -1,8 +1,8 @@
-"""Groups as brokers describe them, and what they have committed; and what a log's groups share with them.
+"""Groups and their committed offsets from the responses of brokers, and code shared with groups from a log.
 
-A described group is what the broker's answer has of it, by the names of Kafka's definitions. A replayed log names the
-same facts differently, so each source fills `Member` by its own names. What is common comes last: the embedded protocol
-of classic members, assignments by topic name, and tasks of streams groups as partitions.
+The responses have the field names of Kafka's message definitions. A replayed log has other names for the same facts,
+so each source fills `Member` in its own way. The shared code is at the end: the embedded protocol of classic members,
+assignments by topic name, and tasks of streams groups as partitions.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
 
 EMBEDDED = "consumer"
-"""The protocol type whose metadata and assignments Kafka's consumers can read."""
+"""The protocol type of groups whose metadata and assignments are those of Kafka's consumers."""
 _NODE_KINDS = dict(enumerate(NodeKind, start=1))
 _PROTOCOLS = {0: MemberProtocol.CLASSIC, 1: MemberProtocol.CONSUMER}
-"""By `memberType`, which is -1 below Kafka 4.0."""
+"""Protocols by `memberType`, which is -1 before Kafka 4.0."""
 
 
 def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Group, tuple[Problem, ...]]:
-    """A group that the request of its type describes, and what of it could not be read."""
+    """Convert a group from the describe response of its type, with a problem for each unreadable part."""
     if kind is GroupType.CONSUMER:
         return _modern_group(kind, group, map(_consumer_member, group.members), coordinator), ()
     if kind is GroupType.SHARE:
@@ -64,7 +64,7 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
 
 
 def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
-    """The assignor of a streams group is shown from Kafka 4.4 on (KIP-1357), a share group has a name for one only."""
+    """Brokers show the assignor of a streams group from Kafka 4.4 on (KIP-1357); a share group has only one by name."""
     return Group(
         id=group.group_id,
         type=kind,
@@ -89,8 +89,7 @@ def _classic_member(member: Any) -> tuple[Member, bytes, bytes]:
 
 
 def _consumer_member(member: Any) -> Member:
-    """Its epoch is -2 while a static member is away; while it revokes, it still owns the partitions that it must
-    revoke."""
+    """The epoch of a static member that is away is -2; a member that revokes partitions still owns them."""
     return Member(
         id=member.member_id,
         instance=member.instance_id,
@@ -119,7 +118,7 @@ def _share_member(member: Any) -> Member:
 
 
 def _streams_member(member: Any) -> Member:
-    """With its tasks, and nothing of what they read. Only in a group that is being migrated is one classic."""
+    """A member with its tasks, without the topics that these read. Only a group in migration has classic members."""
     endpoint = member.user_endpoint
     return Member(
         id=member.member_id,
@@ -169,7 +168,7 @@ def _topology(topology: Any) -> Topology | None:
 
 
 def with_nodes(topology: Topology, description: Any) -> Topology:
-    """The topology with the nodes of an answer's topology description (KIP-1331)."""
+    """Add the nodes of a response's topology description (KIP-1331) to the topology."""
     nodes = {part.subtopology_id: tuple(map(_node, part.nodes)) for part in description.subtopologies}
     stores = description.global_stores
     return replace(
@@ -190,7 +189,7 @@ def _node(node: Any) -> TopologyNode:
 
 
 def _partitions(assignment: Any) -> Partitions:
-    """By topic name; a deleted topic has none, and is named by its id."""
+    """Partitions by topic name; a deleted topic has no name and is listed by its id."""
     return named_partitions(
         (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
     )
@@ -220,9 +219,9 @@ def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failur
 
 
 def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """Where a share group starts to deliver, and the partitions that could not be read; lag is known since 4.2.
+    """The start offsets of a share group, and the partitions that could not be read; lag is known since Kafka 4.2.
 
-    The offset is -1 where the group has a partition and has not begun to deliver.
+    The offset is -1 if the group has the partition but has not started to deliver its records.
     """
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
@@ -247,10 +246,10 @@ def _share_partitions(group: Any) -> Iterator[tuple[str, Any]]:
 def classic_group(
     group: Group, members: Iterable[tuple[Member, bytes, bytes]], *, stable: bool
 ) -> tuple[Group, tuple[Problem, ...]]:
-    """A classic group with its members, each given with its metadata and its assignment in the embedded protocol.
+    """Add the members to a classic group, each passed with its metadata and its assignment in the embedded protocol.
 
-    What cannot be read leaves a member's subscription or ownership unknown, and is a problem. Members of other protocol
-    types (connect) stay as they are.
+    Bytes that cannot be decoded leave a member's subscription or ownership unknown and are reported as a problem.
+    Members of other protocol types (connect) are unchanged.
     """
     if group.protocol_type != EMBEDDED:
         return replace(group, members=tuple(member for member, _, _ in members)), ()
@@ -265,10 +264,10 @@ def classic_group(
 
 
 def streams_members(topology: Topology | None, members: Iterable[Member]) -> Iterator[Member]:
-    """Members of a streams group, each given with its tasks, with what these read.
+    """Add the subscription, and the partitions that the tasks read, to the members of a streams group.
 
-    Active tasks become partitions of the source and repartition topics. All members read the same topics; there is no
-    subscription before a topology.
+    Active tasks become partitions of the source and repartition topics. All members read the same topics; without a
+    topology there is no subscription.
     """
     topics = tuple(sorted(topology.input_topics)) if topology else ()
     subscription = Subscription(topics=topics) if topics else None
@@ -285,9 +284,9 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
 def _with_embedded(
     base: Member, metadata: bytes, assignment: bytes, *, stable: bool
 ) -> tuple[Member, str | None]:
-    """The member with the contents of its embedded protocol, and why some of it cannot be read.
+    """The member with the decoded embedded protocol, and the reason if a part of it cannot be read.
 
-    Empty bytes are unknown, except that a member of a `stable` group without an assignment owns nothing.
+    Empty bytes mean unknown, but a member of a `stable` group with an empty assignment owns no partitions.
     """
     wanted = given = oddity = None
     try:
@@ -300,7 +299,7 @@ def _with_embedded(
         unreadable = "it sent no metadata"
     member = base if unreadable is None else replace(base, unreadable=unreadable)
     if wanted is not None:
-        # As sent: the order decides where Java's maps keep insertion order in a bucket.
+        # In the order sent: in one bucket, Java's maps keep the order of insertion.
         topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))
         member = replace(member, rack=wanted.rack, subscription=topics)
     if given is not None:
@@ -318,12 +317,12 @@ def _with_embedded(
 
 
 def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[int]]]) -> Partitions:
-    """Of name, id and partitions of each topic; one without a name, of a deleted topic, is named by its id."""
+    """Partitions by topic, from each topic's name, id and partitions; a deleted topic has no name: its id is used."""
     partitions: dict[str, tuple[int, ...]] = {}
     for topic, topic_id, numbers in assigned:
         name = topic or _unnamed(topic_id)
         partitions[name] = tuple(sorted({*partitions.get(name, ()), *numbers}))
-    # In the broker's order: it is that of its map, and decides which topic a member revokes first.
+    # The broker's order is that of its map; it decides which topic a member revokes first.
     return partitions
 
 
@@ -332,7 +331,7 @@ def _unnamed(topic_id: UUID | None) -> str:
 
 
 def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> Partitions:
-    """Active tasks as partitions of the topics that they read."""
+    """The partitions of the topics that the active tasks read."""
     active = tasks.active if tasks else {}
     partitions: dict[str, set[int]] = {}
     for each in topology.subtopologies if topology else ():

@@ -1,6 +1,6 @@
-"""Dry runs: what a rebalance would do to a group as it is, or as it might be, and what is odd about its ownership.
+"""Dry runs: the effect of a rebalance on a group as it is or after changes, and oddities in its ownership.
 
-An assignor takes odd ownership as it is; an operator wants to know of it.
+An assignor accepts odd ownership without comment; an operator must know about it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
 from groups.what_if import WhatIf, change_group, change_topics
 
 BROKERS_DEFAULT = "uniform"
-"""The first of `group.consumer.assignors` by default."""
+"""The first assignor in the default value of `group.consumer.assignors`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunRequest:
-    """The request of a dry run."""
+    """The options of a dry run."""
 
     assignor: str | None = None
-    """By default the group's own."""
+    """None: the group's own."""
     side: Side | None = None
-    """By default the client's for classic groups and the broker's for consumer groups."""
+    """None: the client for classic groups, the broker for consumer groups."""
     leader: Leader | None = None
-    """By default what the group's leader is known or inferred to be."""
+    """The library of the leader; None: the known or inferred one."""
     what_if: WhatIf = field(default_factory=WhatIf)
 
 
@@ -53,42 +53,42 @@ class DryRun:
     assignor: str
     side: Side
     leader: AssumedLeader | None
-    """None on the broker."""
+    """None for an assignor on the broker."""
     procedure: Procedure
     eager_members: tuple[str, ...]
-    """Ids of members that revoke everything before each rebalance; none on the broker."""
+    """Ids of members that revoke all partitions before each rebalance; empty for an assignor on the broker."""
     unknown_lists: tuple[str, ...]
-    """Ids of those that may list an eager assignor too, which would make them eager: taken to list only this one."""
+    """Ids of members that may list an eager assignor too, and would then be eager; assumed to list only this one."""
     rebalances: tuple[Rebalance, ...]
     rests: bool
-    """False when the group did not settle: within the bound, or because of the failure."""
+    """False if the group did not settle within the maximum number of rebalances, or because of the failure."""
     failure: str | None
-    """The exception of the real assignor in the rebalance after the last one here."""
+    """The exception of the real assignor in the rebalance after the last one of `rebalances`."""
     minimum_moved: int | None
-    """The fewest partitions that any even assignment must move; None where that has no one meaning."""
+    """The fewest partitions that any even assignment must move; None if that is not well defined."""
     members: tuple[MemberDiff, ...]
     before: Balance
     after: Balance
     topics: Mapping[str, Balance]
-    """Over each topic's subscribers, where the group rests."""
+    """The balance among each topic's subscribers after the last rebalance."""
     undetermined: tuple[Undetermined, ...]
     oddities: tuple[Problem, ...]
 
     @property
     def moved(self) -> int:
-        """Partitions that change hands in all rebalances."""
+        """The number of partitions that move to another member, in all rebalances together."""
         return sum(rebalance.moved for rebalance in self.rebalances)
 
     @property
     def owned(self) -> int:
-        """Partitions that had an owner."""
+        """The number of partitions that had an owner before."""
         return len(owners_in({member.id: member.before for member in self.members}))
 
 
 def dry_run_all(
     groups: Sequence[Group], topics: Mapping[str, Topic], request: DryRunRequest
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
-    """Every group by itself; one that cannot be tried is named with the reason."""
+    """A dry run of each group on its own; a problem reports each group that fails, with the reason."""
     runs: list[DryRun] = []
     problems: list[Problem] = []
     for group in groups:
@@ -115,10 +115,10 @@ def _failure(
 
 
 def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -> DryRun:
-    """One group under one assignor.
+    """A dry run of one group with one assignor.
 
-    LookupError for a group or an assignor that cannot be asked, ValueError for a what-if that Kafka would refuse,
-    AssignorFailedError where the real assignor would throw, RuleBrokenError where a custom one errs.
+    LookupError if there is no assignor for the group or none with the name, ValueError for a what-if that Kafka would
+    refuse, AssignorFailedError if the real assignor would throw, RuleBrokenError if a custom one breaks a rule.
     """
     why_not = inapplicable(group, request)
     if why_not:
@@ -166,15 +166,15 @@ def inapplicable(group: Group, request: DryRunRequest) -> str | None:
 
 
 def uses_default_assignor(group: Group, request: DryRunRequest) -> bool:
-    """Whether the brokers' own choice is taken: of a consumer group whose source does not know the assignor.
+    """Whether the brokers' default assignor is used: for a consumer group whose source does not show the assignor.
 
-    Brokers use it while no member requests another; it is a setting of the brokers, which no log contains.
+    Brokers use it while no member requests another. It is a setting of the brokers, which no log contains.
     """
     return group.type is GroupType.CONSUMER and not (request.assignor or group.protocol)
 
 
 def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
-    """The requested library, else the one that the members run, else Java.
+    """The requested library, else the members' library, else Java.
 
     An inferred library is not used if it cannot do what the group does, or what is requested.
     """
@@ -197,14 +197,14 @@ def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
 
 
 def _racks(group: Group, library: str) -> str:
-    """The use of racks by a leader of another library: franz-go's pull 1280 (KIP-881), released in 1.21.0."""
+    """A note for members with racks in franz-go, which uses racks since 1.21.0 (its pull request 1280, KIP-881)."""
     if library != "franz-go" or not any(member.rack for member in group.members):
         return ""
     return "; from 1.21.0 on they prefer partitions whose leaders are in a member's rack"
 
 
 def _contradiction(group: Group, request: DryRunRequest, leader: Leader) -> str | None:
-    """A sign that the leader is of another library, or needs another one; None without one."""
+    """A sign that the leader runs another library, or needs one for the requested assignor; None without a sign."""
     in_use = group.protocol if group.type is GroupType.CLASSIC else None
     for name, then in ((in_use, ": the id is misleading"), (request.assignor, "")):
         if name and name not in known(Side.CLIENT, leader) and _exists(name, Side.CLIENT):
@@ -234,14 +234,14 @@ def choose_assignor(group: Group, request: DryRunRequest, leader: Leader) -> Ass
 
 
 def _exists(name: str, side: Side) -> bool:
-    """Whether a side has an assignor, whatever the leader's library."""
+    """Whether this side has an assignor of this name in any library."""
     return any(name in known(side, leader) for leader in Leader)
 
 
 def compare(
     group: Group, topics: Mapping[str, Topic], request: DryRunRequest, assignors: Sequence[Assignor]
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
-    """The same change under several assignors; one that fails is named."""
+    """The same dry run with several assignors; a problem reports each one that fails."""
     runs: list[DryRun] = []
     problems: list[Problem] = []
     for assignor in assignors:
@@ -253,13 +253,13 @@ def compare(
 
 
 MOST_NAMED = 5
-"""Partitions named in one line."""
+"""The most partitions listed in one line."""
 
 
 def oddities_of(group: Group, topics: Mapping[str, Topic], *, shared: bool = False) -> tuple[Problem, ...]:
-    """Every oddity, the member or partition it is about first. None of them stops a dry run.
+    """All oddities, each with its member, partition, topic or group as the subject. None of them stops a dry run.
 
-    Where partitions are `shared`, several owners of one are not odd.
+    If partitions are `shared`, a partition with several owners is not odd.
     """
     return tuple(_oddities(group, topics, shared))
 
@@ -277,7 +277,7 @@ def _oddities(group: Group, topics: Mapping[str, Topic], shared: bool) -> Iterat
 
 def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]) -> Iterator[Problem]:
     wanted = member.subscription
-    # A regex may want any topic.
+    # A regex may match any topic.
     topics_wanted = None if wanted is None or wanted.regex else frozenset(wanted.topics)
     for topic, partitions in current.items():
         known = topics.get(topic)

@@ -1,5 +1,5 @@
-"""The root of what `groups` reports to a user; a signal between two functions does not derive from it."""
+"""The base of errors that `groups` reports to a user; errors that only other code handles do not derive from it."""
 
 
 class GroupsError(Exception):
-    """Data of groups cannot be read or judged; the message contains the reason."""
+    """Data of groups cannot be read or checked; the message contains the reason."""

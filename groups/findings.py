@@ -15,7 +15,7 @@ Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
 
 
 class Level(Enum):
-    """How much a finding weighs: of a plan blocker, warning or info; of a diagnosis error, warning or note."""
+    """The severity of a finding: blocker, warning or info in a plan; error, warning or note in a diagnosis."""
 
     BLOCKER = "blocker"
     ERROR = "error"
@@ -35,11 +35,11 @@ class Finding:
     source: str
     """The source of the rule: a KIP, an issue, a trial on a running broker."""
     member: str | None = None
-    """The member it is about; None for the whole group, and where it is about several."""
+    """The affected member; None if it is about the whole group or several members."""
     members: tuple[str, ...] = ()
-    """All members that it is about, where there are several; the message names the first of them."""
+    """All affected members if there are several; the message names the first of them."""
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """Of a diagnosis: the earliest moment, in milliseconds since 1970, at which this is known to have been so; None
-    when no time is known. It may have started earlier."""
+    """In a diagnosis: the earliest moment, in milliseconds since 1970, at which the problem was observed; None when no
+    time is known. It may have started earlier."""
     evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
-    """Of a diagnosis: the figures that were observed. A plan's messages contain them."""
+    """In a diagnosis: the figures that were observed. A plan has them in its messages."""

@@ -1,8 +1,8 @@
-"""Settings of one group (KIP-848, KIP-932, KIP-1071): what they may be, judged before they are sent.
+"""Settings of one group (KIP-848, KIP-932, KIP-1071), checked before they are sent.
 
-The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4: a whole number lies within the brokers' bounds for
-its kind of group, and a session lasts longer than a heartbeat interval. Settings without bounds here are checked by the
-cluster.
+The rules are those of `GroupConfig.validate` in Kafka 4.3 and 4.4: a whole number must be within the brokers' bounds
+for its type of group, and the session timeout must be longer than the heartbeat interval. The cluster checks settings
+that have no bounds here.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ _NOT_BY_RULE = {
     "streams.num.standby.replicas": (None, "group.streams.max.standby.replicas"),
     "streams.num.warmup.replicas": (None, "group.streams.max.warmup.replicas"),
 }
-"""Settings whose bounds have another name than `group.consumer.min.session.timeout.ms` has."""
+"""The names of bounds that do not follow the pattern of `group.consumer.min.session.timeout.ms`: lower and upper."""
 _LEAST = {
     "streams.num.standby.replicas": 0,
     "streams.num.warmup.replicas": 0,
     "streams.initial.rebalance.delay.ms": 0,
     "streams.acceptable.recovery.lag": 0,
 }
-"""Settings whose lower bound is no setting (`GroupConfig.CONFIG_DEF`)."""
+"""Lower bounds that are fixed in Kafka (`GroupConfig.CONFIG_DEF`), not a setting."""
 _KINDS = {"errors": "share"}
-"""The kind of a group for settings that do not start with it: `errors`, of the dead-letter queue (KIP-1191)."""
+"""The group type for settings that do not start with it: `errors`, for the dead-letter queue (KIP-1191)."""
 
 
 class ConfigOrigin(Enum):
     """The source of a group's setting."""
 
     GROUP = "group"
-    """It is set for this very group."""
+    """Set for this group."""
     BROKER = "broker"
-    """The brokers are set so, for all groups of this type."""
+    """Set on the brokers, for all groups of this type."""
     DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConfig:
-    """One setting as it is in force for a group."""
+    """One setting with its effective value for a group."""
 
     name: str
     value: str | None
@@ -54,13 +54,13 @@ class GroupConfig:
 
     @property
     def kind(self) -> str:
-        """The type of the groups that it applies to: consumer, share or streams."""
+        """The group type to which it applies: consumer, share or streams."""
         first = self.name.partition(".")[0]
         return _KINDS.get(first, first)
 
 
 def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
-    """A group's own settings by name, where nothing is known of the brokers' settings."""
+    """A group's own settings by name, for when the brokers' settings are not known."""
     return {
         name: GroupConfig(name=name, value=settings[name], origin=ConfigOrigin.GROUP)
         for name in sorted(settings)
@@ -68,7 +68,7 @@ def own_configs(settings: Mapping[str, str]) -> dict[str, GroupConfig]:
 
 
 def own_settings(configs: Mapping[str, GroupConfig] | None) -> dict[str, str] | None:
-    """The values that are set for this group; None where that is not known."""
+    """The values that are set for this group; None if they are not known."""
     if configs is None:
         return None
     return {
@@ -79,7 +79,7 @@ def own_settings(configs: Mapping[str, GroupConfig] | None) -> dict[str, str] | 
 
 
 def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int | None, int | None]:
-    """The least and the most that every broker allows; None where there is no such bound, or it is not known."""
+    """The minimum and maximum that every broker allows; None for a bound that does not exist or is not known."""
     kind, _, rest = name.partition(".")
     least, most = _NOT_BY_RULE.get(name, (f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"))
     settings = list(brokers)
@@ -97,9 +97,9 @@ def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> st
 def faults(
     changes: Mapping[str, str | None], configs: Mapping[str, GroupConfig]
 ) -> Iterator[tuple[str, str]]:
-    """Name and fault of each change that the cluster would refuse; None as a value takes the group's setting away.
+    """The name and fault of each change that the cluster would refuse; a value of None removes the group's setting.
 
-    `configs` has every name of `changes`.
+    `configs` must have every name of `changes`.
     """
     wrong: set[str] = set()
     for name, text in changes.items():
@@ -140,6 +140,6 @@ def _fault(text: str, config: GroupConfig) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    """A number as ConfigDef reads it: blanks around it do not matter."""
+    """A number as Kafka's ConfigDef reads it: surrounding blanks are ignored."""
     text = (text or "").strip()
     return int(text) if _INTEGER.fullmatch(text) else None
