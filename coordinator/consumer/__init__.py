@@ -1,8 +1,8 @@
 """The member's side of both protocols, without I/O: what a Java or librdkafka consumer does in `poll` and around it.
 
-Theory of operation. Every input of a member has the time; it answers with outputs, which the driver takes
-(`Member.take`) and handles. It has two threads, like Java's consumer: the application's, which is in `poll`, in a
-callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a background thread
+Theory of operation. Every input of a member contains the time; the member answers with outputs, which the driver
+takes (`Member.take`) and handles. It has two threads, like Java's consumer: the application's, which is in `poll`, in
+a callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a background thread
 that heartbeats (`wake`, as soon as `next_deadline` has come). Answers are passed to `answered`; a request whose
 connection was lost or that timed out to `failed`. Nothing here has a clock, a socket or randomness.
 
@@ -12,10 +12,12 @@ connection was lost or that timed out to `failed`. Nothing here has a clock, a s
     consumer_member     ConsumerGroupHeartbeat (KIP-848): joining, staying, leaving
     reconciling_member  reconciliation of its assignment, step by step, in `poll`
     committing_member   offsets in both protocols: OffsetCommit, OffsetFetch
-    member              what both protocols have in common: inputs, requests and their answers, the coordinator,
-    callbacks assignments         the target assignment, and the part of it that is reconciled heartbeat_fields    the
-    fields of a heartbeat local_assignor      client-side assignors, which Kafka never shipped leader              what
-    a leader computes between JoinGroup and SyncGroup library             the differences between client libraries
+    member              what both protocols have in common: inputs, requests and their answers, callbacks
+    assignments         the target assignment, and the part of it that is reconciled
+    heartbeat_fields    the fields of a heartbeat
+    local_assignor      client-side assignors, which Kafka never shipped
+    leader              the leader's computations between JoinGroup and SyncGroup
+    library             the differences between client libraries
 
 Requests and answers are those of `coordinator.engine`: see docs/decisions/shared-request-classes.md.
 """

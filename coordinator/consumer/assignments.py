@@ -1,6 +1,6 @@
 """The target assignment of a member of the consumer protocol, and the part that the member has reconciled.
 
-Topics are identified by id, as in the protocol; a topic that is missing in the client's metadata waits.
+Topics are identified by id, as in the protocol; a topic waits until the client's metadata contains it.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ class Assignments:
         self.owned: TopicPartitions | None = None
         """The reconciled assignment, as heartbeats report it."""
         self.version = 0
-        """Increases with every change of `owned`, also by an assignment of the same partitions: that is reported
+        """Increases with every change of `owned`, also when the same partitions are assigned again: they are reported
         again."""
         self._number = self._target_number = 0
         self._target: TopicPartitions | None = None
         self._names: dict[UUID, str] = {}
 
     def receive(self, assignment: TopicPartitions) -> None:
-        """Each assignment that differs from the one before gets its own number."""
+        """Number the assignment: one that differs from the previous one gets a new number."""
         target = {topic: tuple(sorted(partitions)) for topic, partitions in assignment.items()}
         if target != self._target:
             self._target = target
             self._target_number += 1
 
     def start_empty(self) -> None:
-        """Start owning nothing; an empty target is already reconciled."""
+        """Start without partitions; an empty target is already reconciled."""
         self.owned, self._number = {}, self._target_number
 
     @property
@@ -62,8 +62,8 @@ class Assignments:
         """The next step towards the target; None if everything possible is done and reported.
 
         A topic whose name was known once keeps it: a deleted topic is removed from the metadata before it is removed
-        from the target. While a topic is unknown, Java reports what it owns after each answered heartbeat; here that
-        waits for the topic.
+        from the target. While a topic is unknown, Java reports its partitions after each answered heartbeat; here the
+        report waits for the topic.
 
         :param known_topics: topics that have metadata, by name; None: all
         """
@@ -107,7 +107,7 @@ class Assignments:
         self._number = 0
 
     def forget_target(self) -> None:
-        """The member rejoins, which reports everything."""
+        """The member rejoins, and its heartbeat reports everything."""
         self._target = None
         self._target_number = 0
         self._names = {}

@@ -75,7 +75,7 @@ class ClassicMember(RebalancingMember):
 
     @property
     def _may_join(self) -> bool:
-        """Not while the application stays outside `poll` for too long."""
+        """Whether the member may join: not while the application stays outside `poll` for too long."""
         return self.in_poll or not self._is_silent
 
     # Inputs from the driver.
@@ -141,7 +141,7 @@ class ClassicMember(RebalancingMember):
         )
 
     def _rebalance_on(self, now_ms: int) -> bool:
-        """Take the next step of a rebalance, if there is one; whether there was."""
+        """Take the next step of a rebalance, and return whether there was one."""
         match self._rebalance:
             case Rebalance.COMMITTED:
                 self._rebalance = Rebalance.NONE
@@ -178,7 +178,7 @@ class ClassicMember(RebalancingMember):
         self._call(kind, self.owned, self._leave, now_ms)
 
     def _revokes_empty(self) -> bool:
-        """Whether the member's assignment is one for which `revoked` is called even if empty."""
+        """Whether `revoked` is called even if the member's assignment is empty."""
         is_fenced = self._commits_fenced or self._is_dead
         has_assignment = self._must_prepare and self.state is State.STABLE and not is_fenced
         return has_assignment and self._behavior.closes_with_revoked and not self.is_cooperative

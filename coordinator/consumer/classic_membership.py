@@ -70,13 +70,13 @@ class ClassicMembership(CommittingMember):
         self._is_watched = self._behavior.counts_callbacks
         """Whether max.poll.interval.ms is counting."""
         self._is_silent = False
-        """Whether it has left because the application stayed outside `poll` for too long, and has not joined since."""
+        """Whether the member left because the application stayed outside `poll` too long, and has not rejoined."""
         self._commits_fenced = False
         """Whether each `poll` throws that an asynchronous commit was fenced."""
         self._unnoticed: int | None = None
-        """The generation that it lost unnoticed by the application, which still commits with it. None: none."""
+        """The lost generation with which the application, unaware of the loss, still commits. None: there is none."""
         self._is_dead = False
-        """After an error that is final for the library."""
+        """Whether an error has occurred that is final for the library."""
 
     @property
     def member_id(self) -> str:
@@ -87,7 +87,7 @@ class ClassicMembership(CommittingMember):
         return self.generation
 
     def _enter(self, generation: int, member: str, now_ms: int) -> None:
-        """JoinGroup is answered: the session starts."""
+        """Start the session: JoinGroup is answered."""
         self.state = State.COMPLETING_REBALANCE
         self.generation, self._member_id = generation, member
         self._heard_at_ms = now_ms
@@ -96,8 +96,8 @@ class ClassicMembership(CommittingMember):
         self._unnoticed = None
 
     def _lose_membership(self, code: ErrorCode) -> None:
-        """Reset the generation and, unless only that was wrong, the member id; what is owned is lost at the next
-        `poll`."""
+        """Reset the generation and, unless only the generation was wrong, the member id; the next `poll` loses what
+        is owned."""
         self.state = State.UNJOINED
         self.generation = NO_GENERATION
         if code is not ErrorCode.ILLEGAL_GENERATION:
@@ -131,7 +131,7 @@ class ClassicMembership(CommittingMember):
     # What waits for `poll`
 
     def _notify(self, callback: DueCallback, now_ms: int) -> None:
-        """Call the listener, in `poll` or in `close`, after what already waits."""
+        """Call the listener, in `poll` or in `close`, after everything that is already due."""
         if (
             self._behavior.rebalances_in_background
             and not self.is_closing
@@ -154,7 +154,7 @@ class ClassicMembership(CommittingMember):
         return any(isinstance(due, DueCallback) for due in self._due)
 
     def _fail(self, error: str, message: str = "") -> None:
-        """An exception for the next `poll`; one of each kind is enough."""
+        """Throw an exception in the next `poll`; equal exceptions are thrown once."""
         failure = DueFailure(error, message)
         if failure not in self._due:
             self._due.append(failure)
@@ -179,7 +179,7 @@ class ClassicMembership(CommittingMember):
 
     @property
     def _poll_timeout_at_ms(self) -> int:
-        """When the application will have been outside `poll` for too long."""
+        """When max.poll.interval.ms will be over."""
         if (
             self.in_poll
             or not self._is_watched
@@ -217,7 +217,7 @@ class ClassicMembership(CommittingMember):
         )
 
     def _leave_after_poll_timeout(self) -> None:
-        """max.poll.interval.ms is over: a dynamic member leaves, a static one only resets its membership."""
+        """max.poll.interval.ms is over: a dynamic member leaves, a static member only resets its membership."""
         if self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), _no_answer_needed)
         if self._behavior.poll_timeout_error is not None:
@@ -255,7 +255,7 @@ class ClassicMembership(CommittingMember):
             self._beat_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _end_membership(self) -> None:
-        """An error that is final for the library: nothing is owned any more, without a callback."""
+        """Drop what is owned, without a callback, after an error that is final for the library."""
         if self._behavior.fatal_error is not None:
             self._is_dead = True
             self._own(frozenset())

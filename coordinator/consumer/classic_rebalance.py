@@ -43,9 +43,9 @@ from wire.messages.embedded_protocol import NEWEST_VERSION, read_assignment
 from wire.messages.reader import DecodeError
 
 _JOIN_GRACE_MS = 5_000
-"""How much longer than max.poll.interval.ms a JoinGroup is waited for (JOIN_GROUP_TIMEOUT_LAPSE)."""
+"""How much longer than max.poll.interval.ms the client waits for JoinGroup's answer (JOIN_GROUP_TIMEOUT_LAPSE)."""
 _METADATA_MS = 10
-"""How long a librdkafka leader takes to request the topics: it is answered when its commits are."""
+"""How long a librdkafka leader's request for the topics takes: as long as its commits."""
 _JOIN_INTERVAL_MS = 1_000
 """The interval of librdkafka's attempts to join after a failure (rkcg_join_intvl)."""
 
@@ -80,12 +80,12 @@ class RebalancingMember(ClassicMembership):
         custom: Sequence[Assignor] = (),
         history: Partitions = frozenset(),
     ) -> None:
-        """`history` is the last assignment of another process of the member: it is claimed until there is a newer one.
+        """`history` is the last assignment of another process of the member: claimed until there is a newer one.
 
         `assignors` are preferred first; none: those of the library. `custom`: the application's assignors for unknown
         names (they count as eager).
 
-        :raises NoCommonProtocolError: they support no rebalance protocol in common
+        :raises NoCommonProtocolError: the assignors support no rebalance protocol in common
         """
         super().__init__(identity, image, position)
         library = identity.library
@@ -101,27 +101,27 @@ class RebalancingMember(ClassicMembership):
         self._joined: tuple[str, ...] | None = None
         """The topics of the last JoinGroup."""
         self._joined_counts: dict[str, int] = {}
-        """Their partitions then."""
+        """The partition counts of these topics at that time."""
         self._last_assigned = history
         self._history = history if self.is_cooperative else frozenset()
-        """What it claims to own in its first JoinGroups."""
+        """The partitions that its JoinGroups claim to own until it has an assignment."""
         self._last_generation = NO_GENERATION
         self._given_up_eagerly: Partitions = frozenset()
-        """What it remembers of that (`remembers_eager`)."""
+        """The partitions that it revoked eagerly, if it still considers them its own (`remembers_eager`)."""
         self._unread: Partitions = frozenset()
-        """Partitions assigned since that it does not start to read."""
+        """Partitions that were assigned although it considered them its own: it does not start to read them."""
         self._watched: frozenset[str] = frozenset()
         """Topics of the whole group, which its leader watches."""
         self._assigned_for: dict[str, int] | None = None
-        """The topics that the leader knew when it assigned: partition counts by topic. None: it is a follower."""
+        """The partition counts by topic that the leader knew when it assigned. None: the member is a follower."""
         self._looks_again = False
-        """Whether topics or subscription have changed, or may have, since they were last compared."""
+        """Whether topics or subscription have changed, or may have changed, since they were last compared."""
         self._rebalance = Rebalance.NONE
         self._rejoin_at_ms = self._asked_to_join_ms = 0
         self._join_answer: object = None
         self._assignment = b""
         self._missed: frozenset[str] = frozenset()
-        """Topics that `poll` has thrown an exception for."""
+        """Missing topics that `poll` has thrown an exception for."""
 
     @property
     def _unpositioned(self) -> Partitions:
@@ -158,7 +158,7 @@ class RebalancingMember(ClassicMembership):
         return {name: topics[name].partitions for name in names if name in topics}
 
     def _misses_topic(self) -> bool:
-        """Whether another topic is found missing (rd_kafka_propagate_consumer_topic_errors); one at a time."""
+        """Whether another missing topic is found, one at a time (rd_kafka_propagate_consumer_topic_errors)."""
         missing = [topic for topic in self._topics() if topic not in self.image.topics]
         self._missed &= frozenset(missing)
         for topic in missing:
@@ -170,7 +170,7 @@ class RebalancingMember(ClassicMembership):
     # Prepare
 
     def _prepare(self, now_ms: int) -> None:
-        """Commit before the rebalance; an old generation's commit is accepted until the others have joined."""
+        """Commit before the rebalance; the old generation's commit is accepted until the others have joined."""
         if not self.settings.enable_auto_commit or not self._behavior.commits_before_revoked:
             self._revoke_before_joining(now_ms)
             return
@@ -185,7 +185,7 @@ class RebalancingMember(ClassicMembership):
 
     def _revoke_before_joining(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinPrepare."""
-        # Not again at the next poll, also where a callback throws.
+        # Not again at the next poll, even if a callback throws.
         self._must_prepare = False
         if self._has_lost_membership:
             self._unnoticed = None
@@ -209,7 +209,7 @@ class RebalancingMember(ClassicMembership):
                 self._partitions_revoked(unwanted, now_ms)
 
     def _revoke(self, partitions: Partitions, then: Step, now_ms: int) -> None:
-        """Have the listener revoke partitions, and commit them afterwards if they were not before."""
+        """Call `revoked`, and commit the partitions afterwards if they were not committed before."""
         if self.settings.enable_auto_commit and not self._behavior.commits_before_revoked:
             then = partial(self._commit_revoked, partitions, then)
         self._notify(DueCallback(CallbackKind.REVOKED, partitions, then), now_ms)
@@ -275,7 +275,8 @@ class RebalancingMember(ClassicMembership):
         self._send(request, self._join_answered, timeout_ms)
 
     def _join_answered(self, answer: object, _now_ms: int) -> None:
-        """Kept until the application is in `poll`: the background thread sleeps while a JoinGroup is in flight."""
+        """Keep the answer until the application is in `poll`: the background thread sleeps while a JoinGroup is in
+        flight."""
         self._rebalance, self._join_answer = Rebalance.JOINED, answer
 
     def _handle_join_answer(self, now_ms: int) -> None:
@@ -384,7 +385,7 @@ class RebalancingMember(ClassicMembership):
             self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _fail_to_join(self, error: str, now_ms: int, message: str = "") -> None:
-        """An exception for `poll`; if that does not determine when to retry, an interval does."""
+        """Throw an exception in `poll`; if that does not determine when to retry, retry after an interval."""
         self._fail(error, message)
         if self._behavior.rebalances_in_background:
             self._rejoin_at_ms = now_ms + _JOIN_INTERVAL_MS

@@ -21,7 +21,7 @@ COMMIT_TIMEOUT_MS = 60_000
 
 Offsets: TypeAlias = dict[TopicPartition, int]
 OnCommit: TypeAlias = Callable[[str, int], None]
-"""Takes the class of the exception that a commit ended with, empty on success, and the time in ms."""
+"""Takes the class of the exception that the commit failed with, empty on success, and the time in ms."""
 
 RETRIABLE_COMMIT_ERRORS = COORDINATOR_MOVED | {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -53,17 +53,17 @@ class CommittingMember(Member):
         self._auto_commits = False
         """Whether an auto-commit is unanswered."""
         self._retried: _Commit | None = None
-        """The last pending commit that is retried until it succeeds: no other may overtake it with older offsets, nor
-        it a newer one."""
+        """The last pending commit that is retried until it succeeds. No other commit may overtake it with older
+        offsets, and it may not overtake a newer one."""
         self._retries: list[tuple[int, _Commit]] = []
         """Commits to be sent again, and when."""
         self._fetches_offsets = False
         self._fetch_offsets_at_ms = 0
         self._committed_by_ms = NEVER
-        """How long the application waits in `committed`; NEVER: it does not."""
+        """When the application stops waiting in `committed`; NEVER: it does not wait."""
         self._shares_fetch = self._is_stranded_call = False
-        """Whether it waits for the OffsetFetch that its positions were looked up with, and whether its answer was lost
-        (`strands_shared_fetch`)."""
+        """Whether `committed` waits for the OffsetFetch that looks up positions, and whether the answer to that was
+        lost (`strands_shared_fetch`)."""
 
     @property
     def periodic_tasks(self) -> tuple[PeriodicTask, ...] | None:
@@ -142,11 +142,11 @@ class CommittingMember(Member):
 
     @abstractmethod
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        """The effect of a refused commit: the exception's class, and a change of the membership."""
+        """Apply a refused commit to the membership, and return the exception's class."""
 
     @abstractmethod
     def _commit_identity(self) -> tuple[str, int] | str:
-        """Member id and generation or epoch to commit with, or the exception's class if it is not possible now."""
+        """Member id and generation or epoch to commit with, or the exception's class if no commit is possible now."""
 
     @property
     @abstractmethod
@@ -156,7 +156,7 @@ class CommittingMember(Member):
     # Commits.
 
     def _consumed(self, among: Partitions | None = None) -> Offsets:
-        """What to commit: positions of what is owned (or of `among`), in a fixed order."""
+        """The offsets to commit: positions of what is owned (or of `among`), in a fixed order."""
         return {
             place: offset
             for place in sorted(self.owned if among is None else among)
@@ -173,7 +173,7 @@ class CommittingMember(Member):
         is_sync: bool = False,
         retried: frozenset[ErrorCode] = RETRIABLE_COMMIT_ERRORS,
     ) -> None:
-        """Commit; `done` is called at the end, at once if there is nothing to commit or it is not possible now."""
+        """Commit; `done` is called at the end, at once if there is nothing to commit or no commit is possible now."""
         commit = _Commit(offsets, retries_until_ms, done, is_sync, retried)
         if retries_until_ms:
             self._retried = commit
@@ -269,7 +269,7 @@ class CommittingMember(Member):
         return min(at_ms for at_ms, _ in self._retries) if self._retries else NEVER
 
     def _auto_commit(self, now_ms: int) -> None:
-        """Commit what was consumed, if that is due and no other commit is in flight; without waiting for it."""
+        """Commit what was consumed, without waiting, if an auto-commit is due and no other commit is in flight."""
         if now_ms < self._auto_commit_at_ms:
             return
         if self._retried is not None:
@@ -294,7 +294,7 @@ class CommittingMember(Member):
         return self.owned - self.positioned
 
     def _fetch_offsets(self, now_ms: int) -> None:
-        """Fetch the committed offsets of what is owned and has no position; of all if the application requests them."""
+        """Fetch the committed offsets of what is owned and has no position; of all if the application requests it."""
         is_asked = self._committed_by_ms != NEVER
         if (
             self._fetches_offsets
@@ -339,7 +339,7 @@ class CommittingMember(Member):
             self._offset_fetch_refused(group.error, now_ms)
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
-        """Retry after the backoff, with another coordinator if this is not one."""
+        """Retry after the backoff; look the coordinator up again if it has moved."""
         if code in COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
         self._fetch_again(now_ms)

@@ -58,7 +58,7 @@ class _Closing(Enum):
 
     NO = "no"
     WAITS = "waits"
-    """For a callback that is running."""
+    """Until a running callback returns."""
     COMMITS = "commits"
     REVOKES = "revokes"
     LEAVES = "leaves"
@@ -159,7 +159,7 @@ class ConsumerMember(ReconcilingMember):
 
     @property
     def _lookup_due_ms(self) -> int:
-        """When the coordinator can be looked up, or sent a request."""
+        """When to look up the coordinator, or send it a request."""
         if self._coordinator is not None:
             return 0
         return NEVER if self._looking_up else self._lookup_at_ms
@@ -206,7 +206,7 @@ class ConsumerMember(ReconcilingMember):
         """No effect: the coordinator decides. Kafka logs a warning (KIP-848 "enforceRebalance")."""
 
     def close(self, now_ms: int, *, for_good: bool = False) -> None:
-        """Commit, call `revoked`, leave; whatever fails, the next step follows.
+        """Commit, call `revoked`, leave; if a step fails, the next one follows all the same.
 
         A static member stays in the group, unless it leaves `for_good` (KIP-1092, LEAVE_GROUP).
         """
@@ -386,7 +386,7 @@ class ConsumerMember(ReconcilingMember):
             self._revoke_all()  # rd_kafka_rebalance_op_incr does not call the listener after a fatal error
 
     def _leave_after_poll_timeout(self, now_ms: int) -> None:
-        """The application does not poll: leave, without waiting for the answer, and lose everything."""
+        """Leave because the application does not poll, without waiting for the answer, and lose everything."""
         if self._beat is not None:
             self._waiting.pop(self._beat, None)
             self._beat = None
@@ -406,7 +406,7 @@ class ConsumerMember(ReconcilingMember):
         self._send(self._fields.plain(self._epoch), self._left)
 
     def _left(self, _answer: object, _now_ms: int) -> None:
-        """The answer is ignored, except by rd_kafka_cgrp_consumer_reset, which forgot that the member must rejoin."""
+        """Ignore the answer; rd_kafka_cgrp_consumer_reset does not, and has forgotten that the member must rejoin."""
         if self._reconciles and self._behavior.forgets_to_rejoin:
             self._is_stranded = True
             self._epoch = _JOINS
@@ -438,7 +438,7 @@ class ConsumerMember(ReconcilingMember):
     # The end.
 
     def _begin_close(self, now_ms: int) -> None:
-        """What waited for `poll` is not called any more."""
+        """Start to close; callbacks that waited for `poll` are not called any more."""
         if self._error:
             self._throw(now_ms)
         self._closing = _Closing.COMMITS

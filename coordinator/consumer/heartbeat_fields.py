@@ -1,5 +1,5 @@
-"""The fields of a ConsumerGroupHeartbeat: all when the member joins, or the last may be lost; otherwise the changed
-ones.
+"""The fields of a ConsumerGroupHeartbeat: all fields when the member joins or its last heartbeat may be lost,
+otherwise the changed ones.
 
 Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1.
 """
@@ -14,7 +14,7 @@ from coordinator.engine.records import ClientAssignor
 
 
 class _SentFields(NamedTuple):
-    """What the coordinator knows if the last heartbeat has arrived."""
+    """The fields that the coordinator knows if the last heartbeat has arrived."""
 
     topics: tuple[str, ...]
     regex: str | None
@@ -60,7 +60,7 @@ class HeartbeatFields:
         self._sent = None
 
     def plain(self, epoch: int) -> ConsumerGroupHeartbeat:
-        """A heartbeat without changes, as most are. The same object again while the epoch stays."""
+        """A heartbeat without changes, as most are. Returns the same object while the epoch stays."""
         if self._plain is None or self._plain.epoch != epoch:
             self._plain = ConsumerGroupHeartbeat(
                 group=self._group, member=self._member, epoch=epoch, instance=self._instance
@@ -77,7 +77,7 @@ class HeartbeatFields:
         *,
         joins: bool,
     ) -> ConsumerGroupHeartbeat:
-        """`regex` None: the member subscribes to topics by name."""
+        """:param regex: None if the member subscribes to topics by name"""
         before, now = self._sent, _SentFields(topics, regex, client_assignors, assignments.version)
         self._sent = now
         if before == now and not joins:

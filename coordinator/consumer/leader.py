@@ -36,7 +36,7 @@ def subscriptions(
 ) -> tuple[JoinProtocol, ...]:
     """The protocols of a JoinGroup: the subscription for each assignor, with its own user data.
 
-    `owned` is what the member keeps while it rejoins, `last` its last assignment: sticky claims that again.
+    `owned` is what the member keeps while it rejoins, `last` its last assignment: a sticky member claims it again.
     """
     protocols = []
     for name in assignors:
@@ -53,7 +53,7 @@ def subscriptions(
 
 
 def _user_data(assignor: str, leader: Leader, last: Partitions, generation: int) -> bytes | None:
-    """As the library's assignor writes it: Java's sticky only after its first assignment."""
+    """User data as the library's assignor writes it: claims of partitions only after the first assignment."""
     if assignor == COOPERATIVE_STICKY and leader is Leader.JAVA:
         return write_generation(generation)
     if assignor == STICKY or (assignor == COOPERATIVE_STICKY and leader is Leader.LIBRDKAFKA):
@@ -71,7 +71,7 @@ def assign(
 ) -> tuple[tuple[str, bytes], ...]:
     """The assignments of a SyncGroup, an entry for each member in the JoinGroup's answer, in its order.
 
-    `custom` are assignors of the application; others are looked up.
+    `custom` are assignors of the application; other assignors are looked up by name.
 
     :raises AssignorError: the real assignor, or the consumer around it, would throw
     :raises DecodeError: a member's subscription cannot be read
@@ -124,7 +124,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]
 
 
 def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:
-    """The same, as a set."""
+    """The same as `by_topic`, as a set of partitions."""
     return frozenset(
         TopicPartition(topic, number) for topic, numbers in partitions.items() for number in numbers
     )

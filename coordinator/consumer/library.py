@@ -27,11 +27,11 @@ class Behavior:
     calls_for_empty_first: bool
     """Whether the listener is called if the first assignment after a join is empty."""
     closes_with_revoked: bool
-    """Whether an eager member that closes has `revoked` called even if it was assigned nothing."""
+    """Whether `close` calls `revoked` for an eager member even if nothing was assigned to it."""
     listener_can_refuse: bool
     """Whether a callback that throws is called again; meanwhile nothing is acknowledged, and the group is not left."""
     commits_before_revoked: bool
-    """Whether everything is committed before `revoked`, or what is revoked after it (auto-commit)."""
+    """Whether auto-commit commits everything before `revoked`, or only what is revoked after it."""
     awaits_auto_commit: bool
     """Whether the new consumer's auto-commit waits for the answer to the last one."""
     ends_with_membership: bool
@@ -43,54 +43,54 @@ class Behavior:
     throws_last: bool
     """Whether all due callbacks are called before a due exception is thrown."""
     names_codes: bool
-    """Whether exceptions are named by the protocol's error codes, or by Kafka's classes."""
+    """Whether exceptions have the names of the protocol's error codes, or of Kafka's classes."""
     fatal_error: str | None = None
     """The exception of every error that ends the membership for good; None: each has its own."""
     poll_timeout_error: str | None = None
     """Thrown if the application did not poll; None: nothing is thrown."""
     topic_error: str | None = None
-    """Thrown once by the classic consumer for a missing topic subscribed by name; partitions of a deleted one are lost.
-    None: the topic is waited for, and what the leader no longer assigns is revoked."""
+    """Thrown once by the classic consumer for a missing topic subscribed by name; partitions of a deleted topic are
+    lost. None: it waits for the topic, and revokes what the leader no longer assigns."""
     commit_retries: int | None = None
     """How often a refused commit is sent again if all its partitions have retriable errors; the last partition's error
     counts. None: until its time limit, by the first error."""
     lost_error: str | None = None
     """The exception of a commit of partitions that are about to be lost; None: the coordinator decides."""
     fatal_codes: frozenset[ErrorCode] | None = None
-    """Errors of ConsumerGroupHeartbeat that end the membership for good; other errors that a retry does not resolve are
-    ignored. None: every such error ends it."""
+    """Errors of ConsumerGroupHeartbeat that end the membership for good; other errors that a retry does not resolve
+    are ignored. None: every error that a retry does not resolve ends it."""
     strands_shared_fetch: bool = False
-    """Whether `committed` is never answered if it waits for the OffsetFetch that positions are looked up with, and that
-    one must be sent again."""
+    """Whether `committed` is never answered if it waits for the OffsetFetch that looks up positions, and that
+    OffsetFetch must be sent again."""
     deadlocks_without_coordinator: bool = False
     """Whether the client's threads deadlock if there was no coordinator for longer than request.timeout.ms."""
     cooperates_as_chosen: bool = False
     """Whether a classic member is eager or cooperative according to the assignor chosen by the coordinator, or its
     list."""
     remembers_eager: bool = False
-    """Whether a member that revoked everything as an eager one, and is cooperative with the next assignment, assumes
-    that it still owns what it gets again: it does not start to read it."""
+    """Whether a member that revoked everything eagerly, and is cooperative at the next assignment, assumes that it
+    still owns the partitions that it gets again: it does not start to read them."""
     replaces_regex: bool = False
     """Whether `subscribe` accepts topics by name after a regular expression; otherwise it throws."""
     clears_regex: bool = False
-    """Whether a full heartbeat of the new consumer also clears the regex. If it is not mentioned, the coordinator keeps
-    the previous one."""
+    """Whether a full heartbeat of the new consumer also clears the regex. If the field is missing, the coordinator
+    keeps the previous regex."""
     forgets_to_rejoin: bool = False
     """Whether a member that leaves during a reconciliation, because the application does not poll, considers itself a
-    member when that has ended, at epoch 0."""
+    member, at epoch 0, when the reconciliation has ended."""
     followers_watch: bool = False
     """Whether each member of a classic group rejoins when a topic that it subscribes to grows, or only the leader."""
     rebalances_in_background: bool
-    """Whether the background thread of the classic consumer joins and syncs while the application is outside `poll`,
-    and commits meanwhile. Callbacks wait for `poll`, and one that waits is called as it was when it was due: partitions
-    that were lost since are `revoked`, and committed."""
+    """Whether the background thread of the classic consumer joins, syncs and commits while the application is outside
+    `poll`. Callbacks wait for `poll` and are called as they were when they became due: partitions lost since then are
+    `revoked`, and committed."""
     checks_subscription: bool = True
     """Whether a member refuses partitions of topics that it does not subscribe to: a classic one rejoins, a new one
     that subscribes by name waits. Otherwise it accepts what it is assigned. A static member may be assigned what its
     predecessor subscribed to."""
     tolerates_assignments: bool = False
     """Whether an assignment of no bytes, which the coordinator sends to a member without an assignment, is an empty
-    one, and a member rejoins after one that it cannot read; or each `poll` throws (IllegalStateException)."""
+    one, and a member rejoins after one that it cannot read. Otherwise each `poll` throws (IllegalStateException)."""
     forgets_generation: bool = False
     """Whether a commit that is refused during a rebalance makes the classic consumer forget the generation that it has
     just joined, so that the assignment in SyncGroup's answer is lost."""
@@ -158,7 +158,7 @@ class Library:
 
     name: str
     leader: Leader
-    """The library whose assignors run when a member of it leads."""
+    """The library whose assignors run when one of its members is the leader."""
     assignors: tuple[str, ...]
     """The default assignors, preferred first."""
     after_error: AfterError = AfterError.POLL_AGAIN
@@ -229,8 +229,8 @@ LIBRARIES = {
         ),
     )
 }
-"""By name in a scenario. A library without a version is the release that Kohort models in detail; with a version, the
-last one with the bug that its source names."""
+"""By name in a scenario. A library without a version is the release that Kohort models in detail; a library with a
+version is the last release with the bug that its source names."""
 
 
 def library_named(name: str) -> Library:

@@ -15,7 +15,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAssignment:
-    """An assignor's result; `error`, a code of the assignor, is 0 or the reason why it failed."""
+    """An assignor's result; `error`, a code of the assignor, is the reason why it failed, or 0."""
 
     assignments: Mapping[str, TopicPartitions]
     """By member id."""
@@ -31,7 +31,7 @@ class LocalAssignor(Protocol):
 
     @property
     def minimum_version(self) -> int:
-        """The oldest metadata version that it reads."""
+        """The oldest metadata version that the assignor reads."""
 
     @property
     def maximum_version(self) -> int: ...
@@ -67,21 +67,21 @@ class ClientSide:
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
         self._assignors = {each.name: each for each in assignors}
         self._in_use = next(iter(self._assignors), "")
-        """The preferred one, or that of the last computation: an assignment does not name its assignor."""
+        """The preferred assignor, or the one of the last computation: an assignment does not name its assignor."""
         self._asks = False
         self._must_ask = False
         self._metadata: ClientMetadata | None = None
         self._error = 0
         self._notified_epoch = 0
         self.has_news = False
-        """Whether there is an assignment of an epoch that the assignor was not notified of."""
+        """Whether an assignment has arrived at an epoch that the assignor was not notified of."""
 
     def offers(self) -> tuple[ClientAssignor, ...] | None:
         """The assignors in a heartbeat; None without any."""
         return tuple(map(_offer, self._assignors.values())) or None
 
     def handle_heartbeat(self, answer: ConsumerGroupHeartbeatAnswer) -> bool:
-        """A heartbeat was answered. Whether to prepare an assignment now."""
+        """Process a heartbeat's answer. Returns whether to prepare an assignment now."""
         if answer.assignment is not None:
             self._metadata, self._error = answer.metadata, answer.assignment_error
             self.has_news = answer.epoch != self._notified_epoch
@@ -91,7 +91,7 @@ class ClientSide:
         return must_ask
 
     def compute(self, answer: object) -> LocalAssignment | None:
-        """PrepareAssignment was answered: what to install. None: nothing, or not before the next heartbeat."""
+        """The assignment to install, given PrepareAssignment's answer. None: none before the next heartbeat."""
         if not isinstance(answer, PrepareAssignmentAnswer) or answer.error is not ErrorCode.NONE:
             self.installed(answer)
             return None
@@ -110,7 +110,7 @@ class ClientSide:
         )
 
     def assigned(self, partitions: Partitions, epoch: int) -> None:
-        """Pass the computing assignor's metadata for this member on, once per epoch."""
+        """Pass the computing assignor's metadata for this member to its assignor, once per epoch."""
         if self.has_news:
             self.has_news = False
             self._notified_epoch = epoch

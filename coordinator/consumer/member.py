@@ -29,7 +29,7 @@ from wire.errors import ErrorCode
 NEVER = 2**62
 """A deadline that never comes, in ms."""
 LISTENER_FAILED = "User rebalance callback throws an error"
-"""The message of the exception of `poll` in this case."""
+"""The message of the exception of `poll` if the listener throws."""
 _MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 
 Position: TypeAlias = Callable[[TopicPartition], int | None]
@@ -62,7 +62,7 @@ class PeriodicTask:
     every_ms: int
 
     def last_by(self, at_ms: int) -> int:
-        """When it is last due up to a moment; that may be before it starts."""
+        """The last time at which it is due, up to `at_ms`; possibly before the first time."""
         return at_ms - (at_ms - self.next_ms) % self.every_ms
 
 
@@ -70,7 +70,7 @@ class PeriodicTask:
 class Subscription:
     """Topics by name or, with `regex`, by a regular expression.
 
-    A classic member matches the expression itself, with `matches`; one of the consumer protocol leaves it to the
+    A classic member matches the expression itself, with `matches`; a member of the consumer protocol leaves it to the
     broker.
     """
 
@@ -101,9 +101,9 @@ class Member(ABC):
         self.position = position
         self.metrics = Metrics()
         self.owned: Partitions = frozenset()
-        """What the client owns by its own view (`Consumer.assignment`)."""
+        """The partitions that the client considers its own (`Consumer.assignment`)."""
         self.positioned: set[TopicPartition] = set()
-        """The part of it with a position to read from."""
+        """The partitions of these that have a position to read from."""
         self.in_poll = False
         self.is_closing = False
         self.is_closed = False
@@ -112,7 +112,7 @@ class Member(ABC):
         self._looking_up = False
         self._lookup_at_ms = 0
         self._missing_since_ms = NEVER
-        """When the coordinator was lost, if there was one."""
+        """When the coordinator was lost; NEVER if there was none."""
         self._waiting: dict[int, OnAnswer] = {}
         self._numbers = 0
         self._then: Step | None = None
@@ -123,7 +123,7 @@ class Member(ABC):
         self._thrown = ""
         """What `commitSync` has thrown in the callback that is running."""
         self._error = ""
-        """The first exception of the callbacks of a rebalance; it leaves `poll` at the end."""
+        """The first exception of a rebalance's callbacks; `poll` throws it at the end."""
         self._out_of_poll_since_ms = 0
         self._waits_for_commit = self._polls_next = False
         """Whether the application waits in `commitSync`, and whether it polls after that."""
@@ -138,17 +138,18 @@ class Member(ABC):
     @property
     @abstractmethod
     def fetching(self) -> Partitions:
-        """The part of `owned` that it reads: without what it is revoking and what has no position."""
+        """The part of `owned` that it reads: without partitions that it is revoking or that have no position."""
 
     @property
     def acquiring(self) -> Partitions:
-        """What it is about to own, or owns, and no heartbeat reports yet, of a member whose heartbeats report that."""
+        """The partitions that it owns or is about to own, but has not reported in a heartbeat; empty in the classic
+        protocol."""
         return frozenset()
 
     @property
     def watched(self) -> Mapping[str, int] | None:
-        """Partition counts by topic that a classic member knew when it assigned or joined: it rejoins when they change.
-        None: it does not compare topics."""
+        """Partition counts by topic that a classic member knew when it assigned or joined: it rejoins when they
+        change. None: it does not compare topics."""
         return None
 
     @property
@@ -176,12 +177,12 @@ class Member(ABC):
     def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
-        """Assume that `periodic_tasks` are done up to a moment. For each that is due before: when it is last done, and
-        a function that returns its request, if any, called at that time."""
+        """Assume that `periodic_tasks` are done up to a moment. Yields for each task that is due before then the last
+        time at which it is done, and a function that returns its request, if any, to be called at that time."""
 
     @abstractmethod
     def next_deadline(self) -> int | None:
-        """When to call `wake` next, in ms; may change with every input."""
+        """When to call `wake` next, in ms. Every input may change it."""
 
     # Inputs from the driver.
 
@@ -219,11 +220,11 @@ class Member(ABC):
         since_ms = self._out_of_poll_since_ms
         then(now_ms)
         if self._then is not None:
-            self._out_of_poll_since_ms = since_ms  # still the same `poll`
+            self._out_of_poll_since_ms = since_ms  # this is still the same `poll`
         self._advance(now_ms)
 
     def answered(self, number: int, answer: object, now_ms: int) -> None:
-        """An answer to a request that was sent; one that is no longer waited for is ignored."""
+        """A request was answered; the answer is ignored if the member no longer waits for it."""
         on_answer = self._waiting.pop(number, None)
         if on_answer is not None:
             on_answer(answer, now_ms)
@@ -292,7 +293,7 @@ class Member(ABC):
         return self._numbers
 
     def _find_coordinator(self, now_ms: int) -> bool:
-        """Whether the coordinator is known; otherwise it is looked up, as often as the backoff allows."""
+        """Whether the coordinator is known; if it is not, look it up, as often as the backoff allows."""
         if self._coordinator is not None:
             return True
         if not self._looking_up and now_ms >= self._lookup_at_ms:
@@ -317,7 +318,7 @@ class Member(ABC):
                 self.outputs.append(Deadlocked())
 
     def _lose_coordinator(self, now_ms: int) -> None:
-        """It has moved, or the connection to it was lost."""
+        """The coordinator has moved, or the connection to it was lost."""
         if self._coordinator is not None:
             self._missing_since_ms = now_ms
         self._coordinator = None

@@ -25,7 +25,7 @@ class Latency:
 
     @property
     def average_ms(self) -> float | None:
-        """None before the first one, where Kafka has NaN."""
+        """None before the first time; Kafka shows NaN then."""
         return self.total_ms / self.count if self.count else None
 
 
@@ -45,7 +45,7 @@ class Metrics:
         self.callbacks[kind].add(took_ms)
 
     def rebalance_began(self, now_ms: int, *, restarts: bool = False) -> None:
-        """A rebalance that is retried is the same one, unless it `restarts`: then its time does, too."""
+        """A retried rebalance is the same rebalance, unless it `restarts`: then its time is measured again."""
         if self._started_ms is None or restarts:
             self._started_ms = now_ms
 

@@ -1,4 +1,4 @@
-"""The outputs of a member: requests, listener calls and exceptions of `poll`; and those that are due but must wait."""
+"""The outputs of a member: requests, listener calls, exceptions of `poll`; and callbacks and exceptions that wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coordinator.engine.calls import Request
 
 
 class TopicPartition(NamedTuple):
-    """A partition, as clients name it."""
+    """A partition, identified by its topic's name, as in clients."""
 
     topic: str
     partition: int
@@ -40,7 +40,7 @@ class Send(NamedTuple):
 
     number: int
     node: int | None
-    """The coordinator; None is any broker, for FindCoordinator."""
+    """The coordinator; None: any broker, for FindCoordinator."""
     request: Request[Any] | FindCoordinator
     timeout_ms: int
     """When the client's request times out and the connection is closed."""
@@ -91,9 +91,9 @@ class DueCallback:
     kind: CallbackKind
     partitions: Partitions
     then: Callable[[int], None]
-    """What follows when it has returned, at a time in ms."""
+    """The next step when the callback has returned; takes the time in ms."""
     assigned: Partitions | None = None
-    """What is owned from the call on."""
+    """The partitions that are owned as soon as it is called; None: unchanged."""
 
 
 @dataclass(frozen=True, slots=True)

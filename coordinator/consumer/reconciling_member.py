@@ -1,4 +1,4 @@
-"""Reconciliation of a consumer member's assignment, shared by its two threads, and the queue of what waits for `poll`.
+"""Reconciliation of a consumer member's assignment, shared by its two threads, and the queue of events for `poll`.
 
 The target in a heartbeat's answer is reconciled in steps: commit, `revoked`, `assigned`, acknowledge. Callbacks and
 exceptions wait in a queue until the application is in `poll`, like the background events of Java's consumer. A commit
@@ -30,13 +30,13 @@ from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
 NO_EPOCH = -1
-"""In a commit of a consumer that is not a member."""
+"""The epoch in a commit of a consumer that is not a member."""
 
 _BEFORE_REBALANCE = (RETRIABLE_COMMIT_ERRORS | {ErrorCode.STALE_MEMBER_EPOCH}) - {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 }
-"""Errors after which the commit before a reconciliation is retried. A deleted topic must not block it, and the epoch
-may have changed meanwhile; a commit of the application fails then."""
+"""Errors after which the commit before a reconciliation is retried. A deleted topic must not block it. If the epoch
+has changed meanwhile, this commit is retried, but a commit of the application fails."""
 
 _EXCEPTIONS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "CommitFailedException",
@@ -54,13 +54,13 @@ _EXCEPTIONS = {
     ErrorCode.UNSUPPORTED_ASSIGNOR: "UnsupportedAssignorException",
     ErrorCode.UNSUPPORTED_VERSION: "UnsupportedVersionException",
 }
-"""Of refused heartbeats and commits, by Java's names; our coordinator answers no other errors."""
+"""Java's exceptions for refused heartbeats and commits; our coordinator answers no other errors."""
 
 _FETCH_ERRORS = {
     ErrorCode.UNKNOWN_MEMBER_ID: "UnknownMemberIdException",
     ErrorCode.STALE_MEMBER_EPOCH: "StaleMemberEpochException",
 }
-"""Of refused offset fetches."""
+"""Java's exceptions for refused offset fetches."""
 
 
 class State(Enum):
@@ -96,18 +96,18 @@ class ReconcilingMember(CommittingMember):
         self._client_side = client_side
         self._assignments = Assignments()
         self._has_news = True
-        """Whether the next heartbeat may report more than that the member is alive."""
+        """Whether the next heartbeat may report more than the member's presence."""
         self._reconciles = False
         """Whether a reconciliation is in progress, possibly one of its callbacks."""
         self._has_rejoined = False
         """Whether the member has rejoined since it started."""
         self._revoking: Partitions = frozenset()
-        """No longer fetched."""
+        """Partitions that are no longer fetched."""
         self._awaiting: Partitions = frozenset()
-        """Not fetched yet: their `assigned` has not returned."""
+        """Partitions that are not fetched yet: their `assigned` has not returned."""
         self._events: list[DueCallback | DueFailure] = []
         self._batch = 0
-        """How many of the events `poll` has taken, but not processed."""
+        """The number of events that `poll` has taken, but not processed."""
         self._message = ""
         self._is_lost = False
         """Whether `lost` is due or running."""
@@ -130,7 +130,7 @@ class ReconcilingMember(CommittingMember):
 
     @property
     def acquiring(self) -> Partitions:
-        """Their `assigned` waits for `poll`, has not returned, or has thrown."""
+        """Partitions whose `assigned` waits for `poll`, has not returned, or has thrown."""
         waiting = (
             each.partitions
             for each in self._events
@@ -143,7 +143,7 @@ class ReconcilingMember(CommittingMember):
         """Rejoin the group."""
 
     def _become(self, state: State, now_ms: int) -> None:
-        """As Kafka counts: a rebalance lasts as long as the member is reconciling."""
+        """Enter a state. As in Kafka, a rebalance lasts as long as the member is reconciling."""
         if state is not self.state:
             if state is State.RECONCILING:
                 self.metrics.rebalance_began(now_ms, restarts=True)
@@ -163,7 +163,7 @@ class ReconcilingMember(CommittingMember):
             self._fetch_offsets(now_ms)
 
     def _take_event(self, now_ms: int) -> None:
-        """All current events are taken before the first exception among them leaves `poll`."""
+        """Process the next event. All current events are processed before the first of their exceptions is thrown."""
         self._batch = (self._batch or len(self._events)) - 1 if self._behavior.throws_last else 0
         event = self._events.pop(0)
         if isinstance(event, DueFailure):
@@ -183,11 +183,11 @@ class ReconcilingMember(CommittingMember):
         self._raise(error, now_ms, message)
 
     def _lose(self, now_ms: int) -> None:
-        """Stop fetching, and call `lost` in the next `poll`, with what is owned now."""
+        """Stop fetching, and call `lost` with everything that is owned now, in the next `poll`."""
         self._revoking |= self.owned
         self._is_lost = True
         if self._reconciles and not self._behavior.ends_with_membership:
-            return  # its end loses the rest
+            return  # the end of the reconciliation loses the rest
         if self.owned:
             self._events.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
         elif self.state is State.STALE and not self.in_poll:
@@ -210,7 +210,7 @@ class ReconcilingMember(CommittingMember):
         self._assignments.forget_target()
 
     def _fail(self, error: str, message: str) -> None:
-        """An exception for the next `poll`; one of each kind is enough."""
+        """Throw an exception in the next `poll`; equal exceptions are thrown once."""
         failure = DueFailure(error, message)
         if failure not in self._events:
             self._events.append(failure)
@@ -228,7 +228,7 @@ class ReconcilingMember(CommittingMember):
             self._become(State.STABLE, now_ms)
 
     def _reconcile(self, now_ms: int) -> None:
-        """Start to reconcile if there is something to reconcile and it is possible now."""
+        """Start to reconcile if a step is due and possible now."""
         if self._reconciles:
             return
         by_name = self._behavior.checks_subscription and not self.subscription.is_expression
@@ -302,7 +302,7 @@ class ReconcilingMember(CommittingMember):
 
     def _assigned(self, step: Reconciliation, now_ms: int) -> None:
         if self._threw and self._behavior.listener_can_refuse:
-            self._reconciles = False  # they are owned, but not fetched
+            self._reconciles = False  # the partitions are owned, but not fetched
             return
         self._awaiting -= step.assigned
         self._is_watched = True
@@ -339,7 +339,7 @@ class ReconcilingMember(CommittingMember):
         return self.owned - self.positioned - self._revoking
 
     def _auto_commit(self, now_ms: int) -> None:
-        """If one is due while the last one is unanswered, it is sent afterwards (AutoCommitState)."""
+        """Auto-commit; if the last auto-commit is unanswered, send this one afterwards (AutoCommitState)."""
         if self._auto_commits and self._behavior.awaits_auto_commit:
             self._auto_commit_at_ms = NEVER
         else:
@@ -351,13 +351,13 @@ class ReconcilingMember(CommittingMember):
             self._auto_commit_at_ms = now_ms
 
     def _commit_identity(self) -> tuple[str, int] | str:
-        """Also outside the group; the coordinator refuses it then, unless the group is empty."""
+        """Identify the member, even outside the group; the coordinator refuses that, unless the group is empty."""
         if self._is_lost and not self._reconciles and self._behavior.lost_error is not None:
             return self._behavior.lost_error
         return self._uuid, self._epoch if self._epoch > 0 else NO_EPOCH
 
     def _commit_error(self, code: ErrorCode, _now_ms: int) -> str:
-        """It does not change the membership: the next heartbeat gets the same error."""
+        """A refused commit does not change the membership: the next heartbeat gets the same error."""
         return self._error_of(code)
 
     def _error_of(self, code: ErrorCode) -> str:

@@ -12,12 +12,12 @@ from wire.suggestion import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSettings:
-    """The names of ConsumerConfig, with `_` for `.`; Java's defaults of 4.3."""
+    """The settings of ConsumerConfig, with `_` for `.` in their names; the defaults are those of Java 4.3."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
     max_poll_interval_ms: int = 300_000
-    """The rebalance timeout, too."""
+    """Also the rebalance timeout."""
     enable_auto_commit: bool = True
     auto_commit_interval_ms: int = 5_000
     request_timeout_ms: int = 30_000
@@ -31,7 +31,10 @@ class MemberSettings:
 
     @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
-        """From Kafka's names and texts (or numbers). :raises InvalidSetting: what is wrong, with the nearest name"""
+        """Settings from Kafka's names and texts (or numbers).
+
+        :raises InvalidSetting: says what is wrong, with the nearest name
+        """
         known = {each.name.replace("_", "."): each for each in fields(cls)}
         values: dict[str, Any] = {}
         for name, given in settings.items():
