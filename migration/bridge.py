@@ -1,16 +1,16 @@
-"""The bridge: a member of Kohort that leads a classic group for a while. Whether it can join, and its next step.
+"""The bridge, a member run by Kohort that leads a classic group temporarily: whether it can join, and its next step.
 
-Theory of operation. A leader of librdkafka's cooperative-sticky or of sarama's sticky writes user data into the
-assignments, and a broker converts no such group online. The bridge is assigned nothing (`subscribed_to`); once it
-leads, its assignments carry no user data. It becomes the leader when the leader and all that precede it in the order of
-succession (`groups.succession`) have left.
+Theory of operation. A leader with librdkafka's cooperative-sticky or sarama's sticky writes user data into the
+assignments, and a broker does not convert a group with user data online. The bridge is assigned no partition
+(`subscribed_to`); once it leads, its assignments carry no user data. It becomes the leader when the leader and all
+members before the bridge in the order of succession (`groups.succession`) have left.
 
-The bridge chooses its place: a broker gives a new member its id before the group learns of it (KIP-394), so an id that
-comes before every follower is drawn first. Then only the leader must restart. A follower in the first bin of the
-broker's map, which no id can precede, is restarted before. A member that restarts gets a new id, and with it a new
-place: after each restart the order is computed again.
+The bridge chooses its place: a broker gives a new member its id before the member joins the group (KIP-394), so the
+bridge requests ids until one precedes every follower. Then only the leader must restart. A follower in the first bin
+of the broker's map, which no id can precede, is restarted before. A restarted member gets a new id and thereby a new
+place, so the order is computed again after each restart.
 
-Decisions only: the caller holds the connection, asks after each observation of the group, and acts.
+This module only decides: the caller has the connection, asks after each observation of the group, and acts.
 """
 
 from __future__ import annotations
@@ -25,37 +25,36 @@ from groups.model import Group, GroupState, GroupType
 from groups.succession import first_follower, leader_of, succession
 
 BRIDGE = "kohort-bridge"
-"""The bridge's client id, by which gates know it; that of a console consumer in its place, too."""
+"""The bridge's client id, by which gates recognize it; a console consumer in its place uses it too."""
 CONSUMER = "consumer"
-"""The protocol type of consumers, which `connect` and others are not."""
+"""The protocol type of consumers, as opposed to `connect` and others."""
 LONGEST_WAIT_MS = 360_000
 """How long the bridge waits for a rebalance: max.poll.interval.ms, which delays one, is 5 min by default."""
 NO_TOPIC = "kohort-bridge-owns-nothing"
 """A topic that does not exist."""
 STEADY_MS = 2_000
-"""How long a group must be unchanged before the bridge asks for anything: one of the cooperative protocol is Stable for
-a moment between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its
-JoinGroup waits for an answer cannot leave: its partitions are without an owner until its session has expired (20.0 s
-measured)."""
+"""How long a group must be unchanged before the bridge asks for anything: a cooperative group is Stable for a moment
+between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup waits
+for a response cannot leave: its partitions have no owner until its session has expired (20.0 s measured)."""
 REJOINS = 3
-"""How often the bridge leaves its place for a better one while the other members stay the same."""
+"""How often the bridge rejoins for a better place while the other members stay the same."""
 
 
 class Move(Enum):
-    """What the bridge does next."""
+    """The bridge's next action."""
 
     WAIT = "wait"
     """A rebalance is in progress: observe again."""
     REJOIN = "rejoin"
     """Leave and rejoin, under an id that comes first."""
     RESTART = "restart"
-    """It stays; the operator restarts members."""
+    """Stay, while the operator restarts members."""
     LEAD = "lead"
-    """It leads, and stays until the first member of the consumer protocol has converted the group."""
+    """Lead, and stay until the first member of the consumer protocol has converted the group."""
     CONVERTED = "converted"
     """The group has been converted: leave."""
     LEAVE = "leave"
-    """Something is not as expected."""
+    """Leave, because the group is not as expected."""
 
 
 class RestartMode(Enum):
@@ -63,12 +62,12 @@ class RestartMode(Enum):
 
     RESTART = "restart"
     STOP = "stop"
-    """Of a static leader: it leads again if it rejoins within its session."""
+    """For a static leader, which leads again if it rejoins within its session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """A member that the operator restarts, with its configuration as it is."""
+    """A member that the operator restarts with its configuration unchanged."""
 
     member: str
     mode: RestartMode
@@ -77,17 +76,17 @@ class Restart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A move, and what it rests on."""
+    """A move, its reason, and the members that must restart."""
 
     move: Move
     why: str
     restart: tuple[Restart, ...] = ()
-    """The first one first."""
+    """In order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgePlan:
-    """What it takes for a bridge that joins now to lead."""
+    """Requirements for a bridge that joins now to become the leader."""
 
     leader: str | None
     """None: not known."""
@@ -103,7 +102,7 @@ class BridgePlan:
 
 
 def objection(group: Group) -> str | None:
-    """Why the bridge does not join this group; None when it may."""
+    """Why the bridge does not join this group; None if it can."""
     if group.type is not GroupType.CLASSIC:
         return f"it is a group of type {group.type.value}, and only a classic group has a member as leader"
     if not group.members:
@@ -120,9 +119,9 @@ def objection(group: Group) -> str | None:
 
 
 def unsettled(group: Group) -> str | None:
-    """Why the bridge does not join this group now, nor can it be judged: its assignor is chosen in a rebalance.
+    """Why the bridge cannot judge or join this group now: a rebalance chooses its assignor.
 
-    None when it is settled, or of another type.
+    None if the group is Stable, has no members, or is not a classic group.
     """
     if group.type is not GroupType.CLASSIC or not group.members or group.state is GroupState.STABLE:
         return None
@@ -130,18 +129,18 @@ def unsettled(group: Group) -> str | None:
 
 
 def subscribed_to(assignor: str) -> tuple[str, ...]:
-    """What the bridge subscribes to, so that no leader assigns it a partition.
+    """The topics of the bridge's subscription, chosen so that no leader assigns it a partition.
 
     Under a leader of librdkafka 2.16 (Kafka 4.3.1) a bridge that subscribed to nothing got an assignment of 0 bytes;
     a topic that does not exist does no harm there. librdkafka has no sticky. A leader of sarama (1.61.1) cannot assign
-    a topic that does not exist: the group is without assignments until the leader's session ends, or, where brokers
-    create topics by themselves, the topic is created and assigned. It forgives a member of no topics.
+    a topic that does not exist: the group has no assignments until the leader's session ends, or, if brokers create
+    topics automatically, the topic is created and assigned. sarama accepts a member without topics.
     """
     return () if assignor == "sticky" else (NO_TOPIC,)
 
 
 def bridge_plan(group: Group) -> BridgePlan:
-    """What it takes to lead a classic group that has members."""
+    """Requirements for leading a classic group that has members."""
     with_user_data = _with_user_data(group)
     found = succession(group)
     if found is None or found.leader is None or not found.certain:
@@ -160,7 +159,7 @@ def bridge_plan(group: Group) -> BridgePlan:
 
 
 def comes_first(group: Group, newcomer: str) -> bool:
-    """Whether a bridge of this id would lead next; True as well where no id is better than another."""
+    """Whether a bridge with this id would lead next; also True if no id is better than another."""
     follower = first_follower(group, newcomers=1)
     return follower is None or not follower.places or follower.is_preceded_by(newcomer)
 
@@ -189,12 +188,12 @@ def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart,
 
 
 class BridgeProgress:
-    """A bridge from when it has joined until it leaves: what it does next, now that the group was observed so."""
+    """The progress of a bridge from joining to leaving: its next step after each observation of the group."""
 
     def __init__(self, steady_ms: int = STEADY_MS) -> None:
         """`steady_ms`: how long the group must be unchanged before the bridge asks for anything."""
         self.has_led = False
-        """Whether it has led, and no assignment carried user data then."""
+        """Whether it has led while no assignment carried user data."""
         self._rejoins_left = REJOINS
         self._others: frozenset[str] = frozenset()
         self._waits_since_ms: int | None = None
@@ -203,9 +202,9 @@ class BridgeProgress:
         self._shown_since_ms = 0
 
     def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> Step:
-        """What the bridge does as the member `member_id`.
+        """The next step of the bridge, which is the member `member_id`.
 
-        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: it is not there.
+        `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: not shown.
         `withheld`: the number of partitions that its assignments, as the leader, leave without an owner.
         """
         if group != self._shown:
@@ -224,7 +223,7 @@ class BridgeProgress:
 
     def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> Step:
         if group is None:
-            # For a moment, when it has been converted since the groups were listed, by type.
+            # For a moment, if it was converted after the groups were listed by type.
             return Step(move=Move.WAIT, why="the group is not shown")
         members = group.members
         if all(member.id != member_id for member in members):
@@ -241,14 +240,14 @@ class BridgeProgress:
             return Step(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
             return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
-        # At once: the operator may start the conversion as soon as it leads.
+        # Noted at once: the operator may start the conversion as soon as the bridge leads.
         self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
             return Step(move=Move.WAIT, why="the group changed a moment ago")
         return self._next_when_settled(group, member_id, withheld)
 
     def _in_consumer_group(self, group: Group) -> Step:
-        """A member that fails before the others have rejoined turns the group back: until then the bridge stays."""
+        """The bridge stays until the others have rejoined: if a member fails before that, the group reverts."""
         if not self.has_led:
             why = f"the group has become type {group.type.value}, although the bridge did not lead it"
             return Step(move=Move.LEAVE, why=why)
@@ -264,7 +263,7 @@ class BridgeProgress:
             if _with_user_data(group):
                 return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
             if withheld:
-                # Between two rebalances of the cooperative protocol; a conversion now may give them two owners.
+                # Between two cooperative rebalances: if the group were converted now, these partitions might get two owners.
                 return Step(move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned")
             return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = found.order[: found.order.index(member_id)]
@@ -276,5 +275,5 @@ class BridgeProgress:
             self._rejoins_left -= 1
             return Step(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
         why = f"{ahead[0]} precedes the bridge, and no new id comes before it"
-        # One is enough before the next observation: its new id, or the bridge's, may leave no member ahead.
+        # One before the next observation: after it, the new ids may leave no member before the bridge.
         return Step(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))

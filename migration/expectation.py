@@ -1,8 +1,8 @@
-"""What the steps of a plan cost: rebalances, partitions moved, partition-seconds without an owner.
+"""The costs of a plan's steps: rebalances, partitions moved, partition-seconds without an owner.
 
 Computed: the rebalances of each round and the owners after each, by the group's assignors
-(`migration.walk`). Assumed: how long a member takes to notice (`migration.rebalancing`) and to restart. The lines of
-arithmetic tell the two apart.
+(`migration.walk`). Assumed: how long a member takes to notice (`migration.rebalancing`) and to restart. The
+arithmetic marks the assumptions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Forecast:
 
     steps: tuple[Step, ...]
     settled_groups: tuple[SettledGroup, ...]
-    """Of the rounds that were walked, after the group as it was found; empty when there was nothing to walk."""
+    """The group as it was found, and after each round that was walked; empty if it cannot be walked."""
 
 
 def forecast(
@@ -39,11 +39,11 @@ def forecast(
     bounce_s: float,
     most_rounds: int | None = None,
 ) -> Forecast:
-    """The steps, each with a rollout given its expectation; a step starts where the one before has left the group.
+    """The steps, with an expectation for each that has a rollout; each starts from the result of the previous one.
 
-    `most_rounds` of a step are walked; None walks as many as are quickly done.
-    Where a step cannot be computed (an assignor that is not known here, an owner that the source does not show), it
-    and those after it have none.
+    At most `most_rounds` of a step are walked; None: as many as take little time.
+    If a step cannot be computed (its assignor is not known here, the source does not show the owners), this step and
+    the following ones have no expectation.
     """
     if not _is_known(case, topics):
         return Forecast(steps=tuple(steps), settled_groups=())
@@ -67,7 +67,7 @@ def forecast(
 
 
 def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
-    """Whether the source shows members, what they own, and how many partitions those topics have."""
+    """Whether the source shows members, their partitions, and the partition counts of their topics."""
     members = case.group.members
     if not members or any(member.owned is None and member.target is None for member in members):
         return False
@@ -75,7 +75,7 @@ def _is_known(case: Case, topics: Mapping[str, Topic]) -> bool:
 
 
 def _leader(case: Case) -> tuple[Leader, str | None]:
-    """The library whose assignors are used, and the assumption in that."""
+    """The library whose assignors are used, and the assumption about it, if any."""
     known = library_of_all(case)
     if known is not None:
         return known, None
@@ -87,7 +87,7 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
 
 
 def library_of_all(case: Case) -> Leader | None:
-    """The library that all members are known to run, where Kafka's assignors are known as it has them."""
+    """The library that all members are known to run, if its versions of Kafka's assignors are known."""
     names = {
         assignors_of(client.library.name) if client.library else None for client in case.clients.values()
     }
@@ -97,7 +97,7 @@ def library_of_all(case: Case) -> Leader | None:
 def _summed(
     rollout: Rollout, settled_groups: Sequence[SettledGroup], bounce_s: float, assumed: str | None
 ) -> Expectation:
-    """Of one step. Rounds that were not walked are assumed to cost what the walked ones between do."""
+    """The expectation of one step. A round that was not walked is assumed to cost the average of the inner ones."""
     walked = sorted({settled.round for settled in settled_groups})
     inner = set(walked[1:-1] or walked)
     skipped = len(rollout.rounds) - len(walked)
@@ -116,7 +116,7 @@ def _summed(
 
 
 def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerGap, float]]:
-    """Waits of the same kind and length, and how many partitions wait so in all rounds."""
+    """Waits without duplicates, each with the number of partitions that wait, over all rounds."""
     found: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
     for settled, weight in weighted:
         for wait in settled.waits:
@@ -144,7 +144,7 @@ _ROUND_ACTIONS = {
 
 
 def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
-    """Rebalances and moves, by what brought them about."""
+    """Rebalances and moves, by their cause."""
     for what, few, many in (("rebalances", "rebalance", "rebalances"), ("moved", "partition", "partitions")):
         parts = []
         for done in ("stopped", "started"):
@@ -169,7 +169,7 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
 
 
 def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Iterator[str]:
-    """What the figures rest on."""
+    """The assumptions of the figures."""
     spoken = {member.protocol for settled in settled_groups for member in settled.members if not member.away}
     if MemberProtocol.CLASSIC in spoken:
         yield (

@@ -1,8 +1,8 @@
-"""What a plan is made of: findings, steps, and the conditions of their gates.
+"""The parts of a plan: findings, steps, and the conditions of their gates.
 
 A condition is a requirement of a gate, as data: a plan file contains it, `gate` evaluates it. Each concerns facts that
-a broker shows. A restart is not shown directly: a restarted member has a new member id, so `Replaced` compares with the
-ids that the group had when the step started.
+a broker shows. A broker does not show restarts: a restarted member has a new member id, and `Replaced` compares with
+the ids that the group had when the step started.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class StateIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolIs:
-    """The assignor in use (the classic group's protocol, or the assignor of a consumer group)."""
+    """The group uses this assignor (the classic group's protocol, or the assignor of a consumer group)."""
 
     protocol: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCount:
-    """Bounds of the number of members; None is no bound."""
+    """The number of members is within these bounds; None: no bound."""
 
     at_least: int | None = None
     at_most: int | None = None
@@ -50,7 +50,7 @@ class MemberCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaking:
-    """At least this many members, or all where None, speak this protocol."""
+    """At least this many members, or all if None, speak this protocol."""
 
     protocol: MemberProtocol
     at_least: int | None = None
@@ -60,7 +60,7 @@ class Speaking:
 class Replaced:
     """Members that were in the group when the step started have left or rejoined under new ids.
 
-    At least the members of the rounds that are done (of all rounds, for the whole step).
+    At least the members of the completed rounds (of all rounds, for the whole step).
     """
 
 
@@ -81,7 +81,7 @@ class Precedes(OfClient):
 
 
 class Leads(OfClient):
-    """A member with this client id leads the group (where the leader can be known), or leads by succession."""
+    """A member with this client id leads the group: observed if the source shows the leader, else by succession."""
 
 
 class Absent(OfClient):
@@ -94,7 +94,7 @@ class Present(OfClient):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OthersAlso:
-    """The group has a member that is neither in the plan nor a replacement of one that is."""
+    """The group has a member that is neither in the plan nor a replacement of a member in the plan."""
 
 
 Condition: TypeAlias = Annotated[
@@ -115,7 +115,7 @@ Condition: TypeAlias = Annotated[
 
 
 class Destination(Enum):
-    """Where a migration ends."""
+    """The destination of a migration."""
 
     COOPERATIVE = "cooperative"
     """The classic protocol with cooperative rebalancing (KIP-429)."""
@@ -128,7 +128,7 @@ class Destination(Enum):
 
 
 class Verdict(Enum):
-    """May the plan be carried out?"""
+    """Whether the plan can be carried out."""
 
     READY = "ready"
     WARNINGS = "warnings"
@@ -137,26 +137,26 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
-    """What can go wrong in a step."""
+    """A possible problem in a step."""
 
     what: str
     symptom: str
     """How to recognize it: a line of a log, a message, an error code by its name in Kafka's protocol."""
     then: str
-    """What to do when it is seen."""
+    """What to do about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What a step costs, from dry runs of the assignors along its rounds."""
+    """The costs of a step, from dry runs of the assignors round by round."""
 
     rebalances: int
     moved: int
-    """Partitions that change their owner, in all rebalances together."""
+    """Partitions that change owners, in all rebalances together."""
     without_owner_s: float
     """Partition-seconds without an owner: seconds, summed over partitions."""
     arithmetic: tuple[str, ...]
-    """The calculation of the figures, a line each, with the assumptions."""
+    """The calculation of the figures, one line each, with the assumptions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class StepFigures:
     read_twice: float
     commits_refused: float
     lasted_s: float | None
-    """From the first stop of each round until its gate was open, added up; None where one stayed closed."""
+    """Sum over the rounds, from the first stop until the gate opened; None if a gate stayed closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ class RehearsedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRehearsal:
-    """The plan was played on the group as it was found."""
+    """The result of rehearsing the plan on the group as it was found."""
 
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
@@ -192,9 +192,9 @@ class PlanRehearsal:
     seeds: int
     safe: bool
     unsafe: tuple[str, ...] = ()
-    """Why it is not, each once."""
+    """Why it is not safe, each reason once."""
     story: tuple[str, ...] = ()
-    """What happened in the first seed that was not safe, a line each: the end of it."""
+    """The last events of the first seed that was not safe, one line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,40 +205,40 @@ class Deviation:
     """The group is off plan when all of them hold."""
     message: str
     back_to: str
-    """Id of the step to go back to."""
+    """Id of the step to return to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Something to do, and how to know that it is done."""
+    """A step of a plan: what to do, and how to check that it is done."""
 
     id: str = ""
     """A name that does not depend on the step's number: `first-bounce`."""
     title: str
     actions: tuple[str, ...]
     round_action: RoundAction | None = field(default=None, metadata=named("manner"))
-    """What happens to the members of each round; None where the step concerns no member of the group."""
+    """What happens to the members of each round; None if the step concerns no member of the group."""
     rounds: tuple[tuple[str, ...], ...] = ()
     """Members that are restarted (or started, or stopped) together, in order, as `round_names` calls them."""
     config: tuple[str, ...] = ()
-    """Lines of client configuration as they must read after the step."""
+    """The required lines of client configuration after the step."""
     expect: str = ""
-    """The group during the step."""
+    """How the group behaves during the step."""
     expectation: Expectation | None = None
-    """None where there is nothing to compute from, such as an empty group."""
+    """None if it cannot be computed, as for an empty group."""
     rehearsed: RehearsedStep | None = None
-    """None where the plan was not rehearsed."""
+    """None if the plan was not rehearsed."""
     rollout: Rollout | None = field(default=None, compare=False, metadata=named("course"))
-    """Its rounds, for the expectation, the picture and the rehearsal; None where the group is not affected."""
+    """Its rounds, for the expectation, the picture and the rehearsal; None if the group is not affected."""
     shell: tuple[str, ...] = ()
-    """Commands that carry the step out, as far as commands can."""
+    """Commands that carry out the step, or parts of it."""
     commands: tuple[str, ...] = ()
-    """Commands that show whether the step is complete; the first one by its exit status."""
+    """Commands that show whether the step is complete; the first one does so by its exit status."""
     round_command: str = ""
     """The command whose exit status shows whether round `"$K"` is complete; empty for a step in one round."""
     complete_when: str = ""
     between: tuple[Condition, ...] = ()
-    """Conditions for the start of the next round."""
+    """Conditions before the next round can start."""
     gate: tuple[Condition, ...] = ()
     """Conditions of a complete step."""
     strays: tuple[Deviation, ...] = ()
@@ -248,7 +248,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Another way to the same end, and why the plan does not take it."""
+    """Another path to the same destination, and why the plan does not take it."""
 
     title: str
     why_not: str
@@ -264,22 +264,22 @@ class PlannedMember:
     host: str | None = None
     library: str | None = None
     partitions: int = 0
-    """How many it owned."""
+    """The number of partitions that it owned."""
 
     @classmethod
     def of(cls, member: Member) -> PlannedMember:
-        """A member as the group shows it now, without what it owns."""
+        """A member as the group shows it now, without its partitions."""
         client = member.client
         return cls(id=member.id, instance=member.instance, client_id=client.id, host=client.host)
 
     @property
     def label(self) -> str:
-        """What a runbook calls it: what outlives its restart where there is such a thing."""
+        """Its name in a runbook, which survives a restart if the member has an instance id or a client id."""
         return self.instance or self.client_id or self.id
 
     @property
     def called(self) -> tuple[str, ...]:
-        """What it may be called, the best first: members of one program often share a client id, seldom a host too."""
+        """Its possible names, the best first: members of one program often share a client id, seldom a host too."""
         placed = [f"{self.label}@{self.host.removeprefix('/')}"] if self.host else []
         return tuple(dict.fromkeys((self.label, *placed, self.id)))
 
@@ -291,7 +291,7 @@ def list_names(names: Sequence[str], most: int, noun: str = "") -> str:
 
 
 def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
-    """What rounds call each member, by id: the best of what it may be called that means no other member."""
+    """The name of each member in rounds, by id: the best of its names that no other member shares."""
     meant = Counter(name for member in members for name in member.called)
     return {
         member.id: next((name for name in member.called if meant[name] == 1), member.id) for member in members
@@ -300,10 +300,10 @@ def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The group that a plan was made for: a plan of another one, or of its past, must not be followed."""
+    """The group that a plan was made for, to recognize a plan for another group and an outdated plan."""
 
     cluster: str | None
-    """The cluster's id; None where the source does not know it."""
+    """The cluster's id; None if the source does not know it."""
     type: GroupType
     state: GroupState
     protocol: str | None
@@ -318,7 +318,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a group gets from one protocol to another."""
+    """A group's migration from one protocol to another."""
 
     group: str
     origin: str = field(metadata=named("from"))
@@ -328,13 +328,13 @@ class Plan:
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
     path: str = ""
-    """The way taken, in a few words: `two bounces`, `bridge leader`."""
+    """The path, in a few words: `two bounces`, `bridge leader`."""
     baseline: Baseline | None = None
     alternatives: tuple[Alternative, ...] = ()
     concurrency: int = 1
-    """Members in a round."""
+    """Members per round."""
     bounce_s: float = 0.0
-    """How long the restart of a member is taken to last."""
+    """The assumed duration of a member's restart."""
     rehearsal: PlanRehearsal | None = None
     settled_groups: tuple[SettledGroup, ...] = field(default=(), compare=False, metadata=UNWRITTEN)
     """The states of the group, as `forecast` walked them, for the picture."""

@@ -1,12 +1,12 @@
-"""One disturbance of a group, until it settles: the owners then, the moves, and the gaps meanwhile.
+"""A change of a group's members, until the group settles: the new owners, the moves, and the gaps without an owner.
 
-Pure functions over `groups.model.Group`. The assignors are the real ones. How long a wait lasts follows from how
-members learn of a rebalance. A classic member learns of a rebalance from the answer to its next heartbeat, and a
-member of the consumer protocol of a new assignment likewise: after half an interval on average. Classic members that
-have rebalanced together send their heartbeats in step from then on, as all were answered at once (seen with Java and
-librdkafka on 4.3.1); in a group that has been settled for long they are assumed to be spread evenly, so that the last
-of `n` learns after `n / (n + 1)` of an interval. What a broker and a client take themselves, and an application that
-is busy with its records, is not counted.
+Pure functions over `groups.model.Group`, with the real assignors. The length of a gap depends on how members learn of
+a rebalance. A classic member learns of a rebalance from the response to its next heartbeat, and a member of the
+consumer protocol learns of a new assignment in the same way: after half an interval on average. Classic members that
+have rebalanced together send their heartbeats in step afterwards, because all were answered at once (seen with Java
+and librdkafka on 4.3.1). In a group that settled long ago, heartbeats are assumed to be spread evenly: the last of
+`n` members learns after `n / (n + 1)` of an interval. The processing times of brokers and clients, and of an
+application that is busy with its records, are not counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from migration.rollout import OwnerGap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalanceOutcome:
-    """The settled group."""
+    """The settled group, and what the rebalances cost."""
 
     group: Group
     rebalances: int
@@ -41,7 +41,7 @@ def owners_of(group: Group) -> Owners:
 
 
 def elected_assignor(group: Group) -> str:
-    """The assignor that the classic members of a group elect; NoCommonProtocolError where they have none in common."""
+    """The assignor that the classic members of a group elect; NoCommonProtocolError if they have none in common."""
     return elect([member.protocols or () for member in group.members])
 
 
@@ -53,10 +53,10 @@ def rebalance_classic(
     joined: Collection[str],
     timing: HeartbeatTiming,
 ) -> RebalanceOutcome:
-    """All members of a classic group rejoin, as often as cooperative ones must.
+    """All members of a classic group rejoin, cooperative ones as often as necessary.
 
-    `joined` are ids of new members: they do not wait for a notification. `latest` says who had each partition
-    last, and is brought up to date.
+    `joined` are ids of new members: they do not wait for a notification. `latest` contains the last owners of each
+    partition, and is updated.
 
     :raises UnknownAssignorError, NoCommonProtocolError: no assignor can compute it
     :raises AssignorFailedError: the real assignor would throw
@@ -96,7 +96,7 @@ def rebalance_consumer(
 ) -> RebalanceOutcome:
     """The broker sets a new target, and the members reconcile with it.
 
-    A group that is still classic is converted: its members are walked as the new group's.
+    A classic group is converted first.
 
     :raises UnknownAssignorError, AssignorFailedError: as for a classic group
     """
@@ -115,7 +115,7 @@ def rebalance_consumer(
 
 
 def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], rebalances: int) -> Group:
-    """The group with what the assignor gave, a generation later by rebalance; no member is new any more."""
+    """The group with its new assignment, and a generation that is higher by the number of rebalances."""
     members = tuple(_given(member, named.get(member.id, {})) for member in group.members)
     before = group.generation or group.group_epoch or 0
     return replace(group, members=members, generation=before + rebalances)
@@ -131,7 +131,7 @@ def _given(member: Member, named: Mapping[str, Sequence[int]]) -> Member:
 def _classic_waits(
     before: Owners, latest: Owners, eager: Collection[str], notified: int, timing: HeartbeatTiming
 ) -> list[OwnerGap]:
-    """The gaps while a classic group rejoins; `notified` members learn of it from their heartbeats."""
+    """The gaps while a classic group rejoins; `notified`: the number of members that learn from a heartbeat."""
     waits = []
     free = sum(1 for place in latest if place not in before)
     if free and notified:
@@ -165,7 +165,7 @@ _GIVEN_UP_IN_STEP = "revoked by eager members and assigned again at once (all no
 def _handovers(
     members: Mapping[str, Member], before: Owners, after: Owners, latest: Owners, joined: Collection[str]
 ) -> tuple[OwnerGap, ...]:
-    """The gaps while members reconcile with a target, by how the receiver learns of it."""
+    """The gaps while members reconcile with a target, grouped by how the new owner learns of it."""
     counts: dict[tuple[str, float, float], int] = {}
     for place, (receiver,) in after.items():
         givers = before.get(place, ())
@@ -173,7 +173,7 @@ def _handovers(
             continue
         giver = givers[0] if givers else None
         if giver is None and receiver in joined:
-            continue  # it is free, and in the first answer to the new member
+            continue  # it is free, and the first response to the new member contains it
         kind = _handover(members[receiver], None if giver is None else members[giver], receiver in joined)
         counts[kind] = counts.get(kind, 0) + 1
     return tuple(
@@ -211,26 +211,26 @@ def newcomer(member: Member) -> Member:
 CLASSIC_HEARTBEAT_S = 3.0
 """`heartbeat.interval.ms`, 3 s by default in all seven libraries."""
 CONSUMER_HEARTBEAT_S = 5.0
-"""`group.consumer.heartbeat.interval.ms`, a broker's default."""
+"""The default of `group.consumer.heartbeat.interval.ms` on brokers."""
 INITIAL_DELAY_S = 3.0
 """`group.initial.rebalance.delay.ms`: how long an empty classic group waits for more members."""
 SESSION_S = 45.0
-"""`session.timeout.ms` and `group.consumer.session.timeout.ms` by default: how long a static member may be away."""
+"""Default of `session.timeout.ms` and `group.consumer.session.timeout.ms`: how long a static member may be away."""
 
 
 class HeartbeatTiming(Enum):
     """When classic members send their heartbeats."""
 
     SPREAD = "spread"
-    """Evenly over the interval: the group has been settled for long."""
+    """Evenly over the interval: the group settled long ago."""
     IN_STEP = "in step"
     """All at once, sometime in the interval: the group has rebalanced since the plan started."""
     JUST_ANSWERED = "just answered"
-    """All at once, an interval from now: the group has rebalanced this moment."""
+    """All at once, an interval from now: the group has just rebalanced."""
 
 
 def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:
-    """When the last of that many classic members learns of a rebalance, on average."""
+    """Average seconds until the last of `members` classic members learns of a rebalance."""
     if not members:
         return 0.0
     if timing is HeartbeatTiming.SPREAD:
@@ -239,7 +239,7 @@ def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:
 
 
 def until_others_know_s(members: int, timing: HeartbeatTiming) -> float:
-    """How long one of that many classic members, after revoking its partitions, waits for the last, on average."""
+    """Average seconds that one of `members` classic members waits for the last one after it revoked its partitions."""
     if timing is not HeartbeatTiming.SPREAD or not members:
         return 0.0
     return until_all_know_s(members, timing) - CLASSIC_HEARTBEAT_S / 2

@@ -1,12 +1,12 @@
-"""What the restart of a member costs a group: as it is now, and once it has arrived. The difference is what it gains.
+"""The cost of a member's restart to its group, now and at the destination. The difference is the gain of a migration.
 
-One member that stands for all, the one in the middle by the partitions it owns, is stopped and started again with what
-it lists today, by the same walk that a plan's steps are computed by. At the destination the group is taken to be where
-the dry run of the destination's assignor leaves it.
+One member represents all: the median by the number of its partitions. It is stopped and started again with its
+current list of assignors; the walk is the same as for a plan's steps. At the destination, members are assumed to own
+the partitions that the dry run of the destination's assignor gives them.
 
-There are two costs: that a partition has no owner for a while, and that it stops at all. An eager group revokes
-everything the restarted member, and gets it back soon, in less time than a member of the consumer protocol needs to
-learn of one partition; but every partition was stopped, twice. So each stop counts as `RESUME_S` seconds more.
+There are two costs: a partition has no owner for a while, and its consumption is interrupted at all. All members of
+an eager group revoke everything, and get it back in less time than a member of the consumer protocol needs to learn
+of one partition; but every partition is interrupted twice. So each interruption counts as `RESUME_S` seconds more.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from migration.walk import partitions_of
 
 COOPERATIVE = "cooperative-sticky"
 RESUME_S = 1.0
-"""The loss of an application for a partition that it revokes and that is assigned again at once: the last batch is
-finished and committed, the position is fetched, and the first records of it, for which a fetch may wait half a second.
+"""Seconds lost for a partition that is revoked and assigned again at once: the application finishes and commits the
+last batch, then fetches the position and the first records, for which a fetch may wait half a second.
 """
 
 
@@ -41,14 +41,14 @@ def destinations_assignor(case: Case) -> tuple[str, Side]:
 
 
 def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
-    """Partition-seconds lost per restart of a member of the group as it is; None where nothing can be computed."""
+    """Partition-seconds lost per restart of a member of the group as it is; None if it cannot be computed."""
     return _cost(case, topics, bounce_s) if case.group.members else None
 
 
 def restart_then_s(
     case: Case, run: DryRun | None, *, topics: Mapping[str, Topic], bounce_s: float
 ) -> float | None:
-    """The same at the destination; None too where its assignor, in the dry run `run`, does not settle."""
+    """The same at the destination; also None if the group does not settle there in the dry run `run`."""
     if not case.group.members or run is None or not run.rests or run.failure is not None:
         return None
     return _cost(replace(case, group=_arrived(case, run)), topics, bounce_s)
@@ -77,7 +77,7 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
 
 
 def _arrived(case: Case, run: DryRun) -> Group:
-    """The group when it rests at its destination, every member as the dry run leaves it."""
+    """The settled group at its destination, with the assignments of the dry run."""
     assigned = {
         member: {topic: tuple(numbers) for topic, numbers in partitions.items()}
         for member, partitions in run.rebalances[-1].assignment.items()

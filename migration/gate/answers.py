@@ -1,4 +1,4 @@
-"""What a gate answers."""
+"""The checks, deviations and result of a gate."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class AwaitedMember:
     label: str
     """Its instance id or client id, where it has one."""
     id: str
-    """The id that it has in the group, or had."""
+    """Its present or last id in the group."""
     host: str | None
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A question to the group, and its answer."""
+    """A check of the group, and its result."""
 
     check: str
-    """Its name: the tag of a condition in plan files, or of a check of every gate (`rest`)."""
+    """Its name: a condition's tag in plan files, or the name of a check of every gate (`rest`)."""
     holds: bool | None
-    """None where unknown."""
+    """None: unknown."""
     text: str
     awaited: tuple[AwaitedMember, ...] = ()
     by_waiting: bool = True
@@ -35,17 +35,17 @@ class Check:
 
 
 def yes(check: str, text: str) -> Check:
-    """It holds."""
+    """A check that holds."""
     return Check(check=check, holds=True, text=text)
 
 
 def no(check: str, text: str, *, awaited: Sequence[AwaitedMember] = (), by_waiting: bool = True) -> Check:
-    """It does not hold."""
+    """A check that does not hold."""
     return Check(check=check, holds=False, text=text, awaited=tuple(awaited), by_waiting=by_waiting)
 
 
 def undecided(check: str, text: str, *, by_waiting: bool = True) -> Check:
-    """The answer is unknown."""
+    """A check with an unknown result."""
     return Check(check=check, holds=None, text=text, by_waiting=by_waiting)
 
 
@@ -55,14 +55,14 @@ class ObservedDeviation:
 
     message: str
     back_to: int
-    """The place of the step to go back to, from 0."""
+    """The index of the step to return to, from 0."""
     by_waiting: bool = False
-    """Whether it may pass by itself: an extra member may be one whose session has not expired."""
+    """Whether it may end by itself: an extra member may be a stopped one whose session has not expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanMismatch:
-    """Something in which the group is not that of the plan."""
+    """A difference between the group and the plan's group."""
 
     what: str
     plan: str
@@ -73,10 +73,10 @@ class PlanMismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """The result of a gate: the first of these that is not empty."""
+    """The result of a gate: the first of these fields that is not empty."""
 
     differences: tuple[PlanMismatch, ...] = ()
-    """Refused: the plan is not, or no more, that of the group."""
+    """The plan is refused: it is not for this group, or no longer."""
     strayed: ObservedDeviation | None = None
     checks: tuple[Check, ...] = ()
 
@@ -92,7 +92,7 @@ class GateResult:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is not open; nothing where it is."""
+        """Why the gate is not open; empty if it is."""
         if self.differences:
             return tuple(f"{each.what}: {each.plan} in the plan, {each.now} now" for each in self.differences)
         texts = [self.strayed.message] if self.strayed else []
@@ -111,7 +111,7 @@ class GateResult:
 
     @property
     def is_final(self) -> bool:
-        """Whether waiting changes nothing."""
+        """Whether waiting cannot change the result."""
         if self.open or self.differences:
             return True
         if self.strayed is not None:
@@ -120,7 +120,7 @@ class GateResult:
 
 
 def await_all(members: Sequence[PlannedMember], why: str) -> tuple[AwaitedMember, ...]:
-    """Each of them awaited for the same reason."""
+    """All members, awaited for the same reason."""
     return tuple(AwaitedMember(label=one.label, id=one.id, host=one.host, why=why) for one in members)
 
 

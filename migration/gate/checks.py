@@ -29,7 +29,7 @@ from migration.plan_file import condition_tag
 
 
 def check_condition(condition: Condition, observed: GateObservation) -> Check:
-    """The answer to a condition. Without a group there is no type and no member."""
+    """The check of a condition. Without a group there is no type and no member."""
     kind, tag = type(condition), condition_tag(condition)
     if kind not in _OF_GROUP:
         return _CHECKS[kind](condition, observed, tag)
@@ -166,10 +166,10 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
 
 
 def _speaking_members(observed: GateObservation) -> frozenset[str]:
-    """Members that speak the destination protocol of the step: they have its configuration, whenever they got it.
+    """Ids of members that speak the step's destination protocol: they have its configuration, whenever they got it.
 
-    In a group that the step made classic again, all of them. Never one that was there when the plan was made: no id
-    changes its protocol, and a snapshot may leave out what its members speak.
+    If the step made the group classic again, all new members. Never a member from when the plan was made: a member
+    keeps its protocol as long as its id, and a snapshot may leave out the protocols of its members.
     """
     baseline = observed.plan.baseline
     if baseline is None or observed.position <= 0:
@@ -187,7 +187,7 @@ def _speaking_members(observed: GateObservation) -> frozenset[str]:
 
 
 def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
-    """Whether the rounds name all members of the plan: then every member changes, also those that joined since."""
+    """Whether the rounds name all members of the plan: then every member changes, including later ones."""
     baseline = observed.plan.baseline
     return baseline is not None and sum(map(len, rounds)) >= len(baseline.members)
 
@@ -197,8 +197,8 @@ def _of_rounds(
 ) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
     """The members that the rounds name: those that stayed, and those that left.
 
-    All members where the rounds name every member, and where the names match no member any more: a member without a
-    unique name is named by the id that it had when the plan was made.
+    If the rounds name every member of the plan, or some names match no member any more, all members: a member without
+    a unique name is named by the id that it had when the plan was made.
     """
     names = {name for one in rounds for name in one}
     stayed = [one for one in since.stayed if is_named(one, names)]
@@ -246,17 +246,17 @@ def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
     return no(
         tag,
         f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted, front)}",
-        # The order changes with the members only: `kohort bridge` rejoins where an id may come first.
+        # The order changes only with the members; `kohort bridge` rejoins if a new id may come first.
         by_waiting=group.state is not GroupState.STABLE or (front is not None and front.places > 0),
     )
 
 
 FEW_PLACES = 2
-"""With fewer bins than these in front, trying again is not worth while."""
+"""With fewer bins in front, another attempt is not worthwhile."""
 
 
 def _how_to_come_first(group: Group, wanted: str, front: FirstFollower | None) -> str:
-    """A new id falls into a random bin; a follower in one of the first bins leaves it almost no chance."""
+    """A new id falls into a random bin, so it seldom precedes a follower in one of the first bins."""
     if front is None:
         return f": restart {wanted} to get a new member id, then run the check again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)

@@ -19,9 +19,9 @@ from migration.model import Condition, Leads, MemberCount, PlannedMember, Preced
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
-    """Evaluate a step's gate, that of a round, or (at position -1) whether the first step can start.
+    """Evaluate the gate of a step or of a round, or (at position -1) whether the first step can start.
 
-    With `accept_drift` a group that reads other topics than it did, or has other members, is judged all the same.
+    With `accept_drift`, a group whose topics or members have changed is judged all the same.
     """
     found = tuple(each for each in differences(observed) if not (each.drift and accept_drift))
     if found:
@@ -32,7 +32,7 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
 
 
 def needs_leader(step: Step | None) -> bool:
-    """Whether a step's gate needs the leader, which costs a live source more."""
+    """Whether a step's gate needs the leader, which a live source reads at additional cost."""
     if step is None:
         return False
     asked = (*step.gate, *step.between, *(one for stray in step.strays for one in stray.conditions))
@@ -59,7 +59,7 @@ def _group_exists(observed: GateObservation) -> Check:
 
 
 def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Conditions of a round: in a step that replaces members, those of the rounds so far must be replaced."""
+    """Conditions of a round: in a step that replaces members, the members of the rounds so far must be replaced."""
     of_step = any(isinstance(one, Replaced) for one in step.gate)
     return (Replaced(),) if of_step and not any(isinstance(one, Replaced) for one in conditions) else ()
 
@@ -67,13 +67,13 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
 def implied_checks(
     observed: GateObservation, step: Step, conditions: Sequence[Condition]
 ) -> tuple[Check, ...]:
-    """Restarted members have rejoined as planned."""
+    """Checks that restarted members have rejoined as planned."""
     found = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
     return tuple(check for check in found if check is not None)
 
 
 def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
-    """None where the plan counts the members itself, or does not restart them."""
+    """None if the plan counts the members itself, or does not restart them."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
     since = observed.membership_diff
@@ -89,9 +89,9 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
 
 
 def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
-    """None where the step does not end in a protocol, or the earlier members were not recorded.
+    """None if the step does not end in a protocol, or the earlier members were not recorded.
 
-    Where only some must speak it, those that the rounds so far name; others may rejoin unchanged.
+    If only some members must speak it, the members of the rounds so far; others may rejoin unchanged.
     """
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = observed.membership_diff
@@ -118,7 +118,7 @@ SHOWN = 5
 
 
 def check_settled(observed: GateObservation) -> Check:
-    """Whether no rebalance is under way, no member is on its way, and every partition has an owner."""
+    """Check that no rebalance is in progress, no member is reconciling, and every partition has an owner."""
     group = observed.group
     if group is None:
         return yes(NAME, "there is no group to rebalance")
@@ -142,7 +142,7 @@ def check_settled(observed: GateObservation) -> Check:
 
 
 def check_steady(before: Group | None, after: Group | None) -> Check:
-    """Whether two observations, a moment apart, are equal."""
+    """Check that two observations, a moment apart, are equal."""
     if before == after:
         return yes("steady", "two observations are equal")
     return no("steady", "the group changed between two observations: it has not settled")
@@ -165,7 +165,7 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
 def _unowned(observed: GateObservation) -> Iterator[str]:
     """Partitions that had an owner when the plan was made, and have none.
 
-    Nothing where it had holes then already: a custom assignor, or a topic that the leader may not see.
+    None if some partitions had no owner even then: a custom assignor, or a topic that the leader may not see.
     """
     baseline = observed.plan.baseline
     if baseline is None or not observed.members or any(member.owned is None for member in observed.members):

@@ -16,11 +16,11 @@ from migration.plan_file import plan_to_data
 
 FORMAT_VERSION = 1
 MAX_VALUES = 1_000_000
-"""Those of a hundred gates of a group of 2,000 members."""
+"""Enough for a hundred gates of a group of 2,000 members."""
 
 
 class NotesError(MigrationError):
-    """A file that is not a file of notes, or the notes of another plan."""
+    """The file is not a file of notes, or has the notes of another plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class OpenedGate:
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     next_started: bool = field(default=False, metadata=named("went_on"))
-    """Whether a gate of the next step has been checked since: then this must not be recorded again."""
+    """Whether a gate of the next step has been checked since: then this gate is not recorded again."""
     epoch: int | None = None
     """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
@@ -41,21 +41,21 @@ class MeasuredStep:
     """The measured figures of a step, as far as gates know them."""
 
     rebalances: int | None
-    """Generations or group epochs; None where an epoch is not known, or was reset."""
+    """Generations or group epochs; None if an epoch is unknown, or was reset."""
     lasted_s: int
-    """From the gate before it on."""
+    """From the opening of the previous gate to the opening of the step's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notes:
-    """By the number of the step, from 1; 0 is the gate before the first one."""
+    """Opened gates by the number of the step, from 1; 0 is the gate before the first step."""
 
     plan: str
     """The plan's fingerprint."""
     opened: Mapping[int, OpenedGate] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:
-        """The members when the step at this place (from 0) started; None where they were not recorded."""
+        """The members when the step at this index (from 0) started; None if they were not recorded."""
         if position in self.opened:
             return self.opened[position].members
         if position <= 0 and plan.baseline is not None:
@@ -65,9 +65,9 @@ class Notes:
     def with_opened(
         self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
     ) -> Notes:
-        """With a gate that opened now. Once the next step has started, the earlier note is kept.
+        """The notes with a gate that opened now. Once the next step has started, the earlier note is kept.
 
-        Until then the newest counts: a member that was restarted in between for another reason is not the step's doing.
+        Until then the newest counts: a member may restart in between for a reason other than the step.
         """
         before = self.opened.get(number)
         if before is not None and before.next_started:
@@ -75,14 +75,14 @@ class Notes:
         return replace(self, opened={**self.opened, number: OpenedGate(at=at, members=members, epoch=epoch)})
 
     def measured(self, number: int) -> MeasuredStep | None:
-        """What the gates of a step, and of the one before, have seen of it; None where they were not both open."""
+        """The figures of a step, from its gate and the gate before; None if either has not opened."""
         before, after = self.opened.get(number - 1), self.opened.get(number)
         if before is None or after is None:
             return None
         known = before.epoch is not None and after.epoch is not None and after.epoch >= before.epoch
         try:
             lasted = datetime.fromisoformat(after.at) - datetime.fromisoformat(before.at)
-        except (ValueError, TypeError):  # notes are a file, in which anybody may write
+        except (ValueError, TypeError):  # anyone can edit the file
             return None
         return MeasuredStep(
             rebalances=(after.epoch or 0) - (before.epoch or 0) if known else None,
@@ -90,14 +90,14 @@ class Notes:
         )
 
     def without_from(self, number: int) -> Notes:
-        """Of a group that strayed: what was noted when this gate and later ones opened is true no more.
+        """The notes of a group that strayed: without this gate and later ones, whose notes are outdated.
 
         Otherwise the members that are restarted in the rollback would count as restarted for the steps after it.
         """
         return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
 
     def with_step_started(self, number: int) -> Notes:
-        """With a step that has started, as its gate is checked."""
+        """The notes with a step that has started: its gate has been checked."""
         before = self.opened.get(number - 1)
         if before is None or before.next_started:
             return self
@@ -105,14 +105,14 @@ class Notes:
 
 
 def fingerprint(plan: Plan) -> str:
-    """Tells plans apart: by the group, its baseline and the steps, not by what a hand may polish in their texts."""
+    """Identifies a plan by its group, its baseline and its steps; editing the texts of steps does not change it."""
     data = plan_to_data(plan)
     essence = [data["group"], data["baseline"], [step["id"] or step["title"] for step in data["steps"]]]
     return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def notes_to_data(notes: Notes) -> dict[str, Any]:
-    """As plain values: of a member what it may be called."""
+    """The notes as plain values; of a member only its id, instance id, client id and host."""
     data: dict[str, Any] = _TREES.write(Notes, notes)
     opened = data.pop("opened", {})
     for one in opened.values():
@@ -121,7 +121,7 @@ def notes_to_data(notes: Notes) -> dict[str, Any]:
 
 
 def notes_from_data(data: object, plan: Plan) -> Notes:
-    """What `notes_to_data` wrote for this plan; NotesError for anything else."""
+    """The notes that `notes_to_data` wrote for this plan; NotesError for anything else."""
     if not isinstance(data, dict):
         raise NotesError("this is not a file of gate notes")
     if str(data.get("kohort", FORMAT_VERSION)) != str(FORMAT_VERSION):

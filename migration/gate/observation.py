@@ -1,7 +1,7 @@
 """A gate's observation: the group now, the group before, and the members replaced since a step started.
 
-A restarted member rejoins under a new id. Its instance id stays, its client id mostly (a pod's may change), its host
-often: new members are matched with those that have left by as many of these as agree, and finally by their number.
+A restarted member rejoins under a new id. It keeps its instance id, mostly its client id (a pod's may change), and
+often its host. New members are matched with members that have left by what they share, and the rest by number.
 """
 
 from __future__ import annotations
@@ -19,22 +19,19 @@ SETTLED_STATES = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD
 
 @dataclass(frozen=True, kw_only=True)
 class GateObservation:
-    """The group at a moment, with a step of a plan.
-
-    Without a group: no group has that id.
-    """
+    """The group at a moment, with a step of a plan. Without a group: no group has that id."""
 
     plan: Plan
     position: int
-    """The step's place, from 0; -1 before the first one."""
+    """The step's index, from 0; -1 before the first one."""
     group: Group | None
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """Partition counts of topics, 0 for a deleted one; unknown ones are left out."""
+    """Partition counts of topics, 0 for a deleted topic; unknown counts are left out."""
     is_whole: bool = True
-    """Whether a group that is not shown does not exist; a snapshot may contain only some of a cluster's groups."""
+    """Whether the source shows all groups; a snapshot may contain only some of a cluster's groups."""
     began_with: tuple[PlannedMember, ...] | None = None
-    """The members when the step started; None where they were not recorded."""
+    """The members when the step started; None if they were not recorded."""
     was_open: bool = False
     """Whether this gate has been open before."""
     round: int | None = None
@@ -51,7 +48,7 @@ class GateObservation:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the group is in no rebalance, according to its state."""
+        """Whether the group is not rebalancing, according to its state."""
         return self.group is None or self.group.state in SETTLED_STATES
 
     @cached_property
@@ -63,17 +60,17 @@ class GateObservation:
 
     @cached_property
     def membership_diff(self) -> MembershipDiff | None:
-        """Since the step started; None where the members of that moment are not known."""
+        """The changes since the step started; None if the members of that moment are unknown."""
         return None if self.began_with is None else self._since(self.began_with)
 
     @cached_property
     def since_plan(self) -> MembershipDiff | None:
-        """Since the plan was made; None for a plan without a baseline."""
+        """The changes since the plan was made; None for a plan without a baseline."""
         return None if self.plan.baseline is None else self._since(self.plan.baseline.members)
 
     @property
     def roster(self) -> MembershipDiff | None:
-        """Since the step started, or if the group had no members then, since the plan was made; None if unknown."""
+        """The changes since the step started, or if it had no members, since the plan was made; None if unknown."""
         for since in (self.membership_diff, self.since_plan):
             if since is not None and (since.stayed or since.gone):
                 return since
@@ -94,24 +91,24 @@ def _temporary_ids(steps: Sequence[Step]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipDiff:
-    """The members of then and of now; temporary members, which a plan starts and stops, are left out."""
+    """The members then and now, without the temporary members that a plan starts and stops."""
 
     stayed: tuple[PlannedMember, ...]
-    """Still there under the same id."""
+    """Members then that are still in the group under the same id."""
     gone: tuple[PlannedMember, ...]
-    """There no more under that id: stopped, or restarted."""
+    """Members then whose id is no longer in the group: stopped, or restarted."""
     new: tuple[PlannedMember, ...]
-    """Now there under an id that was not there then."""
+    """Members now whose id was not in the group then."""
     missing: tuple[PlannedMember, ...]
-    """Of those that have left, those that no member replaced."""
+    """Gone members that no member replaced."""
     surplus: tuple[PlannedMember, ...]
-    """Of the new ones, those that replace no member."""
+    """New members that replace no member."""
 
 
 def membership_diff(
     then: Sequence[PlannedMember], now: Sequence[PlannedMember], temporary_ids: Collection[str]
 ) -> MembershipDiff:
-    """Compare; `temporary_ids` are client ids."""
+    """Compare the members then and now; `temporary_ids` are client ids."""
     then = [one for one in then if one.client_id not in temporary_ids]
     now = [one for one in now if one.client_id not in temporary_ids]
     ids_then, ids_now = {one.id for one in then}, {one.id for one in now}
@@ -130,7 +127,7 @@ def membership_diff(
 
 
 def is_named(member: PlannedMember, names: Collection[str]) -> bool:
-    """Whether rounds that use these names mean the member."""
+    """Whether one of these names, as rounds use them, is a name of the member."""
     return any(name in names for name in member.called)
 
 
@@ -142,13 +139,13 @@ _LIKENESS: tuple[_Key, ...] = (
     lambda one: one.host,
     lambda _: True,
 )
-"""What two members may have in common, the strongest first; None is nothing."""
+"""Keys by which a new member is matched with a gone one, the strongest first; a key of None matches nothing."""
 
 
 def _unmatched(
     gone: Sequence[PlannedMember], new: Sequence[PlannedMember], key: _Key
 ) -> tuple[list[PlannedMember], list[PlannedMember]]:
-    """Those of both that are left when members with the same key are paired."""
+    """The gone and the new members that remain after members with the same key are paired."""
     waiting: dict[object, list[PlannedMember]] = defaultdict(list)
     for one in reversed(gone):
         if key(one) is not None:
@@ -165,7 +162,7 @@ def _unmatched(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutcome:
-    """None is anything."""
+    """A group's type and assignor after a step; None: any."""
 
     type: GroupType | None
     protocol: str | None
@@ -176,7 +173,7 @@ class StepOutcome:
 
 
 def outcomes(plan: Plan) -> tuple[StepOutcome, ...]:
-    """Before the first step, and after each."""
+    """The outcomes before the first step, and after each step."""
     baseline = plan.baseline
     found = [
         StepOutcome(type=baseline.type, protocol=baseline.protocol or None)

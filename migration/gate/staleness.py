@@ -1,9 +1,9 @@
-"""Whether a plan is that of the group: another cluster's, another group's or an old one must not be followed.
+"""Whether a plan is for this group: a plan for another cluster or group, or an outdated plan, is refused.
 
-What a step of the plan changes is no difference: the group may stand anywhere on its way. But it may have left the
-plan (`find_deviation`), and then there is a step to go back to. A plan lists its own deviations. Others need no data: a
-completed step was undone (the group's type or assignor reverted, an old member rejoined), or the group has members that
-are not in the plan.
+Changes that a step of the plan makes are not differences: the plan may have been carried out up to any step. But the
+group may have left the plan (`find_deviation`), and then there is a step to return to. A plan lists its own
+deviations. Others apply to every plan: a completed step was undone (the group's type or assignor reverted, an old
+member rejoined), or the group has members that are not in the plan.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GONE = "gone"
 
 
 def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
-    """Between the group that the plan was made for and the present one; empty for a plan without baseline."""
+    """Differences between the group that the plan was made for and the present one; empty without a baseline."""
     baseline = observed.plan.baseline
     if baseline is None:
         return ()
@@ -54,7 +54,7 @@ def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
         return
     kinds = {way.type for way in ways}
     if None not in kinds and group.type not in kinds:
-        # One stranger of the other protocol makes a mixed group: it can be sent away.
+        # One unplanned member of the other protocol is enough for a mixed group; the operator can stop it.
         if not (is_mixed(observed) and observed.position >= 0):
             yield PlanMismatch(
                 what="group type",
@@ -77,7 +77,7 @@ def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanM
 
 
 def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
-    """Topics that the members want; only where all of them tell, and none by a regex that the broker matches."""
+    """Changed subscriptions; only if all members show theirs, and none has a regex that the broker matches."""
     members = [member for member in observed.members if member.client.id not in observed.temporary_ids]
     if not members or not observed.is_settled or not baseline.topics or not all(map(_shows_topics, members)):
         return
@@ -99,7 +99,7 @@ def _topics_of(member: Member) -> set[str]:
 
 
 def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
-    """Before the first step, members that joined or left; restarted ones count as the same."""
+    """Members that joined or left before the first step; a restarted member counts as the same."""
     since = observed.since_plan
     if since is None:
         return
@@ -118,7 +118,7 @@ def _either(names: Iterator[str]) -> str:
 
 
 def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
-    """The first way in which the group has strayed: those of the plan, then those of every plan."""
+    """The first deviation found: first those that the plan lists, then those of every plan."""
     if observed.group is None or observed.position < 0:
         return None
     found = (
@@ -139,9 +139,9 @@ def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
 
 
 def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """The type or the assignor is that of an earlier step, not that of the start or end of this step.
+    """The group has the type or assignor of an earlier step, not those before or after this step.
 
-    Where the gate has been open, later steps may have begun.
+    If the gate has been open, later steps may have started.
     """
     ways, group, position = outcomes(observed.plan), observed.group, observed.position
     if group is None or group.state is not GroupState.STABLE:
@@ -167,7 +167,7 @@ def _agree(now: StepOutcome, way: StepOutcome) -> bool:
 
 
 def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """A step that was complete had all members speak one protocol, and one speaks another now."""
+    """After a completed step all members spoke one protocol, and now some member speaks another."""
     last = observed.position + 1 if observed.was_open else observed.position
     for place in range(last - 1, -1, -1):
         wanted = [
@@ -192,7 +192,7 @@ def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviatio
 
 
 def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
-    """Members of a protocol, or in a number, that the plan does not know."""
+    """Members of a protocol that the plan does not use, or more members than it has."""
     kinds = {way.type for way in outcomes(observed.plan)}
     if (
         observed.group
