@@ -114,7 +114,7 @@ def _output_error(error: Exception) -> CommandError | None:
 def _exit(end: SystemExit) -> None:
     """Exit at once, without freeing a hundred thousand objects one by one first.
 
-    Where a stream cannot be flushed, the interpreter exits and reports it.
+    If a stream cannot be flushed, the interpreter exits and reports it.
     """
     try:
         for stream in (sys.stdout, sys.stderr):

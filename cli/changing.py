@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Part: TypeAlias = Place | str | None
 """A part of a group's change: a partition's offset, a topic deleted with the group, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
-"""The outcome of a change, by group and part. None: done."""
+"""The outcome of a change, by group and part; None means done."""
 PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
 NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
-"""Messages list at most this many groups, otherwise sums; the document contains all."""
+"""Messages about more groups than this contain only sums; the document contains all groups."""
 
 
 class Change(Protocol):
@@ -49,20 +49,20 @@ class Change(Protocol):
 
     @property
     def refused(self) -> bool:
-        """Whether the cluster would refuse a part of it, or did."""
+        """Whether the cluster would refuse or has refused part of it."""
         ...
 
     @property
     def done(self) -> str | None:
-        """A message on what was done; None when nothing was."""
+        """A message about what was done; None if nothing was done."""
         ...
 
     def document(self) -> Document:
-        """The document to print: before `apply` the change, after it the change and its outcome."""
+        """The document to print: the change and, after `apply`, its outcome."""
         ...
 
     def apply(self) -> None:
-        """Send it."""
+        """Send the change."""
         ...
 
 
@@ -79,7 +79,7 @@ class Planned(Protocol):
 
     @property
     def refusals(self) -> tuple[Problem, ...]:
-        """Why the cluster would refuse it."""
+        """Why the cluster would refuse the change."""
         ...
 
 
@@ -88,16 +88,16 @@ P = TypeVar("P", bound=Planned)
 
 @dataclass(slots=True, kw_only=True)
 class ClusterChange(ABC, Generic[P]):
-    """A `Change` of groups, of which some plans may be refused."""
+    """A `Change` of groups; the plans of some groups may be refused."""
 
     did: ClassVar[str]
-    """What was done: `deleted`."""
+    """The verb for the change, in the past tense: `deleted`."""
     what: ClassVar[str]
-    """One of what it was done to: `offset`."""
+    """The noun for one changed thing: `offset`."""
 
     plans: Sequence[P]
     problems: Sequence[Problem] = ()
-    """Problems of no plan: groups that could not be read."""
+    """Problems that belong to no plan: groups that could not be read."""
     outcome: Outcome | None = None
     held: Collection[str] = ()
     """Groups that stay unchanged, whatever their plans."""
@@ -149,7 +149,7 @@ class ClusterChange(ABC, Generic[P]):
         return f"{done}; deleted {counted(topics, 'internal topic')}" if topics else done
 
     def applied(self, group: str, part: Part = None) -> bool | None:
-        """Whether a part of the change was made; None where it was not sent, or no answer came."""
+        """Whether a part of the change was made; None if it was not sent or no answer came."""
         if self.outcome is None or (group, part) not in self.outcome:
             return None
         failed = self.outcome[group, part]
@@ -162,7 +162,7 @@ class ClusterChange(ABC, Generic[P]):
 
     @abstractmethod
     def send(self) -> Outcome:
-        """Have the cluster do it."""
+        """Send the change to the cluster."""
 
     @property
     @abstractmethod
@@ -177,7 +177,7 @@ class WrittenChange(ClusterChange[P]):
     """A `ClusterChange` that a `ClusterWriter` makes."""
 
     writer: ClusterWriter | None
-    """None where the change is only shown."""
+    """None if the change is only shown."""
 
     def send(self) -> Outcome:
         if self.writer is None:
@@ -189,7 +189,7 @@ class WrittenChange(ClusterChange[P]):
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Show a change and, with consent, make it. Leaves with the exit status."""
+    """Show a change and, with consent, make it. Exits with the status."""
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:
@@ -244,7 +244,7 @@ def group_fields(group: Group, **more: Any) -> dict[str, Any]:
 
 
 def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:
-    """`set 2 offsets of payments; 3 offsets of orders`, of many groups only sums; None if nothing was done."""
+    """`set 2 offsets of payments; 3 offsets of orders`, or only sums for many groups; None if nothing was done."""
     counts = {group: count for group, count in done.items() if count}
     if not counts:
         return None

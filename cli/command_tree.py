@@ -1,6 +1,6 @@
-"""Typer's commands out of the table of commands; each is imported and built when it is looked up.
+"""Typer's commands, from the table of commands; each is imported and built when it is looked up.
 
-A process runs one command, and should pay for one.
+A process runs one command, and should not spend time on the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
 from wire.suggestion import closest
 
 Build = Callable[[bool], Any]
-"""Makes a command; True requests one that has its summary alone, for a list of commands."""
+"""Builds a command; True requests one with only its summary, for a list of commands."""
 
 _LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
 
@@ -36,7 +36,7 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, self.fill(args) if self.fill else args)
         except typer.TyperException as error:
-            # An option without its value does not know its command.
+            # The error for an option without its value has no context, and so no command.
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]
             raise
@@ -75,7 +75,7 @@ class LazyCommands(Mapping[str, Any]):
         return self._built[name]
 
     def outline(self, name: str) -> Any:
-        """The command if it has been built, or one that has its summary and nothing else."""
+        """The command if it has been built, or one with only its summary."""
         return self._built[name] if name in self._built else self._builds[name](True)
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class LazyCommands(Mapping[str, Any]):
 def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None = None) -> type[TyperGroup]:
     """A class for `typer.Typer(cls=…)`: a group of these commands, listed under these headings.
 
-    Without arguments it prints `overview`, or without one its help.
+    Without arguments the group prints `overview`, or its help if there is no overview.
     """
 
     class Lazy(TyperGroup):
@@ -143,7 +143,7 @@ def summary(command: Any) -> str:
 
 
 def _second_words() -> dict[str, str]:
-    """Commands of two words by the second word."""
+    """Commands of two words, by their second word."""
     return {
         second: f"{first} {second}"
         for commands in SECTIONS.values()
@@ -154,7 +154,7 @@ def _second_words() -> dict[str, str]:
 
 
 def root_group(overview: str) -> type[TyperGroup]:
-    """The class of `kohort` itself, which prints `overview` where it has no arguments."""
+    """The class of `kohort` itself, which prints `overview` if it has no arguments."""
     builds = {
         heading: {
             name: _family(name, each) if isinstance(each, Family) else _verb(name, each)

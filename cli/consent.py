@@ -33,9 +33,9 @@ class ConsentOptions:
         ),
     ] = None
     place: SourceOrigin | None = None
-    """No option: what is changed, if the command line itself does not name it."""
+    """Not an option: the source to change, if the command line itself does not name it."""
     wait_empty: str | None = None
-    """No option, but of changes that only groups without members take."""
+    """An option only of changes that require groups without members."""
 
     @property
     def is_given(self) -> bool:

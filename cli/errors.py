@@ -13,9 +13,9 @@ class ExitStatus(IntEnum):
     """The exit status of a command."""
 
     DONE = 0
-    """Done, and true."""
+    """The command succeeded, and a check passed."""
     FALSE = 1
-    """Done, and false: a regex is invalid, a gate is closed, a plan is blocked."""
+    """The command succeeded, and a check failed: a regex is invalid, a gate is closed, a plan is blocked."""
     USAGE = 2
     UNREADABLE = 3
     """The cluster or a file could not be read, whole or in part."""
@@ -67,7 +67,7 @@ def fault(error: BaseException, debug: str) -> str:
 
 
 def exit_status(error: BaseException) -> ExitStatus:
-    """REFUSED where the cluster refused; UNREADABLE for every error that defines no status."""
+    """The status of a CommandError; for others REFUSED if the cluster refused, else UNREADABLE."""
     if isinstance(error, CommandError):
         return error.status
     refused = is_expected(error) and getattr(error, "is_refusal", False)

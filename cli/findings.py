@@ -15,7 +15,7 @@ _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
 
 
 def finding_item(found: Finding, *details: str) -> Item:
-    """`WARNING rule: message`, and below it further lines, the remedy last."""
+    """`WARNING rule: message`, followed by the details and the remedy."""
     return Item(
         lead=found.level.value.upper(),
         text=f"{found.rule}: {found.message}",
@@ -30,7 +30,7 @@ def first_sentence(text: str) -> str:
 
 
 def hidden_notes(count: int) -> Iterator[Item]:
-    """How many notes are not shown, where there are any."""
+    """A line with the number of notes that are not shown, if there are any."""
     if count:
         shows = "it" if count == 1 else "them"
         yield Item(lead=f"{counted(count, 'note')}, --verbose shows {shows}.", role=Role.FAINT)

@@ -49,14 +49,14 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
 
 
 _CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-"""Where Typer keeps which options were typed."""
+"""Typer's context, which records the options that were typed."""
 _COLOR = inspect.Parameter(
     "color",
     inspect.Parameter.KEYWORD_ONLY,
     default=None,
     annotation=Annotated[Color | None, color_option(hidden=True)],
 )
-"""The global option, after the command."""
+"""The global option `--color`, which may also follow the command."""
 
 
 def _typed(invocation: typer.Context) -> Callable[[str], bool]:
@@ -70,14 +70,14 @@ def _typed(invocation: typer.Context) -> Callable[[str], bool]:
 
 
 def _refuse_bytes(value: Any) -> None:
-    """Bytes that are not UTF-8 may name a file, but no group, topic or regex: those are texts."""
+    """Bytes that are not UTF-8 may name a file, but no group, topic or regex, which are texts."""
     for text in value if isinstance(value, list | tuple) else [value]:
         if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
             raise UsageError(f"{text!a} is not text in UTF-8")
 
 
 def _fields_of(bundle: Any) -> list[inspect.Parameter]:
-    """The options of a bundle; a field without an option is for those who work with it."""
+    """The options of a bundle; a field without an option is not read from the command line."""
     hints = get_type_hints(bundle, include_extras=True)
     return [
         inspect.Parameter(

@@ -105,9 +105,9 @@ class SourceOptions(NamedSource):
         _source("--timeout", "Maximum time to wait for the live cluster, in milliseconds.", "MS", min=1),
     ] = 30_000
     place: SourceOrigin | None = None
-    """No option: the origin of a source that the command line itself does not name."""
+    """Not an option: the origin of a source that the command line itself does not name."""
     timeout_is_chosen: bool = False
-    """No option: whether the timeout was set, on the command line, in the environment or in a context."""
+    """Not an option: whether the timeout was set, on the command line, in the environment or in a context."""
 
 
 _target = partial(option, rich_help_panel="Another cluster")
@@ -149,7 +149,7 @@ class TargetClusterOptions:
         bool, _target("--unproved", "Also set offsets that the target's records do not prove.")
     ] = False
     source: SourceOptions | None = None
-    """No option: the same as a source, None if no other cluster is named."""
+    """Not an option: the cluster as a source; None if no other cluster is named."""
 
     @property
     def is_given(self) -> bool:
@@ -223,9 +223,9 @@ OnlyTopics = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """The selected groups: those that are named, that match, or all; of them those that pass every filter.
+    """The selected groups: those that are named, those that match, or all, reduced to those that pass every filter.
 
-    Any value of a filter is enough. Filters alone choose among all groups.
+    A group passes a filter if it matches any of its values. Filters alone choose among all groups.
     """
 
     groups: Annotated[list[str] | None, typer.Argument(metavar="GROUP…", help="Group ids.")] = None
@@ -259,11 +259,11 @@ class SelectionOptions:
     ] = None
 
     unused_for: str | None = None
-    """No option, but where groups are listed and deleted."""
+    """An option only of the commands that list and delete groups."""
 
     @property
     def filters(self) -> dict[str, list[str]]:
-        """The values of those that are given, by option."""
+        """The values of the filters that are given, by option."""
         given = {
             "--type": self.types,
             "--state": self.states,
@@ -298,21 +298,21 @@ class DeleteSelection(SelectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSelection(SelectionOptions):
-    """Which groups are listed: all, of them those that match and pass every filter."""
+    """Which groups are listed: all that match and pass every filter."""
 
     unused_for: UnusedFor = None
 
     groups: list[str] | None = None
-    """No option, as the next one."""
+    """Not an option, like the next field."""
     all_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsSelection(SelectionOptions):
-    """The selected groups, where `--topic` narrows their offsets instead."""
+    """The selected groups; `--topic` selects among their offsets, not among the groups."""
 
     topics: list[str] | None = None
-    """No option."""
+    """Not an option."""
 
 
 _INTERNAL_TOPICS = "Internal topics of streams groups"
@@ -320,7 +320,7 @@ _INTERNAL_TOPICS = "Internal topics of streams groups"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalTopicOptions:
-    """Which internal topics of streams groups are deleted with a change."""
+    """The internal topics of streams groups that are deleted with a change."""
 
     delete_all_internal_topics: Annotated[
         bool,

@@ -23,7 +23,7 @@ from groups.listing import Cause, Problem
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
     """Print data to stdout and errors to stderr, and exit with the status.
 
-    Any error makes it UNREADABLE, unless it is REFUSED, as it is if the cluster refused to show anything.
+    Errors make the status UNREADABLE, or REFUSED if the cluster refused to show anything; REFUSED stays.
     """
     for remark in document.remarks:
         notice(remark)
@@ -60,12 +60,12 @@ def notice(message: str) -> None:
     """Print a line for the user on stderr; control characters are escaped."""
     text = "\n".join(map(safe_text, message.split("\n")))
     if sys.stderr is not None:  # else print would use stdout
-        with cleared(), suppress(BrokenPipeError):  # no one reads it any more
+        with cleared(), suppress(BrokenPipeError):  # the reader has closed the pipe
             print(f"kohort: {text}", file=sys.stderr)
 
 
 def write_line(text: str) -> None:
-    """A line on stdout, at once."""
+    """Print a line to stdout and flush it."""
     write_out(lambda stream: stream.write(text + "\n"))
 
 
@@ -92,7 +92,7 @@ def write_out(write: Callable[[TextIO], object]) -> None:
             write(sys.stdout)
             sys.stdout.flush()
     except OSError as error:
-        # The buffered output must not fail again when Python exits.
+        # Otherwise, the buffered output would fail again when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(int(ExitStatus.DONE)) from None

@@ -1,7 +1,7 @@
 """Progress of work that takes over a second, on a terminal only, and never mixed with data.
 
-One line on stderr at a time: that of the innermost `Spinner` or `Progress`. Whatever else is printed removes it first,
-inside `cleared()`.
+Only one line is on stderr at a time: the line of the innermost `Spinner` or `Progress`. Other output removes it first
+with `cleared()`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Self, TypeVar
 
 T = TypeVar("T")
 PERIOD_S = 0.5
-"""Between two drawings of a percentage."""
+"""The interval between two updates of a percentage."""
 AFTER_S = 1.0
 """Shorter work has no spinner."""
 TURN_S = 0.1
 TAIL = 24
-"""Columns at the end of a line that is too long: the times."""
+"""Columns kept at the end of a line that is too long: they contain the times."""
 _TURNS = "|/-\\"
 _CLEAR = "\r\x1b[K"
 _lock = threading.RLock()
 _lines: list[_Line] = []
-"""Those in use, the innermost last: only it is drawn."""
+"""The lines in use, the innermost last; only the innermost is drawn."""
 
 
 class _Line:
@@ -39,7 +39,7 @@ class _Line:
         self._is_drawn = False
 
     def clear(self) -> None:
-        """Remove the line, for another one."""
+        """Remove the line, so that another can be printed."""
         with _lock:
             if self._is_drawn:
                 self._is_drawn = False
@@ -60,7 +60,7 @@ class _Line:
             _lines.remove(self)
 
     def _draw(self, text: str) -> None:
-        """Show this; a text that is wider than the terminal loses its middle, because only one line can be removed."""
+        """Show a text, without its middle if it is wider than the terminal, because only one line can be removed."""
         from cli.render.cells import safe_text
         from cli.render.fit import without_middle
         from cli.render.table import terminal_width
@@ -74,9 +74,9 @@ class _Line:
 
 
 class Progress(_Line):
-    """The part that is done; nothing if stdout is a terminal too, where data would mix with it.
+    """Shows how much is done; shows nothing if stdout is a terminal too, where it would mix with data.
 
-    With `before_data`, where nothing is printed until it is done, stdout may be a terminal.
+    With `before_data`, nothing else is printed until the work is done, and stdout may be a terminal.
 
     with Progress("reading", total=size) as progress: progress.at(position)
     """
@@ -100,7 +100,7 @@ class Progress(_Line):
 
 
 class Spinner(_Line):
-    """A sign that turns, what is being done, and for how long; drawn by a thread, from the second second on.
+    """Shows what is being done and for how long, with a turning sign; a thread draws it once a second has passed.
 
     with Spinner("reading groups") as spinner: spinner.show("planning 12 groups")
     """
@@ -113,7 +113,7 @@ class Spinner(_Line):
         self._thread: threading.Thread | None = None
 
     def show(self, doing: str) -> None:
-        """Change what is being done; the time continues."""
+        """Change the text; the time continues."""
         self._doing = doing
 
     def __enter__(self) -> Self:
@@ -139,7 +139,7 @@ class Spinner(_Line):
 
 
 def show_step(doing: str) -> None:
-    """Change the text of the innermost spinner, where there is one."""
+    """Change the text of the innermost spinner, if there is one."""
     with _lock:
         if _lines and isinstance(_lines[-1], Spinner):
             _lines[-1].show(doing)
@@ -154,7 +154,7 @@ def each_shown(items: Sequence[T], doing: str) -> Iterator[T]:
 
 @contextmanager
 def cleared() -> Iterator[None]:
-    """Remove the line, and draw none inside: something else is printed, or typed."""
+    """Remove the line, and draw none within the context, where something else is printed or typed."""
     with _lock:
         if _lines:
             _lines[-1].clear()
@@ -162,5 +162,5 @@ def cleared() -> Iterator[None]:
 
 
 def _write(text: str) -> None:
-    with suppress(OSError):  # no one reads it any more
+    with suppress(OSError):  # the reader is gone
         print(text, end="", file=sys.stderr, flush=True)

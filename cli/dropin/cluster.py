@@ -27,11 +27,11 @@ Described: TypeAlias = tuple[GroupType, Any] | Failure
 """The type whose request describes a group, and the group."""
 
 CONSUMER_PROTOCOL_TYPES = ("", "consumer")
-"""Of groups that have only ever committed offsets, and of consumers."""
+"""The protocol types of groups that have only committed offsets, and of groups of consumers."""
 WRAPPED = "java.util.concurrent.ExecutionException: "
-"""Java's report of a failed future of the AdminClient."""
+"""The prefix of Java's report of a failed AdminClient future."""
 _JAVA = ("java.", "org.apache.kafka.")
-"""The package of Java's exceptions."""
+"""Prefixes of the class names of Java's and Kafka's exceptions."""
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
 
 
 def chosen_groups(options: Options, source: LiveSource) -> list[str]:
-    """The groups in the order of the command line, each once; all by name where none is named."""
+    """The groups in the order of the command line, each once; if it names none, all groups by name."""
     return list(dict.fromkeys(options.groups)) or [group.id for group in list_consumer_groups(source)]
 
 
@@ -195,13 +195,13 @@ def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Pla
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:
-    """ToolFailure with the first of them, if any. `prefix` is put before Java's words only."""
+    """Raise ToolFailure for the first failure, if any. `prefix` precedes only messages that name a Java class."""
     for failure in failures:
         message = exception_text(failure)
         raise ToolFailure(prefix + message if message.startswith(_JAVA) else message, status_of([failure]))
 
 
 def _raise_problem(problems: Sequence[Problem]) -> None:
-    """ToolFailure with the first of them, if only the AdminClient can be used."""
+    """Raise ToolFailure for the first problem, if any; only the AdminClient's answers have problems."""
     for problem in problems:
         raise ToolFailure(f"{problem.subject}: {problem.message}")

@@ -23,7 +23,7 @@ _OF_A_PARTITION = (3, 29, 86)
 """UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED, GROUP_SUBSCRIBED_TO_TOPIC."""
 _NO_PARTITION = -1
 _WIDTHS = (10, 15)
-"""Of PARTITION and STATUS."""
+"""The widths of PARTITION and STATUS."""
 
 
 def delete_groups(options: Options, source: LiveSource) -> int:
@@ -48,7 +48,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
-    """By group, None if it is deleted, or why it is not."""
+    """The outcome by group: None if it was deleted, else why not."""
     if source.client is not None:
         failed = source.client.delete_groups(names).failed
     else:

@@ -51,7 +51,7 @@ def run(options: Options, source: LiveSource) -> int:
 
 
 def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
-    """For a group without members, only the heading."""
+    """Print a table for each group: only the heading for a group without members."""
     status = ExitStatus.DONE
     for group in groups:
         if not _print_state_remark(group):
@@ -71,7 +71,7 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
 
 
 def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> int:
-    """Unknown log end offsets are `-`; the reason is printed once, after all tables."""
+    """Print the tables. Unknown log end offsets are `-`; the reason is printed once, after all tables."""
     committed = committed_offsets(source, [group.id for group in groups])
     rows = {
         group.id: partition_lags(replace(group, offsets=committed.get(group.id, {})), {}) for group in groups
@@ -113,7 +113,7 @@ def _print_table(lines: Iterable[str]) -> None:
 def _offset_table(
     group: str, rows: Sequence[PartitionLag], ends: Mapping[Place, int], *, verbose: bool
 ) -> list[str]:
-    """The heading and a line for each partition; without a member its three columns are `-`."""
+    """The heading and a line for each partition; the three columns of the member are `-` if there is none."""
     owners = {id(each.member): _owner(each.member) for each in rows}
     consumers, hosts, _ = zip(*owners.values(), strict=True)
     widths = [
@@ -138,7 +138,7 @@ def _offset_table(
 
 
 def _owner(member: Member | None) -> tuple[str, str, str]:
-    """Id, host and client id."""
+    """The member's id, host and client id."""
     if member is None:
         return MISSING, MISSING, MISSING
     return member.id, member.client.host or "", member.client.id or ""
@@ -147,7 +147,7 @@ def _owner(member: Member | None) -> tuple[str, str, str]:
 def _member_table(group: Group, *, verbose: bool) -> list[str]:
     """The heading and a line for each member.
 
-    Instances have a column where a member has one, UPGRADED where members of both protocols are there.
+    Instance ids have a column if a member has one, and UPGRADED is a column if there are members of both protocols.
     """
     members = group.members
     columns = [

@@ -1,7 +1,7 @@
 """The flags of the tool, and how its parser (joptsimple 5) reads them from arguments.
 
-`--flag value`, `--flag=value` and, as joptsimple has it, `-flag value`. A flag that wants a value takes the next
-argument whatever it looks like; one whose value is optional takes the next argument unless that begins with a
+The forms are `--flag value`, `--flag=value` and, as in joptsimple, `-flag value`. A flag that requires a value takes
+the next argument, whatever it is; a flag with an optional value takes the next argument unless that starts with a
 hyphen. Flags may be repeated, abbreviations are unknown, and arguments that belong to no flag are ignored without a
 message.
 """
@@ -37,7 +37,7 @@ FLAGS: Mapping[str, Value] = dict(
 
 @dataclass(frozen=True, slots=True)
 class ParsedFlags:
-    """The flags of one command line: by name, the values in the order given (none, if it came without)."""
+    """The flags of one command line: by name, the values in the order given (none if it has no value)."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ class ParsedFlags:
 
 
 def read_flags(arguments: Sequence[str]) -> ParsedFlags:
-    """Read arguments; ToolUsageError for an unknown flag and for one that lacks its value."""
+    """Read arguments; ToolUsageError for an unknown flag and for a missing value."""
     given = ParsedFlags()
     rest = list(reversed(arguments))
     while rest:
@@ -62,7 +62,7 @@ def read_flags(arguments: Sequence[str]) -> ParsedFlags:
             continue
         name, equals, value = argument.removeprefix("-").removeprefix("-").partition("=")
         if name not in FLAGS:
-            # After one hyphen joptsimple looks for flags of one letter, and finds no such flag.
+            # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
             unknown = name if argument.startswith("--") else argument[1]
             raise ToolUsageError(f"{unknown} is not a recognized option")
         values = given.values.setdefault(name, [])

@@ -72,7 +72,7 @@ def error_message(failure: Failure) -> str:
 
 
 _ABSENT = (3, 17, 24, 69)
-"""UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: it does not exist."""
+"""UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: something is missing."""
 
 
 def status_of(failures: Iterable[Failure]) -> ExitStatus:

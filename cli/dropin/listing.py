@@ -31,7 +31,7 @@ STATES = {
 TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
 _COLUMN = 20
 _GAP = 10
-"""Blanks of the tool after the longest name."""
+"""The number of blanks that the tool prints after the longest name."""
 
 
 def run(options: Options, source: LiveSource) -> int:

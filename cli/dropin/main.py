@@ -47,7 +47,7 @@ def main() -> None:
     if sys.stdout is None:
         _end(_report("standard output is closed"))
     for stream in (sys.stdout, sys.stderr):
-        # As Java does with characters that the terminal's encoding lacks.
+        # Java, too, replaces characters that the terminal's encoding lacks.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
@@ -65,13 +65,13 @@ def main() -> None:
 
 
 def _report(message: str) -> int:
-    """Report a failure of standard output, which the tool does not."""
+    """Report a failure of standard output; the tool reports none."""
     print_remark(f"Error: {message}")
     return ExitStatus.UNREADABLE
 
 
 def _drop_output() -> None:
-    """The buffered output must not fail again when Python exits."""
+    """Drop the buffered output, which would fail again when Python exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -33,12 +33,12 @@ ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("verbose", ("describe",)),
     ("type", ("list",)),
 )
-"""Flags that need one of others, in the order in which joptsimple names them."""
+"""Flags that require one of several other flags, in the order in which joptsimple names them."""
 
 SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
 )  # fmt: skip
-"""Scenarios of a reset, in the order in which the tool looks for two of them."""
+"""Scenarios of a reset, in the order in which the tool checks that only one is given."""
 _SWITCHES = (
     "all-groups", "all-topics", "members", "offsets", "verbose", "dry-run", "execute", "export", "to-earliest",
     "to-latest", "to-current",
@@ -64,11 +64,11 @@ class Options:
 
     action: Action
     bootstrap_server: str = ""
-    """Empty only where the action is VALIDATE_REGEX and no server was named."""
+    """Empty only if the action is VALIDATE_REGEX and no server was named."""
     command_config: Path | None = None
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     groups: tuple[str, ...] = ()
-    """As often as `--group` was given, in that order; may name one twice."""
+    """The values of `--group`, in the order given; a group may be named twice."""
     all_groups: bool = False
     topics: tuple[str, ...] = ()
     """As typed: `orders` or `orders:0,1`."""
@@ -77,9 +77,9 @@ class Options:
     members: bool = False
     offsets: bool = False
     state: str | None = None
-    """Of LIST: states to show, as typed. Empty where `--state` was given without them."""
+    """For LIST: the states to show, as typed. Empty if `--state` was given without a value."""
     type: str | None = None
-    """Of LIST: types to show, as typed. Empty where `--type` was given without them."""
+    """For LIST: the types to show, as typed. Empty if `--type` was given without a value."""
     verbose: bool = False
 
     dry_run: bool = False
@@ -101,9 +101,9 @@ class Options:
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`.
 
-    :raises ToolUsageError: where the tool prints an error and its usage; also for `--help` and without arguments
+    :raises ToolUsageError: if the tool would print an error and its usage; also for `--help` and without arguments
     :raises BadValue: for a value that the tool rejects only while it runs
-    :raises VersionAsked: for `--version`
+    :raises VersionRequested: for `--version`
     """
     given = read_flags([_text(argument) for argument in arguments])
     if not given.has("help", "version"):
@@ -225,7 +225,7 @@ def _options(action: Action, given: ParsedFlags) -> Options:
 
 
 def _single(flag: str, given: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
-    """The value of a flag that may have one only; None where it has none."""
+    """The value of a flag that may have at most one; None if it has none."""
     values = given.all(flag)
     if len(values) > 1:
         raise error(f"Found multiple arguments for option {flag}, but you asked for only one")

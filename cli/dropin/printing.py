@@ -12,11 +12,11 @@ from importlib.resources import files
 from cli.render.cells import MISSING, safe_text
 
 NARROWEST = 15
-"""The width of columns of names that are all short."""
+"""The width of a column if all its names are short."""
 
 
 def print_error(message: str) -> None:
-    """An error; the tool prints it where it prints its answers."""
+    """Print an error to standard output, like the tool."""
     print(f"\nError: {_safe(message)}")
 
 
@@ -27,7 +27,7 @@ def print_remark(message: str) -> None:
 
 
 def print_warning(message: str) -> None:
-    """A warning of the tool's own log, in the format of config/tools-log4j2.yaml of a Kafka distribution."""
+    """Print a warning of the tool's own log, in the format of config/tools-log4j2.yaml of a Kafka distribution."""
     from datetime import datetime
 
     now = datetime.now()

@@ -1,6 +1,6 @@
-"""`--reset-offsets`: groups without members are set to other offsets, one after the other.
+"""`--reset-offsets`: set groups without members to other offsets, one group after another.
 
-Printed is a table or, with `--export`, the CSV that `--from-file` reads.
+The output is a table or, with `--export`, the CSV that `--from-file` reads.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PARTITION_WIDTH = 10
 _QUOTED_FROM = 25
 """Jackson quotes every value of at least this length."""
 _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
-"""It also quotes values with a character below this one, or a backslash."""
+"""Jackson also quotes values with a character below the first one, or with the second one."""
 
 
 def run(options: Options, source: LiveSource) -> int:
@@ -117,7 +117,7 @@ class _Reset:
         return []
 
     def _check(self, places: Sequence[Place]) -> None:
-        """ToolFailure unless all of the partitions exist and are led."""
+        """Raise ToolFailure unless all of the partitions exist and have leaders."""
         raise_failure(self._topics.failures(topic for topic, _ in places), prefix=WRAPPED)
         for find, what in (
             (self._topics.missing, "do not exist"),
@@ -163,9 +163,9 @@ class _Reset:
 
 
 def _state_of(described: Described) -> str:
-    """Its state; a group that does not exist counts as Dead: a commit creates it.
+    """The group's state; a group that does not exist counts as Dead: a commit creates it.
 
-    :raises ToolFailure: it could not be described
+    :raises ToolFailure: the group could not be described
     """
     if not isinstance(described, Failure):
         state: str = described[1].group_state
@@ -193,7 +193,7 @@ def _unknown(place: Place, failure: Failure) -> Failure:
 def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
     """Offsets by group; `groups` as often as `--group` was given. If a partition is listed twice, the last line counts.
 
-    A file without groups is for a command line with one `--group`; on any other the tool finds no plan in it.
+    A file without groups is for a command line with one `--group`; with any other the tool finds no plan in it.
     :raises ToolFailure: it cannot be read, or a line of it is not an offset
     """
     try:

@@ -70,7 +70,7 @@ class PartitionLogs:
     client: KafkaClient
 
     def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
-        """The log start and end offsets, and the offsets at the scenario's time; all of them, or ToolFailure."""
+        """The log start and end offsets, and the offsets at the scenario's time. ToolFailure if any is unknown."""
         return Positions(
             earliest=self._offsets(places, EARLIEST),
             end=self._offsets(places, LATEST),
@@ -143,7 +143,7 @@ def _moment(text: str) -> int:
 
 
 def _ago(text: str) -> int:
-    """The moment `--by-duration` before now."""
+    """The time `--by-duration` before now, in ms since 1970."""
     try:
         at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
     except ValueError as error:
@@ -157,5 +157,5 @@ def _ago(text: str) -> int:
 
 
 def _no_earlier_than_1970(at_ms: int) -> int:
-    """No record is older, and brokers treat small negative times specially."""
+    """The time, at least 0: no record is older, and brokers treat small negative times specially."""
     return max(at_ms, 0)

@@ -63,7 +63,7 @@ class ClusterTopics:
         """Fill `found` and `failed` with the named topics."""
         new = [name for name in dict.fromkeys(names) if name not in self.found and name not in self.failed]
         if "" in new:
-            # Java's client never sends it.
+            # Java's client never sends an empty name.
             message = "The given topic name '' cannot be represented in a request."
             self.failed[""] = Failure(
                 message=message, code=ErrorCode.INVALID_TOPIC_EXCEPTION, name="INVALID_TOPIC_EXCEPTION"
@@ -109,9 +109,9 @@ class ClusterTopics:
         ]
 
     def missing(self, places: Sequence[Place]) -> list[Place]:
-        """Those partitions that their topics do not have."""
+        """The partitions that do not exist in their topics."""
         return [place for place in places if place not in self._leaders]
 
     def without_leader(self, places: Sequence[Place]) -> list[Place]:
-        """Those existing partitions that have no leader."""
+        """The existing partitions that have no leader."""
         return [place for place in places if self._leaders[place] < 0]

@@ -12,7 +12,7 @@ from cli.render.cells import safe_text
 def run(options: Options) -> int:
     """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match.
 
-    The status is 1 for a regex that they reject, and for one that would harm them.
+    The status is 1 for a regex that the brokers reject, and for one that would harm them.
     """
     from groups.regex.broker import judge
 

@@ -1,8 +1,8 @@
-"""What `--columns`, `--sort` and `--no-header` make of a document: the same tables, arranged for a script.
+"""Arrange the tables of a document for a script: `--columns`, `--sort` and `--no-header`.
 
-A table keeps the requested columns that it has, in the requested order; tables that have none of them, and blocks that
-are not tables, are left out. Rows that compare equal keep their order, and unknown cells are last in either direction.
-Numbers are compared as numbers, and texts character by character.
+A table keeps those of the requested columns that it has, in the requested order; tables without any of them, and
+blocks that are not tables, are left out. Rows that compare equal keep their order, and unknown cells are last in
+either direction. Numbers are compared as numbers, and texts character by character.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _check(option: str, names: Iterable[str], tables: Sequence[Table]) -> None:
 
 
 def _shaped(block: Block, shape: Shape) -> Block | None:
-    """A block, None when it is left out."""
+    """The arranged block; None if it is left out."""
     if not isinstance(block, Table):
         return None if shape.columns else block
     table = replace(block, rows=_sorted(block, shape.sort), header=shape.header)
@@ -57,7 +57,7 @@ def _narrowed(table: Table, places: Sequence[int]) -> Table:
 
 
 def _position(table: Table, name: str) -> int | None:
-    """Where a column is. Letter case does not matter; `PARTITIONS` will do for `#PARTITIONS`, which a shell eats."""
+    """The index of a column. Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell."""
     wanted = name.lower()
     headings = [column.name.lower() for column in table.columns]
     return next((headings.index(each) for each in (wanted, f"#{wanted}") if each in headings), None)
@@ -76,5 +76,5 @@ def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:
 
 
 def _order(cell: Cell) -> tuple[bool, float, str]:
-    """Numbers before texts, where a column has both."""
+    """The sort key of a cell: numbers come before texts if a column has both."""
     return (True, 0, cell) if isinstance(cell, str) else (False, cell or 0, "")

@@ -1,4 +1,4 @@
-"""Cells of tables, and how they read as text."""
+"""Cells of tables, and their text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MISSING = "-"
 
 
 class Duration(int):
-    """A cell: milliseconds, which people read as `4m05s` and programs as seconds."""
+    """A cell of milliseconds, printed for people as `4m05s` and for programs in seconds."""
 
     __slots__ = ()
 
@@ -47,14 +47,14 @@ def duration_text(ms: int) -> str:
 
 
 def safe_text(text: str) -> str:
-    """Escape what would steer a terminal: names and metadata are untrusted."""
+    """Escape the characters that would control a terminal: names and metadata are untrusted."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def text_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The number of terminal columns of a text."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

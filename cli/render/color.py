@@ -1,7 +1,7 @@
-"""Whether a stream gets color, and the code of each role: the terminal's own colors, which its user chose.
+"""Whether a stream gets color, and the code of each role, from the terminal's own colors, which its user chose.
 
-Measured on common palettes (tests/cli/render/test_color.py): these can be read on light and dark backgrounds,
-yellow cannot. Bold makes red and magenta brighter where a dark palette needs it.
+Measurements on common palettes (tests/cli/render/test_color.py): these colors can be read on light and dark
+backgrounds, yellow cannot. Bold makes red and magenta brighter, which some dark palettes need.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MONOCHROME: Mapping[Role, str] = {**CODES, Role.GOOD: "", Role.WARNING: "1", Rol
 
 
 def choose_color(choice: Color | None) -> None:
-    """Obey `--color`, in the processes that this one starts too; None where it was not given."""
+    """Obey `--color`, also in the processes that this one starts; None means that it was not given."""
     if choice is not None:
         os.environ[VARIABLE] = choice.value
 
@@ -49,7 +49,7 @@ def has_color(stream: TextIO | None) -> bool:
     """Whether text on this stream is colored.
 
     `--color` decides; then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE in this order; then whether it is a terminal
-    that knows colors and CLICOLOR is not 0.
+    that supports colors and CLICOLOR is not 0.
     """
     choice = os.environ.get(VARIABLE, "").lower()
     if choice in (Color.ALWAYS.value, Color.NEVER.value):
@@ -63,7 +63,7 @@ def has_color(stream: TextIO | None) -> bool:
 
 
 def painted(line: Line, codes: Mapping[Role, str] = CODES) -> str:
-    """The line as a terminal takes it, each piece between its code and a reset."""
+    """The line for a terminal, each piece between its code and a reset."""
     return "".join(_painted(piece.text, codes[piece.role]) for piece in line)
 
 

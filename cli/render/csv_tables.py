@@ -11,7 +11,7 @@ from cli.render.document import Document, Table
 
 
 def render_csv(document: Document, stream: TextIO) -> None:
-    """The tables of a document, one after the other, with an empty line between."""
+    """Write the tables of a document, separated by empty lines."""
     writer = CsvWriter(stream)
     tables = [block for block in document.blocks if isinstance(block, Table)]
     for position, table in enumerate(tables):
@@ -29,11 +29,11 @@ class CsvWriter:
         self._writer = csv.writer(stream, lineterminator="\n")
 
     def heading(self, names: Sequence[str]) -> None:
-        """The names of all columns."""
+        """Write the names of all columns."""
         self._writer.writerow(names)
 
     def rows(self, rows: Iterable[Sequence[Cell]], *first: str) -> None:
-        """Rows as programs read them; `first` are cells that come before those of each row."""
+        """Write rows for programs; `first` are cells that precede the cells of each row."""
         before = list(first)
         self._writer.writerows([*before, *_texts(row)] for row in rows)
 

@@ -1,4 +1,4 @@
-"""What a command has to show, before anybody decides how."""
+"""The content that a command shows, independent of the output format."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An entry of a list: a word that says what it is, its text, and further lines that belong to it."""
+    """An entry of a list: a label, its text, and further lines that belong to it."""
 
     lead: str
     text: str = ""
     details: tuple[str, ...] = ()
     role: Role = Role.PLAIN
-    """Of the word."""
+    """The role of the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,22 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """Things to be done, in order, each with a box."""
+    """Things to do, in order, each with a box to tick."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What a page draws, and everything else says in words."""
+    """A picture, which an HTML page draws, and other formats describe in words."""
 
     text: str
     drawing: Callable[[], Drawing]
-    """Made when a page shows it."""
+    """Draws it; called when a page shows it."""
 
 
 class _Computed(Generic[T]):
-    """Something that is worked out when it is read."""
+    """A value that is computed when it is read."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -100,7 +100,7 @@ class _Computed(Generic[T]):
 
 
 class Deferred(_Computed[Mapping[str, Any]], Mapping[str, Any]):
-    """Data that are worked out when they are read: a table needs none of them."""
+    """Data that are computed when they are read: a table needs none of them."""
 
     def __getitem__(self, key: str) -> Any:
         return self._made[key]
@@ -113,7 +113,7 @@ class Deferred(_Computed[Mapping[str, Any]], Mapping[str, Any]):
 
 
 class DeferredRows(_Computed[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]):
-    """Rows that are worked out when they are read: a program's document needs none of them."""
+    """Rows that are computed when they are read: a document for programs needs none of them."""
 
     def __getitem__(self, index: Any) -> Any:
         return self._made[index]
@@ -142,13 +142,13 @@ class Document:
     remarks: tuple[str, ...] = ()
     """Notices for a person, in addition to the data."""
     text: Sequence[Block] | None = None
-    """What is printed as text, where that is shorter than what pages show."""
+    """The blocks printed as text, if they are shorter than those of pages."""
     more: str = IN_A_PIPE
-    """What shows ids in full that a terminal shortens; empty where it must not shorten them."""
+    """How to see ids in full that a terminal shortens; empty if it must not shorten them."""
 
     @property
     def text_blocks(self) -> Sequence[Block]:
-        """What is printed as text."""
+        """The blocks printed as text."""
         return self.blocks if self.text is None else self.text
 
     @property
@@ -176,7 +176,7 @@ def table_of(items: Iterable[Any], *shown: str | tuple[str, str | Callable[[Any]
 
 
 def led(text: str, role: Role) -> Item:
-    """`Open: continue with step 2.` as an item that leads with what is before its first colon."""
+    """`Open: continue with step 2.` as an item whose label is the text before the first colon."""
     lead, colon, rest = text.partition(": ")
     return Item(lead=f"{lead}:", text=rest, role=role) if colon else Item(lead=text, role=role)
 

@@ -1,4 +1,4 @@
-"""How a table fits the width of a terminal: which ids lose their middle, which text is folded, what is taken out."""
+"""Fit a table to the width of a terminal: shorten ids, fold texts, and take out columns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cli.render.lines import CUT, beginning
 GAP = 2
 """Blanks between two columns."""
 PROSE = 30
-"""Columns that a longer text keeps at least."""
+"""Minimum width of a longer text."""
 FEW_WORDS, LONGEST_WORD = 3, 40
-"""A text of more words is a sentence: columns that its words get at most."""
+"""A text of more words than this is a sentence; maximum width that its words get."""
 LEAST_ID = 12
-"""Columns that a shortened id keeps at least, the mark among them."""
+"""Minimum width of a shortened id, including the mark."""
 LEAST_PROTOCOL = len("cooperative-sticky")
-"""Columns that assignors and protocols keep as long as groups and topics can be shortened."""
+"""Minimum width of assignors and protocols while groups and topics can still be shortened."""
 LEAST_TAIL = 4
-"""Of them at its end, where generated ids differ."""
+"""Minimum number of columns kept at the end of an id, where generated ids differ."""
 FEW_SECTIONS = 3
-"""Of rows that share values: more of them are avoided, even if ids must be shortened."""
+"""Sections of rows that share values; more of them are avoided, even if ids must be shortened."""
 _PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"})
 _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (
@@ -36,12 +36,12 @@ _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (frozenset({"TOPIC"}), LEAST_ID),
     (_PROTOCOLS, LEAST_ID),
 )
-"""Headings of ids that can be shortened, and how far; later ones only where the earlier ones are not enough."""
+"""Headings of ids that can be shortened, and how far; later ones only if the earlier ones are not enough."""
 Texts = Sequence[Sequence[str]]
 
 
 def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = True) -> list[int]:
-    """How wide each column is."""
+    """The width of each column."""
     return [
         max((_head_width(column) if with_heads else 0, *(text_width(row[position]) for row in rows)))
         for position, column in enumerate(columns)
@@ -49,12 +49,12 @@ def column_widths(columns: Sequence[Column], rows: Texts, *, with_heads: bool = 
 
 
 def head_lines(column: Column) -> list[str]:
-    """The lines of a heading: of a stacked one, two."""
+    """The lines of a heading: two if it is stacked."""
     return column.name.split("\n")
 
 
 def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
-    """The columns, those headings on two lines that are wider than all cells below them: `CURRENT-`, `OFFSET`."""
+    """The columns; headings wider than all cells below them are put on two lines: `CURRENT-`, `OFFSET`."""
     widths = column_widths(columns, rows, with_heads=False)
     return tuple(
         replace(column, name=_stacked(column.name)) if text_width(column.name) > width else column
@@ -63,7 +63,7 @@ def stacked_heads(columns: Sequence[Column], rows: Texts) -> tuple[Column, ...]:
 
 
 def _stacked(name: str) -> str:
-    """A heading broken after the hyphen or at the blank nearest to its middle, or as it is."""
+    """A heading broken after the hyphen or at the blank nearest to its middle; unchanged if it has neither."""
     places = [place for place, letter in enumerate(name, 1) if letter in "- " and place < len(name)]
     if not places:
         return name
@@ -76,12 +76,12 @@ def _head_width(column: Column) -> int:
 
 
 def table_width(widths: Collection[int]) -> int:
-    """How wide a table of these columns is."""
+    """The width of a table with these columns."""
     return sum(widths) + GAP * (len(widths) - 1)
 
 
 def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[list[str]]:
-    """The rows with their ids shortened until the table fits, or as far as ids stay unique within their column."""
+    """The rows with their ids shortened until the table fits, but only while ids stay unique within their column."""
     widths = column_widths(columns, rows)
     least: dict[int, int] = {}
     for stage, least_id in _STAGES:
@@ -98,13 +98,13 @@ def shortened_ids(columns: Sequence[Column], rows: Texts, width: int) -> list[li
 
 
 def _least_width(ids: Collection[str], least: int) -> int:
-    """The fewest columns of a terminal, from `least` on, that keep ids apart."""
+    """The smallest width, at least `least`, in which the ids stay distinct."""
     longest = max(map(text_width, ids), default=0)
     return next((most for most in range(least, longest) if _tail(ids, most) is not None), longest)
 
 
 def _tail(ids: Collection[str], most: int) -> int | None:
-    """The shortest end that keeps ids in `most` columns distinct."""
+    """The length of the shortest end that keeps ids in `most` columns distinct."""
     for tail in range(LEAST_TAIL, most - LEAST_TAIL):
         if len({without_middle(text, most, tail) for text in ids}) == len(ids):
             return tail
@@ -112,7 +112,7 @@ def _tail(ids: Collection[str], most: int) -> int | None:
 
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """Each name in `most` columns, without its middle if need be, or in as many as keep the names apart."""
+    """Each name in `most` columns, or in as many as keep the names distinct; longer names lose their middle."""
     each = set(names)
     return _shortened(each, max(_least_width(each, most), most))
 
@@ -132,9 +132,9 @@ def without_middle(text: str, most: int, tail: int) -> str:
 
 
 def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
-    """The widths of columns, those of texts narrowed until the table fits, or as far as they can be folded.
+    """The widths of columns; texts are narrowed until the table fits, or as far as they can be folded.
 
-    Short texts take at most two lines. Ids are not broken, because one in two parts cannot be copied, except very long
+    Short texts take at most two lines. Ids are not broken, because a broken id cannot be copied, except very long
     ones in a sentence.
     """
     widths = column_widths(columns, rows)
@@ -143,7 +143,7 @@ def folded_widths(columns: Sequence[Column], rows: Texts, width: int) -> list[in
 
 
 def foldable_width(columns: Sequence[Column], rows: Texts) -> int:
-    """How much narrower the table becomes at most if its texts are folded, and its ids left as they are."""
+    """The most that folding texts can take off the width of the table; ids stay as they are."""
     widths = column_widths(columns, rows)
     least = _folded_least(columns, rows, widths)
     ids = frozenset[str]().union(*(stage for stage, _ in _STAGES))
@@ -174,7 +174,7 @@ def _longest_word(text: str) -> int:
 
 
 def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
-    """Take columns, the widest first, from those that have a least width until the table fits, or all have it."""
+    """Narrow the columns that have a least width, the widest first, until the table fits or all have that width."""
     while table_width(widths) > width:
         able = [position for position in least if widths[position] > least[position]]
         if not able:
@@ -183,9 +183,9 @@ def _narrow(widths: list[int], least: Mapping[int, int], width: int) -> None:
 
 
 def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> list[int]:
-    """The text columns to take out so that the rest fits into the width, or all that can be.
+    """The text columns to take out so that the rest fits into the width, or all that can be taken out.
 
-    Those that make many sections are last; of the others, the widest are first.
+    Columns that cause many sections are last; of the others, the widest are first.
     A column can be taken out when its value changes at most every other row.
     """
     widths = column_widths(columns, rows)
@@ -207,5 +207,5 @@ def repeating_columns(columns: Sequence[Column], rows: Texts, width: int) -> lis
 
 
 def section_count(rows: Texts, positions: Sequence[int]) -> int:
-    """Into how many runs of rows that agree in these columns a table falls."""
+    """The number of runs of consecutive rows that have the same values in these columns."""
     return sum(1 for _ in groupby(rows, key=lambda row: [row[position] for position in positions]))

@@ -1,4 +1,4 @@
-"""A document as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere."""
+"""A document as one self-contained HTML page: no script, and no external font or picture."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from groups.listing import Problem
 
 DEEPEST = 6
 BOX = "\N{BALLOT BOX}"
-"""A cell to be ticked."""
+"""A box to tick."""
 
 
 def render_html(document: Document, stream: TextIO) -> None:
-    """The page, headings and all."""
+    """Write the whole page."""
     stream.write(page_head(_title(document), STYLE))
     if document.errors:
         stream.writelines(_errors(document.errors))
@@ -68,7 +68,7 @@ def _figure(picture: Picture, position: int) -> Iterator[str]:
 
 
 def table_html(table: Table) -> Iterator[str]:
-    """A row at a time: tables may be long."""
+    """The HTML of a table, one row at a time, because tables may be long."""
     numbers = [' class="n"' if column.number else "" for column in table.columns]
     heads = (
         f'<th scope="col"{number}>{text_html(column.name)}</th>'

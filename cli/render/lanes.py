@@ -1,7 +1,7 @@
-"""Lanes over time, as SVG: the one component that draws the pictures of plans, recordings and rebalances.
+"""Lanes over time, as SVG: this component draws the pictures of plans, recordings and rebalances.
 
 A caller describes its picture (`Drawing`): lanes below one another over one axis, in each lane spans, bars and texts,
-and a legend. Colors are classes of the page's style sheet. Everything that has a title says it when pointed at.
+and a legend. Colors are classes of the page's style sheet. A title is shown when the pointer is on its element.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cli.render.page import COLORS, DRAWING, KINDS, shortened_to, text_html
 
 WIDTH = 1000
 LETTER = 6.3
-"""About how wide a letter is, in the units of a drawing."""
+"""The approximate width of a letter, in the units of a drawing."""
 AWAY, NONE = "away", "none"
 """Styles: hatched for what is absent or unknown, and the style of partitions without an owner."""
 _HATCH = (
@@ -24,67 +24,67 @@ _HATCH = (
 )
 MOST_MARKS = 10
 _MARGIN = 8
-"""Between a lane's name and the axis."""
+"""The margin between a lane's name and the axis."""
 _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """From left to right: columns by number, or times. What lies outside is drawn at its ends."""
+    """A horizontal axis of column numbers or times. Values outside its range are drawn at its ends."""
 
     left: float
-    """Where it begins: names of lanes are written before it."""
+    """The x coordinate of its start; names of lanes are to the left of it."""
     start: float = 0.0
     end: float
     unit: float
     """The width of a column, or of a unit of time."""
 
     def x(self, at: float) -> float:
-        """Where something is drawn."""
+        """The x coordinate of a value."""
         return self.left + (min(max(at, self.start), self.end) - self.start) * self.unit
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text on the axis, or before it. `y` is below the top of the lane."""
+    """A text on the axis, or before it. `y` is the distance from the top of the lane."""
 
     text: str
     _: KW_ONLY
     y: float
     at: float | None = None
-    """None: before the axis."""
+    """The value on the axis; None means before the axis."""
     shift: float = 0.0
-    """To the right of there."""
+    """The distance to the right of `at`."""
     style: str = "end"
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A box from one place of the axis to another; what is in it has its title, too."""
+    """A box from one value of the axis to another; its contents have its title too."""
 
     start: float
     end: float
     style: str
     title: str = ""
     top: float = 0.0
-    """Below the top of the lane."""
+    """The distance from the top of the lane."""
     height: float
     gap: float = 0.0
-    """At both ends."""
+    """The space left at both ends."""
     bars: tuple[Box, ...] = ()
     texts: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """What is drawn below the lanes before it. Later things cover earlier ones; rules are below all."""
+    """A lane, drawn below the previous one. Later elements cover earlier ones, and all of them cover rules."""
 
     height: float
     texts: Sequence[Label] = ()
     spans: Sequence[Box] = ()
     rules: Sequence[float] = ()
-    """Places of dashed lines that begin here."""
+    """Values at which dashed lines start in this lane."""
     rule_height: float = 0.0
 
 
@@ -94,28 +94,28 @@ class Drawing:
 
     title: str
     text: str = ""
-    """What it shows, in words."""
+    """A description in words."""
     axis: Axis
     legend: Sequence[tuple[str, str]] = ()
-    """Styles, and what they mean."""
+    """Styles and their meaning."""
     lanes: Sequence[Lane] = field(default_factory=tuple)
     top: float = 4.0
 
 
 def columns_axis(count: int, left: float, widest: float) -> Axis:
-    """An axis of `count` columns, each at most `widest` wide: few need not fill the page."""
+    """An axis of `count` columns, each at most `widest` wide: a few columns need not fill the page."""
     return Axis(left=left, end=count, unit=min(widest, (WIDTH - left - 6) / max(1, count)))
 
 
 def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
-    """Equal values that follow one another, and where."""
+    """Runs of consecutive equal values, with their indices."""
     for value, run in groupby(range(len(values)), key=values.__getitem__):
         places = list(run)
         yield value, range(places[0], places[-1] + 1)
 
 
 def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
-    """Round moments of an axis in ms, at most `MOST_MARKS`."""
+    """Round times for the marks of an axis, in ms, at most `MOST_MARKS`."""
     step = next(step for step in _round_steps() if (end_ms - start_ms) / step <= MOST_MARKS)
     yield from range(-(-start_ms // step) * step, end_ms + 1, step)
 
@@ -129,24 +129,24 @@ def _round_steps() -> Iterator[int]:
 
 
 def fitting(text: str, width: float) -> str:
-    """The text, cut to a width; a title has the whole of it."""
+    """The text, cut to a width; a title contains all of it."""
     most = int(width / LETTER)
     return text if len(text) <= most else text[: most - 1] + "\u2026" if most > 2 else ""
 
 
 def named_box(run: range, name: str, title: str, column: float) -> Box:
-    """A box around columns that are so wide, with as much of its name in it as fits."""
+    """A box around columns of the width `column`, with as much of its name in it as fits."""
     text = Label(fitting(name, len(run) * column - 6), y=15, at=run.start, shift=4, style="")
     return Box(start=run.start, end=run.stop, style="box", title=title, height=22, texts=(text,))
 
 
 def shortened(name: str, width: float) -> str:
-    """A name without its middle: names often begin alike and differ at the end."""
+    """A name without its middle: names often start alike and differ at the end."""
     return shortened_to(name, int(width / LETTER))
 
 
 def draw(drawing: Drawing, name: str) -> Iterator[str]:
-    """The lines of the `svg` element; `name` keeps its ids apart from those of other drawings on the page."""
+    """The lines of the `svg` element; `name` makes its ids distinct from those of other drawings on the page."""
     yield from _lines(drawing, name, "")
 
 
@@ -176,7 +176,7 @@ def _lines(drawing: Drawing, name: str, namespace: str) -> Iterator[str]:
 
 
 def _legend(entries: Sequence[tuple[str, str]], y: float) -> tuple[list[str], float]:
-    """Swatches, as many in a line as fit, and where they end."""
+    """Swatches, as many in a line as fit, and the y coordinate of their end."""
     lines, x = [], 0.0
     for style, text in entries:
         width = 30 + LETTER * len(text)

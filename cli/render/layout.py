@@ -1,8 +1,8 @@
 """A document as lines for a terminal of some width.
 
-A table has columns where it fits. Where it does not, ids lose their middle, then the longest text is folded. Where that
-is not enough, what repeats from row to row is taken out and shown once above the rows that share it, or the sentences
-of the last column are shown below their rows; at last, each row becomes a record, a line per column. No text is cut.
+A table that fits has columns. Otherwise, ids lose their middle, then the longest text is folded. If that is not
+enough, values that repeat from row to row are taken out and shown once above their rows, or the sentences of the last
+column are shown below their rows. As a last resort, each row becomes a record with a line per column. No text is cut.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXT_WIDTH = 80
 READABLE_WIDTH = 100
 """Maximum width of paragraphs on a terminal."""
 SCREENFUL = 200
-"""Rows that a person may still read: a longer table is not fitted to the width."""
+"""The most rows that a person may read: a longer table is not fitted to the width."""
 LEAST_VALUE = 12
 """Minimum width of the values of a record."""
 _LISTED = (Checklist, Code, Item)
@@ -79,7 +79,7 @@ def is_parted(before: Block, block: Block) -> bool:
 
 
 def block_lines(block: Block, width: int) -> Iterator[Line]:
-    """The lines of what is not a table; commands and settings are not wrapped, because they are copied."""
+    """The lines of a block other than a table; commands and settings are not wrapped, because they are copied."""
     if isinstance(block, Heading):
         yield from folded(safe_text(block.text), width, Role.HEADING)
     elif isinstance(block, Item):
@@ -111,7 +111,7 @@ def table_pieces(table: Table) -> list[list[Piece]]:
 
 
 def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tuple[list[Line], bool]:
-    """The lines of a table, and whether ids were shortened; `whole` ids are not."""
+    """The lines of a table, and whether ids were shortened; with `whole` none are."""
     columns, texts = table.columns, [[piece.text for piece in row] for row in pieces]
     widths = column_widths(columns, texts)
     if table_width(widths) <= width:
@@ -151,7 +151,7 @@ def table_lines(table: Table, pieces: Texts, width: int, *, whole: bool) -> tupl
 def _noted_rows(
     columns: Sequence[Column], pieces: Texts, texts: Sequence[Sequence[str]], width: int, *, with_heads: bool
 ) -> tuple[list[Line], bool] | None:
-    """Rows with the sentences of their last column below them; None where that does not help."""
+    """Rows with the sentences of their last column below them; None if that does not help."""
     left, whole = columns[:-1], [row[:-1] for row in texts]
     if not any(is_sentence(row[-1]) for row in texts) or any(
         is_sentence(text) for row in whole for text in row
@@ -181,7 +181,7 @@ def _with_texts(pieces: Texts, texts: Sequence[Sequence[str]]) -> Texts:
 def column_lines(
     columns: Sequence[Column], rows: Texts, widths: Sequence[int] | None = None, *, with_heads: bool = True
 ) -> Iterator[Line]:
-    """In columns as wide as they need to be, or of these widths, in which texts are folded."""
+    """The lines of columns as wide as they need to be, or of the given widths, in which texts are folded."""
     if widths is None:
         texts = [[piece.text for piece in row] for row in rows]
         widths = column_widths(columns, texts, with_heads=with_heads)
@@ -211,7 +211,7 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Piece
 
 
 def _folded_cell(text: str, width: int) -> list[str]:
-    """A text in lines of a width, broken between words where there are any."""
+    """A text in lines of at most a width, broken between words if possible."""
     if text_width(text) <= width:
         return [text]
     if text_width(text) == len(text):
@@ -230,7 +230,7 @@ def _sections(
     *,
     with_heads: bool,
 ) -> Iterator[Line]:
-    """Rows under what consecutive ones share, the cells of `shared` under `names`; all columns are aligned."""
+    """Consecutive rows below the cells of `shared` that they share, labeled with `names`; all columns are aligned."""
     name_width = max(map(text_width, names), default=0)
     both = zip(shared, rows, strict=True)
     sections = groupby(both, key=lambda each: [piece.text for piece in each[0]])

@@ -1,4 +1,4 @@
-"""Lines of text for people, in pieces that each have a role; only `color.py` decides how a role looks."""
+"""Lines of text for people, in pieces that each have a role; `color.py` defines the color of each role."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import NamedTuple, TypeAlias
 from cli.render.cells import text_width
 
 CUT = "…"
-"""Marks the place where a line is cut off, or a text lost its middle."""
+"""Marks the end of a line that is cut off, or the missing middle of a text."""
 
 
 class Role(Enum):
-    """What a piece of text means."""
+    """The meaning of a piece of text."""
 
     PLAIN = auto()
     HEADING = auto()
     STRONG = auto()
-    """What to type, and what catches the eye without a warning."""
+    """Text to type, or to emphasize without a warning."""
     FAINT = auto()
     GOOD = auto()
     WARNING = auto()
     BAD = auto()
     CHANGED = auto()
-    """New since the screen was drawn before."""
+    """Changed since the screen was last drawn."""
 
 
 class Piece(NamedTuple):
@@ -43,7 +43,7 @@ def plain(line: Line) -> str:
 
 
 def line_width(line: Line) -> int:
-    """Columns of a terminal that a line takes."""
+    """The number of terminal columns of a line."""
     return sum(text_width(piece.text) for piece in line)
 
 
@@ -65,7 +65,7 @@ def cut(line: Line, width: int) -> Line:
 def folded(
     text: str, width: int, role: Role = Role.PLAIN, *, indent: int = 2, breaks: bool = True
 ) -> list[Line]:
-    """A paragraph on as many lines as it takes, all but the first indented; `breaks` words that are too long."""
+    """The lines of a paragraph, all but the first indented; `breaks`: words that are too long are broken."""
     lines = wrap(
         text,
         max(width, indent + 8),

@@ -1,4 +1,4 @@
-"""Markdown, as it is pasted into runbooks."""
+"""Markdown, to paste into runbooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli.render.document import Block, Checklist, Code, Document, Heading, Item,
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:
-    """GitHub-flavored markdown; blocks are parted by an empty line."""
+    """Write GitHub-flavored Markdown; an empty line separates blocks."""
     for position, block in enumerate(document.blocks):
         if position:
             stream.write("\n")

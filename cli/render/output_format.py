@@ -1,4 +1,4 @@
-"""What `--output`, `--columns`, `--sort` and `--no-header` ask for: options need no more of the renderers."""
+"""The values of `--output`, `--columns`, `--sort` and `--no-header`, all that options need of the renderers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OutputFormat(Enum):
 
 
 class StreamOutput(Enum):
-    """`--output` of a command that prints what comes."""
+    """`--output` of a command that prints events as they occur."""
 
     TABLE = "table"
     JSON = "json"
@@ -53,7 +53,7 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How tables are arranged. No `columns`: all of them."""
+    """How tables are arranged. Empty `columns` means all columns."""
 
     columns: tuple[str, ...] = ()
     sort: tuple[SortKey, ...] = ()
@@ -73,7 +73,7 @@ def parse_sort(text: str) -> tuple[SortKey, ...]:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """`GROUP,LAG`. UsageError when a name is missing."""
+    """`GROUP,LAG`. UsageError if a name is missing."""
     return _names(text, "--columns")
 
 

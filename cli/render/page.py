@@ -1,6 +1,6 @@
-"""A page of Kohort: its head, its text, escaped, and its style, on a screen, light or dark, and on paper.
+"""An HTML page of Kohort: its head, its escaped text, and its style for light and dark screens and for paper.
 
-Everything that comes from a cluster is escaped, and the page's own policy forbids it to load or run anything.
+All text from a cluster is escaped, and the page's content security policy forbids it to load or run anything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COLORS = """
   }
 }
 """
-"""By name, for a screen, light or dark, and for paper."""
+"""Colors by name, for light and dark screens and for paper."""
 _PAGE = """\
 * { box-sizing: border-box; }
 body {
@@ -92,7 +92,7 @@ svg .away { fill: url(#away); stroke: var(--line); }
 svg .hatch { stroke: var(--faint); stroke-width: 1; }
 svg .none { fill: var(--none); }
 """
-"""What drawings are made of, but for their kinds."""
+"""The style of drawings, without their kinds."""
 _PAPER = """\
 @media print {
   html { font-size: 10pt; }
@@ -114,17 +114,17 @@ STYLE = COLORS + _PAGE + DRAWING + _PAPER + KINDS
 
 
 def page_head(title: str, style: str) -> str:
-    """What comes before the page's contents; PAGE_END comes after them."""
+    """The HTML before the page's contents; PAGE_END follows them."""
     return f"{_HEAD}<title>{text_html(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
 
 
 def text_html(text: str) -> str:
-    """Without markup, and without characters that turn a page around or that HTML does not allow."""
+    """Text with its markup escaped, without characters that reverse text or that HTML does not allow."""
     return escape(safe_text(text))
 
 
 def prose_html(text: str) -> str:
-    """Text between backticks is code."""
+    """A text as HTML; words between backticks are code."""
     return _CODE.sub(r"<code>\1</code>", text_html(text))
 
 

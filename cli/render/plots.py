@@ -1,6 +1,6 @@
-"""Plots for a page: inline SVG that stretches with it, and HTML for what is read, which does not.
+"""Plots for a page: inline SVG that stretches with the page, and HTML for text, which does not stretch.
 
-Color is never alone: a legend says the sums, and everything that is drawn has a title with its numbers.
+Color is never the only information: a legend shows the sums, and every drawn element has a title with its numbers.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import accumulate
 from cli.render.page import STYLE, shortened_to, text_html
 
 FEWEST_COLUMNS = 12
-"""A plot of fewer columns leaves room at the right: a column is not a wall."""
+"""A plot of fewer columns leaves room at the right, so that columns do not get too wide."""
 LABELS = 6
-"""Under the columns."""
+"""Maximum number of labels below the columns."""
 LONGEST_NAME = 80
-"""Characters of a name that somebody else chose; JSON has all of it."""
+"""Maximum length of a name that comes from a cluster; JSON contains all of it."""
 
 _PLOTS = """\
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 20%), 1fr)); gap: .75rem; }
@@ -68,18 +68,18 @@ PLOTS_STYLE = STYLE + _PLOTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One of the parts that columns are stacked of; `style` is its class in the style sheet."""
+    """One of the parts of stacked columns; `style` is its class in the style sheet."""
 
     name: str
     style: str
     values: Sequence[float]
     total: str
-    """As the legend says it."""
+    """The sum shown in the legend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A stretch of a bar: its share of the whole width, from 0 to 1, and what it is in words."""
+    """A segment of a bar: its share of the whole width, from 0 to 1, and its description."""
 
     share: float
     style: str
@@ -96,7 +96,7 @@ class Bar:
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """Swatches: style, name and sum."""
+    """Swatches from entries of style, name and sum."""
     yield '<ul class="legend">\n'
     for style, name, total in entries:
         yield (
@@ -109,7 +109,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
 def columns_plot(
     title: str, series: Sequence[Series], labels: Sequence[str], titles: Sequence[str]
 ) -> Iterator[str]:
-    """Stacked columns, from left to right; a label and a title for each, of which labels are thinned out."""
+    """Stacked columns, from left to right; each has a label and a title, but only some of the labels are shown."""
     count = len(labels)
     wide = max(count, FEWEST_COLUMNS)
     tops = [0.0, *(sum(values) for values in zip(*(one.values for one in series), strict=True))]
@@ -139,7 +139,7 @@ def columns_plot(
 
 
 def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
-    """A path for each part: columns of some hundred rectangles would be most of the page."""
+    """One path for each part: hundreds of rectangles would make up most of the page."""
     width, margin = (0.8, 0.1) if count <= 4 * FEWEST_COLUMNS else (1.0, 0.0)
     bases = [0.0] * count
     for one in series:
@@ -176,7 +176,7 @@ def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:
 
 
 def _scale(most: float) -> tuple[float, float]:
-    """Where the scale ends, and how far its lines are apart: 1, 2 or 5 with zeros, at most five lines."""
+    """The end of the scale and the distance of its lines: 1, 2 or 5 times a power of ten, at most five lines."""
     tick = 1.0
     while most / tick > 50:
         tick *= 10
@@ -188,5 +188,5 @@ def _scale(most: float) -> tuple[float, float]:
 
 
 def _number(value: float) -> str:
-    """Two digits after the point are a tenth of a pixel."""
+    """A coordinate as text; two decimals are precise to a tenth of a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

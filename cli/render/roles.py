@@ -1,4 +1,4 @@
-"""What the cells of a column mean, by its heading: which are good, and which need a look."""
+"""The roles of the cells of a column, by its heading: good, or in need of attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli.render.lines import Role
 
 RoleOf: TypeAlias = Callable[[Cell], Role]
 LAG_WARNING, LAG_BAD = 1_000, 100_000
-"""Records after a committed offset."""
+"""Lags, in records, from which a lag is a warning or bad."""
 LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS = 60_000, 600_000
 
 _WORDS: Mapping[str, Role] = {
@@ -44,14 +44,14 @@ def _word(cell: Cell) -> Role:
 
 
 def _answer(cell: Cell) -> Role:
-    """Yes, no, or not known."""
+    """The role of yes, no or unknown."""
     if cell is None:
         return Role.WARNING
     return _word("yes" if cell else "no") if isinstance(cell, bool) else _word(cell)
 
 
 def _lag(cell: Cell) -> Role:
-    """An offset beyond the end of the log, a negative lag, is as bad as a large one."""
+    """The role of a lag; a negative one, an offset beyond the end of the log, is as bad as a large one."""
     if not isinstance(cell, int):
         return Role.PLAIN
     warning, bad = (

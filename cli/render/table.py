@@ -1,6 +1,6 @@
-"""Text for people: plain columns in a pipe, and on a terminal what fits its width, in color.
+"""Text for people: plain columns in a pipe; on a terminal, colored text that fits its width.
 
-Rows in a pipe are formatted a column at a time: a million of them take seconds.
+Rows in a pipe are formatted one column at a time: a million of them take seconds.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cli.render.layout import column_lines as colored_lines
 
 USUAL_WIDTH = 80
 MOST_ROWS = 5_000
-"""Rows of a table that are fitted to a terminal and colored: half a second."""
+"""The most rows of a table that are fitted to a terminal and colored, which takes half a second."""
 
 
 def render_table(document: Document, stream: TextIO) -> None:
-    """Headings, texts and columns."""
+    """Write headings, texts and columns."""
     is_long = any(isinstance(block, Table) and len(block.rows) > MOST_ROWS for block in document.text_blocks)
     color = has_color(stream) and not is_long
     if stream.isatty() and not is_long:
@@ -59,8 +59,8 @@ def _block_lines(block: Block, *, color: bool) -> Iterable[str]:
 def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]:
     """The table in plain columns, two spaces apart, without trailing blanks.
 
-    Of a table that comes in parts, `widths` are those of the parts before: empty before the first one, which is given
-    the headings. They grow where a part needs it.
+    If a table is printed in parts, `widths` are those of the previous parts: empty before the first, which gets the
+    headings. They grow if a part needs it.
     """
     cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     columns = [_texts(column) for column in cells]
@@ -78,7 +78,7 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]
 
 
 def _texts(cells: Sequence[Cell]) -> list[str]:
-    """The texts of a column; most hold plain numbers and harmless words only, whose cells need no check one by one."""
+    """The texts of a column. Most columns contain only numbers and harmless words, and need no check of each cell."""
     if set(map(type, cells)) <= {int, str, NoneType}:
         texts = [MISSING if cell is None else str(cell) for cell in cells]
         if "".join(texts).isprintable():
