@@ -34,8 +34,8 @@ NO_TOPIC = "kohort-bridge-owns-nothing"
 """A topic that does not exist."""
 STEADY_MS = 2_000
 """How long a group must be unchanged before the bridge asks for anything: a cooperative group is Stable for a moment
-between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup waits
-for a response cannot leave: its partitions have no owner until its session has expired (20.0 s measured)."""
+between two rebalances, and librdkafka joins once a second at most. A process that is stopped while its JoinGroup
+waits for a response cannot leave: its partitions have no owner until its session has expired (20.0 s measured)."""
 REJOINS = 3
 """How often the bridge rejoins for a better place while the other members stay the same."""
 
@@ -263,7 +263,7 @@ class BridgeProgress:
             if _with_user_data(group):
                 return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
             if withheld:
-                # Between two cooperative rebalances: if the group were converted now, these partitions might get two owners.
+                # Between two cooperative rebalances; these partitions may get two owners if the group converts now.
                 return Step(move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned")
             return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = found.order[: found.order.index(member_id)]

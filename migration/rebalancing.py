@@ -239,7 +239,7 @@ def until_all_know_s(members: int, timing: HeartbeatTiming) -> float:
 
 
 def until_others_know_s(members: int, timing: HeartbeatTiming) -> float:
-    """Average seconds that one of `members` classic members waits for the last one after it revoked its partitions."""
+    """Average seconds that one of `members` classic members, having revoked its partitions, waits for the last."""
     if timing is not HeartbeatTiming.SPREAD or not members:
         return 0.0
     return until_all_know_s(members, timing) - CLASSIC_HEARTBEAT_S / 2
