@@ -64,7 +64,7 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
 
 
 def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
-    """Brokers show the assignor of a streams group from Kafka 4.4 on (KIP-1357); a share group has only one by name."""
+    """Brokers show the assignor of a streams group since Kafka 4.4 (KIP-1357); a share group has only one by name."""
     return Group(
         id=group.group_id,
         type=kind,

@@ -39,7 +39,7 @@ class Finding:
     members: tuple[str, ...] = ()
     """All affected members if there are several; the message names the first of them."""
     since_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """In a diagnosis: the earliest moment, in milliseconds since 1970, at which the problem was observed; None when no
-    time is known. It may have started earlier."""
+    """In a diagnosis: the earliest moment, in milliseconds since 1970, at which the problem is known to have existed;
+    None when no time is known. It may have started earlier."""
     evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
     """In a diagnosis: the figures that were observed. A plan has them in its messages."""

@@ -1,5 +1,5 @@
-"""Problems of a group, their start and their remedies: computed from one observation, better from several.
+"""Problems of a group, with their start and remedies, from one observation or, better, several.
 
-`observation` is the observed state of a group, `case` the input of a rule and how it reports,
-`catalog` the rules, `diagnose` the verdict.
+`observation` is the observed state of a group, `case` the input and output of a rule, `catalog` the list of rules,
+`diagnose` computes the verdict.
 """

@@ -1,4 +1,4 @@
-"""Rules about who owns what: partitions without an owner, members without partitions, skew, targets not reached."""
+"""Rules about ownership: partitions without an owner, members without partitions, skew, targets not reached."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from groups.model import Group, GroupType, Member, Partitions
 
 
 def is_settled(group: Group) -> bool:
-    """Whether members, consumers all, own what they should own, as far as the group's state shows."""
+    """Whether the members are consumers and the group's state shows no rebalance: each should own its partitions."""
     return bool(group.members) and not is_unsettled(group) and group.protocol_type in (None, "", "consumer")
 
 
 def owned_count(member: Member) -> int:
-    """How many partitions a member owns."""
+    """The number of partitions that a member owns."""
     return sum(map(len, (member.owned or {}).values()))
 
 
 def unowned(case: Case, group: Group) -> Partitions:
-    """Partitions without an owner, of the topics that members name, or own a part of, and that are known."""
+    """Partitions without an owner, of the known topics that a member subscribes to by name or owns a partition of."""
     owned: dict[str, set[int]] = {}
     wanted: set[str] = set()
     for member in group.members:
@@ -44,7 +44,7 @@ def unowned(case: Case, group: Group) -> Partitions:
     applies=is_settled,
 )
 def without_owner(case: Case) -> Iterator[Symptom]:
-    """Of one moment a warning, because the members may be about to learn of new partitions."""
+    """A warning if only one observation shows it: members may not know new partitions yet. Otherwise an error."""
     left = unowned(case, case.group)
     if not left:
         return
@@ -77,7 +77,7 @@ def _places(partitions: Partitions) -> set[tuple[str, int]]:
     applies=is_settled,
 )
 def idle_members(case: Case) -> Iterator[Symptom]:
-    """More members than partitions, which may be a reserve. With enough partitions it is `skew`."""
+    """There are more members than partitions, maybe as a reserve. With enough partitions, the rule is `skew`."""
     group = case.group
     idle = [member.id for member in group.members if not owned_count(member)]
     partitions = sum(map(owned_count, group.members))
@@ -102,7 +102,7 @@ def idle_members(case: Case) -> Iterator[Symptom]:
     applies=lambda group: is_settled(group) and group.type is not GroupType.SHARE,
 )
 def skew(case: Case) -> Iterator[Symptom]:
-    """Among members of the same subscription; uneven in all is a warning, in one topic alone a note."""
+    """Compares members of the same subscription: uneven totals are a warning, one uneven topic alone is a note."""
     members = case.group.members
     if len({member.subscription for member in members}) != 1:
         return
@@ -139,7 +139,7 @@ def skew(case: Case) -> Iterator[Symptom]:
 
 
 def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
-    """One partition more than another is the least there is; what cannot be even is not uneven."""
+    """Whether the most is at least `skew` times the least, and 2 more: a difference of one may be unavoidable."""
     most, least = max(owned.values()), min(owned.values())
     return most - least >= 2 and most >= case.thresholds.skew * max(least, 1)
 
@@ -152,7 +152,7 @@ def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
     applies=lambda group: group.type in (GroupType.SHARE, GroupType.STREAMS) and not is_unsettled(group),
 )
 def target_not_reached(case: Case) -> Iterator[Symptom]:
-    """Where the state of the group does not show it; where it does, it is `rebalance-stuck`."""
+    """For groups whose state does not show a rebalance; if it does, the rule is `rebalance-stuck`."""
     since = case.since_ms(lambda group: bool(late_members(group)))
     late = late_members(case.group)
     lasted_ms = case.lasted_ms(since)

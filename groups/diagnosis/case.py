@@ -1,4 +1,4 @@
-"""The input of a rule, from the observations of a group, and how it reports its findings."""
+"""The input of a rule, from the observations of a group, and the form of its findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groups.progress import GroupProgress
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """The observations of one group; at least one of them shows it, except for rules `of_unread` groups."""
+    """The observations of one group. At least one of them shows the group, except for rules with `of_unread`."""
 
     observations: tuple[Observation, ...]
     """Oldest first."""
@@ -26,7 +26,7 @@ class Case:
     labels: Mapping[str, str]
     """Labels of members, including those that left, by id."""
     progress: GroupProgress
-    """How its partitions get on, over the observations that show its offsets."""
+    """The progress of its partitions, over the observations that show its offsets."""
 
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
@@ -40,44 +40,44 @@ class Case:
 
     @cached_property
     def group(self) -> Group:
-        """As the newest observation that shows it does."""
+        """The group in the newest observation that shows it."""
         return next(group for observation in reversed(self.observations) if (group := observation.group))
 
     @cached_property
     def offsets(self) -> Offsets:
-        """Committed offsets of the newest observation that requested them."""
+        """The committed offsets in the newest observation that requested them."""
         known = (each.offsets for _, each in reversed(list(self.seen)))
         return next((offsets for offsets in known if offsets is not None), {})
 
     def brokers_setting(self, name: str) -> str | None:
-        """A setting on which the brokers agree; None when not known."""
+        """The value of a setting on which the brokers agree; None when not known."""
         found = next((each.cluster for each in reversed(self.observations) if each.cluster is not None), None)
         return None if found is None or found.settings is None else found.settings.get(name)
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
-        """Of the newest observation that requested them."""
+        """The topics in the newest observation that requested them."""
         return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
 
     @cached_property
     def topic_names(self) -> frozenset[str] | None:
-        """Of every topic of the cluster; None when not known."""
+        """The names of all topics of the cluster; None when not known."""
         known = (each.topic_names for each in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
     @cached_property
     def missing_topics(self) -> frozenset[str] | None:
-        """Topics that the group wants and that do not exist; None when not known."""
+        """Topics that the group uses but that do not exist; None when not known."""
         known = (each.missing_topics for each in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
     @property
     def seen_ms(self) -> int:
-        """From the first observation to the last."""
+        """The time from the first observation to the last."""
         return self.observations[-1].at_ms - self.observations[0].at_ms
 
     def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
-        """The earliest of the newest observations at all of which something held; None where it does not hold now."""
+        """The time since which a condition holds at every observation; None if it does not hold at the newest one."""
         since: int | None = None
         for each in reversed(self.observations):
             if each.group is None:
@@ -88,20 +88,20 @@ class Case:
         return since
 
     def lasted_ms(self, since_ms: int | None) -> int:
-        """From then to the last observation; 0 for None."""
+        """The time from `since_ms` to the last observation; 0 for None."""
         return 0 if since_ms is None else self.observations[-1].at_ms - since_ms
 
     @property
     def in_shell(self) -> str:
-        """The group's id as a command line has it."""
+        """The group's id, quoted for a shell."""
         return shlex.quote(self.group.id)
 
     def named(self, members: Iterable[str]) -> str:
-        """The first few members as an operator knows them, and how many more there are."""
+        """The labels of the first few members, and the number of the others."""
         return list_names([self.labels.get(each, each) for each in members])
 
     def member(self, member_id: str) -> Member | None:
-        """A member by its id, as the newest observation that showed it did."""
+        """A member by its id, from the newest observation that shows it."""
         for each in reversed(self.observations):
             for member in () if each.group is None else each.group.members:
                 if member.id == member_id:
@@ -113,13 +113,13 @@ MOST_NAMED = 3
 
 
 def list_names(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are: `a, b, c and 3 more`."""
+    """The first few names, and the number of the others: `a, b, c and 3 more`."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 class Need(Enum):
-    """Data that a rule needs; the value names the missing data, for people."""
+    """Data that a rule needs; the value is the text for people if they are missing."""
 
     TWO_OBSERVATIONS = "needs two observations"
     MEMBERS = "the source does not show what members own"
@@ -135,7 +135,7 @@ class Need(Enum):
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
     def is_met(self, case: Case) -> bool:
-        """Whether the observations show it. Data that do not apply to the group are not missing."""
+        """Whether the observations contain the data. Data that do not apply to the group are not missing."""
         return _MET[self](case)
 
 
@@ -166,7 +166,7 @@ class Symptom:
     remedy: str
     evidence: Evidence = field(default_factory=dict)
     members: tuple[str, ...] = ()
-    """Ids."""
+    """The ids of the affected members."""
     since_ms: int | None = None
 
 
@@ -181,18 +181,18 @@ class Rule:
 
     name: str
     about: str
-    """Its findings, in a few words."""
+    """A short description of its findings."""
     source: str
-    """Its source: a KIP, a class of Kafka, an issue."""
+    """The source of the rule: a KIP, a class of Kafka, an issue."""
     needs: tuple[Need, ...]
     applies: Callable[[Group], bool]
-    """To which groups; of others it is not missed."""
+    """Whether the rule applies to a group; for other groups it is not reported as not checked."""
     judge: Judge
     of_unread: bool
-    """Whether it judges a group, too, that no observation shows."""
+    """Whether it also checks a group that no observation shows."""
 
     def findings(self, case: Case) -> Iterator[Finding]:
-        """Its findings, with its name."""
+        """Apply the rule; its findings have the rule's name and source."""
         for found in self.judge(case):
             yield Finding(
                 rule=self.name,
@@ -216,7 +216,7 @@ def rule(
     applies: Callable[[Group], bool] = lambda _: True,
     of_unread: bool = False,
 ) -> Callable[[Judge], Rule]:
-    """Make a rule of a function that judges a case."""
+    """Decorator that turns a function that checks a case into a rule."""
     return lambda judge: Rule(
         name=name,
         about=about,

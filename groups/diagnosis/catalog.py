@@ -1,4 +1,4 @@
-"""All rules, in the order in which findings of the same level are shown: causes before effects."""
+"""All rules. Findings of the same level are shown in this order: causes before effects."""
 
 from __future__ import annotations
 

@@ -19,15 +19,15 @@ class MembershipChange:
     member: Member
     came: bool
     since_ms: int
-    """The observation before, after which it happened."""
+    """The time of the last observation before the change."""
     at_ms: int
-    """The observation that shows it."""
+    """The time of the first observation that shows the change."""
 
 
 def changes(case: Case) -> Iterator[MembershipChange]:
-    """In the order of the observations; members that left before those that joined.
+    """The changes in the order of the observations; at each, departures are before joins.
 
-    A static member with another id did neither: its restart rebalances nothing (KIP-345).
+    A static member that has a new member id neither left nor joined: its restart causes no rebalance (KIP-345).
     """
     for (earlier, before), (later, after) in pairwise(case.seen):
         was, now = ({_key(member): member for member in group.members} for group in (before, after))
@@ -38,12 +38,12 @@ def changes(case: Case) -> Iterator[MembershipChange]:
 
 
 def host_of(member: Member) -> str:
-    """The host of a member's client as people write it; a broker puts a slash before an address without a name."""
+    """The host of a member's client without the slash that a broker puts before an address without a name."""
     return (member.client.host or "an unknown host").removeprefix("/")
 
 
 def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
-    """Hosts with how many members left and joined there, the most restless first."""
+    """Hosts with the numbers of members that left and joined there, the host with most changes first."""
     left = Counter(host_of(each.member) for each in found if not each.came)
     joined = Counter(host_of(each.member) for each in found if each.came)
     hosts = sorted(left.keys() | joined.keys(), key=lambda host: (-left[host] - joined[host], host))
@@ -51,10 +51,10 @@ def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
 
 
 def rebalances(case: Case) -> int:
-    """How often the group rebalanced between the first observation and the last, at least.
+    """The least number of rebalances between the first observation and the last.
 
-    Epochs and generations count them. Brokers do not show the generation of a classic group: there it is how often a
-    observation shows a rebalance, other members or another assignment after one that does not.
+    Epochs and generations count them. Brokers do not show the generation of a classic group: its count is the number of
+    observations with a rebalance, other members or another assignment after an observation without a rebalance.
     """
     groups = [group for _, group in case.seen]
     first, last = _epoch(groups[0]), _epoch(groups[-1])

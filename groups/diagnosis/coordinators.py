@@ -17,7 +17,7 @@ LOADING = "COORDINATOR_LOAD_IN_PROGRESS"
     of_unread=True,
 )
 def unavailable(case: Case) -> Iterator[Symptom]:
-    """The newest observation was refused, through all attempts that --timeout allows."""
+    """The newest observation failed at every attempt within --timeout."""
     last = case.observations[-1]
     name = None if last.problem is None else last.problem.error
     if name not in UNAVAILABLE and name != LOADING:

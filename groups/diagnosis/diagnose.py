@@ -1,4 +1,4 @@
-"""From observations of a group to a verdict, with what could not be judged."""
+"""The verdict on a group from its observations, with the rules that could not be checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groups.waits import labels_of
 
 
 class Verdict(Enum):
-    """The worst of a group's findings; notes do not count."""
+    """The level of a group's worst finding; notes do not count."""
 
     OK = "ok"
     WARNING = "warning"
@@ -24,7 +24,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotChecked:
-    """Rules that could not judge the group."""
+    """Rules that could not be checked."""
 
     why: str
     rules: tuple[str, ...]
@@ -36,7 +36,7 @@ class Diagnosis:
 
     group: str
     findings: tuple[Finding, ...] = ()
-    """The worst first."""
+    """Sorted by level, the worst first."""
     not_checked: tuple[NotChecked, ...] = ()
 
     @property
@@ -57,7 +57,7 @@ def diagnose(
     rules: Iterable[Rule] = RULES,
     progress: GroupProgress | None = None,
 ) -> Diagnosis:
-    """Judge the observations of one group, oldest first; its progress is worked out from them unless it is given."""
+    """Check the observations of one group, oldest first; its progress is computed from them unless it is passed."""
     is_seen = any(each.group is not None for each in observations)
     labels: dict[str, str] = {}
     for each in observations:

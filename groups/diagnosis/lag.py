@@ -19,30 +19,31 @@ from groups.times import about, format_moment
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
 DAY_MS = 24 * 3_600_000
 SELDOM_MS = 60_000
-"""Healthy groups may commit as seldom as this: once a minute, or every 30 seconds as Kafka Streams."""
+"""The longest commit interval of a healthy group: once a minute. Kafka Streams commits every 30 seconds."""
 ABANDONED_MS = 7 * DAY_MS
 """A group without members that has not committed for this long was abandoned, not stopped."""
 
 
 def has_offsets(group: Group) -> bool:
-    """Share groups have no committed offsets; a broker keeps count of what they deliver."""
+    """Whether the group commits offsets. Share groups do not: a broker tracks the records that they deliver."""
     return group.type is not GroupType.SHARE
 
 
 def is_consuming(group: Group) -> bool:
-    """Whether members are at work on committed offsets, as far as the group's state shows."""
+    """Whether the group commits offsets, has members, and its state shows no rebalance."""
     return has_offsets(group) and bool(group.members) and not is_unsettled(group)
 
 
 def is_alone(group: Group) -> bool:
-    """Whether it has no members."""
+    """Whether the group commits offsets and has no members."""
     return has_offsets(group) and not group.members
 
 
 def stalled_by_member(case: Case) -> Iterator[tuple[Member, dict[Place, Progress], bool]]:
-    """Members with stalled partitions, those partitions, and whether the member gets on elsewhere.
+    """Members with stalled partitions, these partitions, and whether the member advances in any of its partitions.
 
-    A partition that waits for an open transaction is not meant; nor is one that its member has only just got.
+    Partitions that wait for an open transaction are not included. A member is skipped if it did not own its stalled
+    partitions at every observation.
     """
     for member in case.group.members:
         owned = _owned(member)
@@ -85,7 +86,7 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
 
 
 def _commits_seldom(case: Case, still_ms: int, evidence: Evidence) -> str:
-    """A sign that the group commits less often than is assumed, as a sentence; empty without one."""
+    """A sentence if the group may commit less often than assumed; empty otherwise."""
     gap_ms = case.group.commit_gap_ms
     if evidence["last_commit"] is None and still_ms < SELDOM_MS:
         return " Its last commit could not be read: it may be healthy and commit less often."
@@ -106,7 +107,7 @@ def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
     applies=is_consuming,
 )
 def stalled_member(case: Case) -> Iterator[Symptom]:
-    """None of its partitions gets on, and records wait in some of them."""
+    """None of the member's partitions advances, and some have unread records."""
     found = [(member, places) for member, places, moves in stalled_by_member(case) if not moves]
     if not found:
         return
@@ -143,7 +144,7 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     applies=is_consuming,
 )
 def stalled_partition(case: Case) -> Iterator[Symptom]:
-    """Often a record that its consumer fails on again and again."""
+    """Often caused by a record on which the consumer fails again and again."""
     found = [(member, places) for member, places, moves in stalled_by_member(case) if moves]
     places = {place: one for _, each in found for place, one in each.items()}
     if not places:
@@ -176,7 +177,7 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
     applies=is_alone,
 )
 def stopped(case: Case) -> Iterator[Symptom]:
-    """The group has no members, its offsets do not move, and there is something to read."""
+    """The group has no members, its offsets do not move, and there are unread records."""
     lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
     had_members = any(group.members for _, group in case.seen)
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
@@ -220,7 +221,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     applies=has_offsets,
 )
 def overtaken(case: Case) -> Iterator[Symptom]:
-    """The log start approaches the committed offset, and reaches it before the group has caught up."""
+    """The log start approaches the committed offset and will reach it before the group has caught up."""
     found = {
         place: one.overtaken_s
         for place, one in case.progress.partitions.items()
@@ -252,7 +253,7 @@ def overtaken(case: Case) -> Iterator[Symptom]:
     applies=lambda group: bool(group.members),
 )
 def falling_behind(case: Case) -> Iterator[Symptom]:
-    """Offsets move, or have not moved for a short time only, and lag grows."""
+    """Lag grows although offsets move, or have not moved for a short time only."""
     found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.WARN}
     if not found:
         return
@@ -288,7 +289,7 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
     applies=lambda group: bool(group.members),
 )
 def slow_catch_up(case: Case) -> Iterator[Symptom]:
-    """Lag shrinks; how long that takes at the present rates, of the partition that takes longest."""
+    """Lag shrinks; reports the partition that takes longest to catch up at the present rates."""
     found = {
         place: one.catch_up_s
         for place, one in case.progress.partitions.items()
@@ -322,7 +323,7 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     applies=has_offsets,
 )
 def rewound(case: Case) -> Iterator[Symptom]:
-    """A reset, a consumer that seeks back, or one that commits in the wrong order."""
+    """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order."""
     found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.REWIND}
     if not found:
         return
@@ -344,7 +345,7 @@ def rewound(case: Case) -> Iterator[Symptom]:
     applies=is_consuming,
 )
 def hot_partition(case: Case) -> Iterator[Symptom]:
-    """Judged where others of the topic get on: a key that is too frequent, or a slow member."""
+    """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
     found = dict(_hottest(case))
     if not found:
         return

@@ -24,10 +24,10 @@ from groups.waits import AWAY
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def storm(case: Case) -> Iterator[Symptom]:
-    """An error where members join and leave again at once; a warning where many leave, as in a deployment.
+    """An error if members join and soon leave again; a warning if many leave, as in a deployment.
 
-    Members that only join are a deployment that starts. If no observation shows another member, twice as many
-    rebalances are allowed: a cooperative group needs two for each change.
+    If members only join, a deployment is starting. If no observation shows a changed member, twice as many rebalances
+    are allowed: a cooperative group needs two for each change.
     """
     count, found = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
@@ -52,7 +52,7 @@ def storm(case: Case) -> Iterator[Symptom]:
 
 
 def short_lived(found: list[MembershipChange]) -> list[MembershipChange]:
-    """The departures of members that had joined or rejoined since the first observation."""
+    """The departures of members that joined or rejoined after the first observation."""
     came: set[str] = set()
     gone: list[MembershipChange] = []
     for each in found:
@@ -96,7 +96,7 @@ _POLL_REMEDY = (
 
 
 def returned(found: list[MembershipChange]) -> list[str]:
-    """Ids of members that left and rejoined under the same id: a restarted process has a new one."""
+    """Ids of members that left and rejoined with the same id. A restarted process would have a new id."""
     gone: set[str] = set()
     again: dict[str, None] = {}
     for each in found:
@@ -115,7 +115,7 @@ def returned(found: list[MembershipChange]) -> list[str]:
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def poll_interval(case: Case) -> Iterator[Symptom]:
-    """A member of the consumer protocol keeps its id until its process ends; a classic one gets a new id."""
+    """A member of the consumer protocol keeps its id until its process exits; a classic member gets a new id."""
     found = list(changes(case))
     again = [each for each in returned(found) if _speaks_consumer(case, each)]
     if not again:
@@ -148,7 +148,7 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def evicted(case: Case) -> Iterator[Symptom]:
-    """Gone while a rebalance waited for it: removed by its timeout. Otherwise it may have left by itself."""
+    """Members gone while a rebalance waited for them were removed by a timeout; others may have left by themselves."""
     departures = {each.member.id: each for each in changes(case) if not each.came}
     gone = [each for each in departures.values() if not _is_back(case, each)]
     awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
@@ -175,7 +175,7 @@ def evicted(case: Case) -> Iterator[Symptom]:
 
 
 def _long_awaited(case: Case, at_ms: int) -> set[str]:
-    """Ids of the members that were waited for at two observations or more, at this one the last time."""
+    """Ids of the members for which a rebalance waited at this observation and at least one before it."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
     return {each.member for each in waiting if each.since_ms < at_ms}
@@ -208,7 +208,7 @@ class _DepartureFacts(TypedDict):
 
 
 def _is_back(case: Case, gone: MembershipChange) -> bool:
-    """Whether the same member or instance has rejoined, or the same client as a new member."""
+    """Whether the member or instance has rejoined, or its client (id and host) has a new member."""
     before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
     client = gone.member.client.id, gone.member.client.host
     return any(
@@ -226,7 +226,7 @@ def _is_back(case: Case, gone: MembershipChange) -> bool:
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def static_fencing(case: Case) -> Iterator[Symptom]:
-    """The same instance id under other and other member ids: one change is a restart."""
+    """An instance id changed its member id at least twice; one change is a restart."""
     hands: Counter[str] = Counter()
     ids: dict[str, dict[str, Member]] = {}
     for _, group in case.seen:
@@ -261,7 +261,7 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def static_away(case: Case) -> Iterator[Symptom]:
-    """Their partitions are kept for them until they are back, or their sessions end."""
+    """Their partitions stay assigned to them until they rejoin or their sessions expire."""
     away = [member for member in case.group.members if member.epoch == AWAY]
     if not away:
         return
@@ -300,7 +300,7 @@ def _is_away(group: Group, member_id: str) -> bool:
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def mixed_protocols(case: Case) -> Iterator[Symptom]:
-    """A migration that is not complete."""
+    """The group is in a migration that is not complete."""
     classic = [member.id for member in case.group.members if member.protocol is MemberProtocol.CLASSIC]
     if not classic:
         return

@@ -1,4 +1,4 @@
-"""Rules about where committed offsets are: outside of the log, of another topic, missing, or about to expire."""
+"""Rules about committed offsets: outside the log, of another topic, missing, or about to expire."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from groups.times import about, format_moment
     applies=has_offsets,
 )
 def topic_recreated(case: Case) -> Iterator[Symptom]:
-    """Proved by the topic id of the commit, or by that of the topic, which has changed since the first observation."""
+    """Proved by the topic id in the commit, or by the topic's id, which has changed since the first observation."""
     found = sorted(_of_another_topic(case))
     if not found:
         return
@@ -39,7 +39,7 @@ def topic_recreated(case: Case) -> Iterator[Symptom]:
 
 
 def _of_another_topic(case: Case) -> set[Place]:
-    """Partitions whose commit is known to be for another topic than the one that has the name now."""
+    """Partitions whose commit is known to be for an earlier topic of the same name."""
     found: set[Place] = set()
     first = next((each.topics for each in case.observations if each.topics is not None), {})
     topics = case.topics
@@ -56,7 +56,7 @@ def _of_another_topic(case: Case) -> set[Place]:
 
 
 def _same(case: Case, place: Place) -> bool:
-    """Whether the committed offset is the same at all observations that show it."""
+    """Whether all observations that show the committed offset show the same one."""
     topic, number = place
     offsets = {
         each.offset
@@ -80,7 +80,7 @@ def first_topics(places: list[Place]) -> str:
     applies=has_offsets,
 )
 def records_lost(case: Case) -> Iterator[Symptom]:
-    """The committed offset is below the log start. An offset that has moved is compared with the start before that."""
+    """The committed offset is below the log start, both in the first and in the last observation of the topics."""
     earlier = next((each.topics for each in case.observations if each.topics is not None), {})
     compared = (earlier,) if earlier is case.topics else (earlier, case.topics)
     lost: dict[Place, int] = {}
@@ -155,10 +155,10 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
     applies=is_consuming,
 )
 def never_committed(case: Case) -> Iterator[Symptom]:
-    """Owned at every observation, with records in them, while other partitions are committed.
+    """Partitions with records that a member owns at every observation, without an offset while others have one.
 
-    With `auto.offset.reset=latest` records that came before the consumer found the partition are not read: those of
-    partitions that were added to a topic, or of one that no commit was made for until a restart.
+    With `auto.offset.reset=latest`, records produced before the consumer found the partition are not read: in
+    partitions added to a topic, or in a partition without a commit until a restart.
     """
     if not any(True for _ in committed(case)):
         return  # it keeps its offsets elsewhere
@@ -212,7 +212,7 @@ def _owned_throughout(case: Case) -> set[Place]:
     applies=is_alone,
 )
 def expiring(case: Case) -> Iterator[Symptom]:
-    """Of a group without members. A classic group keeps them from the moment it became empty, which is later."""
+    """For groups without members. A classic group's retention starts when it became empty, after the last commit."""
     retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
     now_ms = case.last.at_ms
     due = {
@@ -242,7 +242,7 @@ def expiring(case: Case) -> Iterator[Symptom]:
 
 
 def _wanted(group: Group) -> set[str] | None:
-    """The topics that members subscribe to; None where one of them does not show it, or has a regex."""
+    """The topics that members subscribe to or own; None if a member's subscription is unknown or has a regex."""
     topics: set[str] = set()
     for member in group.members:
         if member.subscription is None or member.subscription.regex is not None:
@@ -259,7 +259,7 @@ def _wanted(group: Group) -> set[str] | None:
     applies=is_consuming,
 )
 def left_over(case: Case) -> Iterator[Symptom]:
-    """Their lag grows without end, and monitoring counts it; brokers delete them when they expire."""
+    """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     wanted = _wanted(case.group)
     if wanted is None:
         return

@@ -1,4 +1,4 @@
-"""Partitions in the words of a finding."""
+"""Text about partitions for the messages of findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Place: TypeAlias = tuple[str, int]
 
 
 def committed(case: Case) -> Iterator[tuple[Place, CommittedOffset, int]]:
-    """The committed offsets of the group in the newest observation that requested them."""
+    """The group's committed offsets in the newest observation that requested them."""
     for topic, offsets in case.offsets.items():
         for partition, each in offsets.items():
             if each.offset is not None and each.offset >= 0:
@@ -21,12 +21,12 @@ def committed(case: Case) -> Iterator[tuple[Place, CommittedOffset, int]]:
 
 
 def names(places: Iterable[Place]) -> str:
-    """The first few partitions, and how many more there are."""
+    """The first few partitions, and the number of the others."""
     return list_names([f"{topic}-{number}" for topic, number in sorted(places)])
 
 
 def all_names(places: Iterable[Place]) -> tuple[str, ...]:
-    """Every partition, for the evidence."""
+    """The names of all partitions, for the evidence."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(places))
 
 
@@ -41,7 +41,7 @@ def records(number: int) -> str:
 
 
 def unread(case: Case, place: Place) -> int:
-    """Records between the committed offset and the end; 0 where that is not known."""
+    """The number of records between the committed offset and the end; 0 if it is not known."""
     topic = case.topics.get(place[0])
     end = None if topic is None else (topic.end_offsets or {}).get(place[1])
     found = case.offsets.get(place[0], {}).get(place[1])
@@ -49,7 +49,7 @@ def unread(case: Case, place: Place) -> int:
 
 
 def waits_for_transaction(case: Case, place: Place) -> bool:
-    """Whether the committed offset has reached the last stable offset, and records of open transactions follow."""
+    """Whether the committed offset has reached the last stable offset and records of open transactions follow."""
     topic = case.topics.get(place[0])
     if topic is None:
         return False

@@ -1,4 +1,4 @@
-"""Rules about rebalances: one that does not end, and the members that it waits for; many in quick succession."""
+"""Rules about rebalances: stuck ones with the members that they wait for, and many in quick succession."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class AwaitedMember:
     member: str
     wait: Wait
     since_ms: int
-    """The earliest of the newest observations at all of which it waited for the same kind of thing."""
+    """The time since which every observation shows the same kind of wait for this member."""
 
 
 _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN, WaitKind.HEARTBEAT)
-"""Waits for the member itself; the others wait for other members. The most blocking one is first."""
+"""Waits for the member's own action, the most blocking first; all other kinds wait for other members."""
 
 
 def awaited(case: Case) -> list[AwaitedMember]:
-    """The members that the newest rebalance waits for, those that block it most first.
+    """The members that the newest rebalance waits for, the most blocking first.
 
-    Where a classic group prepares a rebalance, the members that may not have joined: brokers do not show who has.
+    In PreparingRebalance of a classic group, these are all that may not have joined: brokers do not show who has.
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
@@ -59,7 +59,7 @@ def awaited(case: Case) -> list[AwaitedMember]:
 def _since(
     observations: Sequence[tuple[int, Mapping[str, tuple[Wait, ...] | None]]], member: str, kind: WaitKind
 ) -> int:
-    """The earliest of the newest observations at all of which the member waited for it."""
+    """The time since which every observation shows this kind of wait for the member."""
     waiting = takewhile(
         lambda each: any(wait.kind is kind for wait in each[1].get(member) or ()), reversed(observations)
     )
@@ -67,10 +67,10 @@ def _since(
 
 
 def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None:
-    """Since when one rebalance has been in progress; None: no rebalance.
+    """The time since which one rebalance has been in progress; None without a rebalance.
 
-    Rebalances may follow each other so fast that no observation shows an end, as when members are restarted one by
-    one. Then the epoch grows, and what has lasted is the wait for the member that is waited for longest.
+    Rebalances may follow each other too fast for any observation to show an end, as in a rolling restart. Then the
+    epoch grows, and the result is the start of the longest current wait for a member.
     """
     since = case.since_ms(is_unsettled)
     if since is None or not waiting:
@@ -110,10 +110,10 @@ def stuck(case: Case) -> Iterator[Symptom]:
 
 
 def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterator[Symptom]:
-    """Rebalances of a classic group that end, and take most of the time: its members read little meanwhile.
+    """A classic group's rebalances complete but take most of the time, so that its members read little.
 
-    Processes that are killed again and again leave their members in the group, for each of which a rebalance waits
-    until its session is over.
+    Processes that are killed again and again leave their members in the group, and a rebalance waits for each of them
+    until its session expires.
     """
     took_ms = sum(
         later.at_ms - earlier.at_ms
@@ -143,7 +143,7 @@ def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterat
 
 @rule("rebalancing", "a rebalance in progress", source="KIP-848, Reconciliation; classic.ClassicGroup")
 def in_progress(case: Case) -> Iterator[Symptom]:
-    """The newest observation shows a rebalance, and it has not lasted long, or how long is not known."""
+    """The newest observation shows a rebalance that has not lasted long, as far as is known."""
     waiting = awaited(case)
     since = _unsettled_since(case, waiting)
     if since is None or case.lasted_ms(since) >= case.thresholds.rebalance_ms:

@@ -1,4 +1,4 @@
-"""Rules about what members subscribe to: topics that do not exist, regexes that match nothing or are refused."""
+"""Rules about subscriptions: topics that do not exist, regexes that match no topic or are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groups.regex.broker import compile_broker_regex, judge
 
 
 def subscribed(group: Group, of: Callable[[Member], tuple[str, ...]]) -> dict[str, list[str]]:
-    """Ids of members by what they subscribe to, in the group's order."""
+    """Ids of members by each subscribed name or regex, in the group's order."""
     found: dict[str, list[str]] = {}
     for member in group.members:
         for each in of(member):
@@ -27,7 +27,7 @@ def _regexes(member: Member) -> tuple[str, ...]:
 
 
 def has_regexes(group: Group) -> bool:
-    """Whether a member's regex is matched by the broker."""
+    """Whether the broker matches a member's regex."""
     return any(map(_regexes, group.members))
 
 
@@ -39,7 +39,7 @@ def has_regexes(group: Group) -> bool:
     applies=lambda group: any(map(_topics, group.members)),
 )
 def topic_missing(case: Case) -> Iterator[Symptom]:
-    """No partition of them is assigned, and the members get no error."""
+    """No partitions are assigned for such a topic, and the members get no error."""
     wanted = subscribed(case.group, _topics)
     gone = sorted(wanted.keys() & (case.missing_topics or frozenset()))
     if not gone:

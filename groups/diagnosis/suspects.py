@@ -1,7 +1,7 @@
-"""Partitions to observe more closely before groups are judged: those that stalled with records to read.
+"""Partitions to observe more closely before groups are checked: stalled partitions with records to read.
 
 This costs more than all other requests together, because it reads records. It is done for a few partitions of each
-member, which stand for the rest: a stalled member stalls in all of them.
+member, which represent the rest: a stalled member stalls in all of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MOST_OF_A_MEMBER = 20
 
 
 def still_partitions(observations: Sequence[Observation]) -> Group | None:
-    """The group of the last observation, with offsets of those partitions only, or None.
+    """The group of the last observation, with the offsets of stalled partitions only; None if there are none.
 
-    They have the same committed offset as at the first observation, and records after it at the last.
+    A stalled partition has the same committed offset as at the first observation, and records after it at the last.
     """
     shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
     if not shown:
@@ -70,7 +70,7 @@ def _committed(observation: Observation, topic: str, partition: int) -> int | No
 
 
 def some_commits(group: Group) -> Group:
-    """The group with a few of its commits, from every topic: as many as are examined per member."""
+    """The group with a few of its commits, some from every topic: as many as are examined per member."""
     left, found = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
     topics = group.offsets or {}
     for position, (topic, offsets) in enumerate(topics.items()):
@@ -83,9 +83,10 @@ def some_commits(group: Group) -> Group:
 def waiting_since(
     group: Group, times: Mapping[Place, Mapping[int, int | None]]
 ) -> Mapping[Place, int | None]:
-    """Since when records wait after each of a group's commits, by when the first one was written.
+    """The time since which each partition has had unread records; None if it has none.
 
-    Of partitions where both times are known, and where there is no such record.
+    It is the commit or the write time of the first unread record, whichever is later. Partitions for which one of the
+    two is not known are left out.
     """
     found: dict[Place, int | None] = {}
     for place, commit in _commits(group):
@@ -112,7 +113,7 @@ def _commits(group: Group) -> Iterator[tuple[Place, CommittedOffset]]:
 
 
 def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[Place]:
-    """Those whose last stable offset is before the end, and has not moved from the first observation to the last."""
+    """Partitions whose last stable offset is before the end and has not moved since the first observation."""
     for name, topic in last.items():
         stable, ends = topic.stable_offsets or {}, topic.end_offsets or {}
         before = first[name].stable_offsets if name in first else None

@@ -19,9 +19,9 @@ from groups.times import about, format_moment
     applies=is_consuming,
 )
 def open_transaction(case: Case) -> Iterator[Symptom]:
-    """The oldest transaction of those partitions of the group in which its consumers have got as far as they can.
+    """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it.
 
-    An error once it is open for longer than the threshold; short ones are usual.
+    An error if it is open for longer than the threshold, else a note: short transactions are normal.
     """
     held = {
         place: found[0]
