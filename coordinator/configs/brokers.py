@@ -1,4 +1,4 @@
-"""Broker configs: those given at the start, and dynamic ones, of a single broker or of all."""
+"""Broker configs: given at the start, or dynamic, for a single broker or for all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import IntEnum
 from coordinator.configs.definitions import BROKER
 
 ALL = ""
-"""The name under which the dynamic configs of all brokers are stored; those of one are stored under its node id."""
+"""The key of the dynamic configs of all brokers; the key of a single broker's configs is its node id."""
 
 
 class ConfigSource(IntEnum):
@@ -25,7 +25,7 @@ class ConfigSource(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synonym:
-    """A value that is set somewhere, as text; in effect unless one of higher precedence is set."""
+    """A value from one source, as text; it applies unless a source of higher precedence has a value."""
 
     name: str
     value: str
@@ -33,7 +33,7 @@ class Synonym:
 
 
 class BrokerConfigs:
-    """`static` are the configs given at the start; `dynamic` those set since, by node id or `ALL`."""
+    """`static`: the configs given at the start; `dynamic`: configs set since, by node id or `ALL`."""
 
     def __init__(self, static: Mapping[str, str], dynamic: Mapping[str, Mapping[str, str]]) -> None:
         self.static = dict(static)
@@ -47,7 +47,7 @@ class BrokerConfigs:
         self.changes += 1
 
     def synonyms(self, name: str, node_id: int) -> tuple[Synonym, ...]:
-        """The values of a broker's config, in order of precedence; empty if it has none itself."""
+        """The values of a config and its synonyms, by precedence; empty if the config itself has no value."""
         if self.value(name, node_id) is None:
             return ()
         definition = BROKER.get(name)

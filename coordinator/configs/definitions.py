@@ -36,9 +36,9 @@ class Type(IntEnum):
 class Definition:
     """One config.
 
-    `default` is a text, None without one; `valid` is ConfigDef's description of valid values. `read_only`: it cannot be
-    changed while the broker runs; `internal`: it is shown only if it was set. `synonyms` apply if it is not set, the
-    first one first; for a topic or a group this is the broker's config.
+    `default` is text, or None; `valid` is ConfigDef's description of valid values. `read_only`: it cannot be changed
+    while the broker runs; `internal`: it is shown only if it was set. `synonyms` apply, in this order, if it is not
+    set; a topic's or group's synonym is the broker's config.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Definition:
     documentation: str
 
     def parse(self, text: str) -> Value:
-        """The value of a text. :raises InvalidSetting: it has another type, or is invalid"""
+        """Parse a value. :raises InvalidSetting: it has the wrong type, or is invalid"""
         try:
             value = _PARSERS[self.type](text)
         except ValueError:

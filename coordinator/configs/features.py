@@ -60,13 +60,13 @@ class Features:
     """The finalized levels of the features."""
 
     def __init__(self, levels: Mapping[str, int]) -> None:
-        """`levels` are those that differ from a new cluster's."""
+        """`levels`: the levels that differ from a new cluster's."""
         self.levels = {name: levels.get(name, feature.default) for name, feature in FEATURES.items()}
         self.epoch = 1
         """Increases with every change."""
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
-        """The new levels. :raises RequestRefused: one of the updates is not possible"""
+        """The new levels of the updated features. :raises RequestRefused: one of the updates is not possible"""
         wanted = {}
         for update in updates:
             why = self._refusal(update)

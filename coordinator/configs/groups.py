@@ -1,4 +1,4 @@
-"""Group configs that the coordinator does not use: those of share and streams groups, stored as a broker does.
+"""Group configs that the coordinator does not use: configs of share and streams groups, stored as by a broker.
 
 Source: GroupConfig, GroupConfigManager.
 """
@@ -15,7 +15,7 @@ CONSUMER = "consumer."
 
 
 def of_consumer_groups(values: Mapping[str, str]) -> dict[str, str]:
-    """The configs of a consumer group among a group's, including unknown ones."""
+    """The consumer group configs among the configs of a group, including unknown ones."""
     return {name: text for name, text in values.items() if name.startswith(CONSUMER) or name not in GROUP}
 
 

@@ -1,4 +1,4 @@
-"""Which settings of a broker's properties file have an effect here, and the notices about the others.
+"""The settings of a broker's properties file that have an effect here, and notices about the others.
 
 A broker ignores names that it does not know; here they are refused, as most of them are typos.
 """
@@ -60,7 +60,7 @@ _REPLACEMENTS = {
 
 
 def check_known(names: Iterable[str], ours: Collection[str]) -> None:
-    """`ours` are known as well as Kafka's. :raises InvalidSetting: for an unknown name, with the nearest known one"""
+    """`ours` are known besides Kafka's. :raises InvalidSetting: for an unknown name, with the nearest known one"""
     taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
     for name in names:
         if not (name in BROKER or name in ours or name in FEATURES or name.startswith(taken)):

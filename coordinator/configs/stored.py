@@ -28,7 +28,7 @@ class StoredConfigs:
     def __init__(
         self, given: Mapping[str, str], node_id: int, data: DataDirectory | None, topics: Collection[str]
     ) -> None:
-        """`topics` are the existing ones: configs of others are removed. :raises Unusable: as StorageFailed"""
+        """`topics` are the existing topics: configs of others are removed. :raises Unusable: as StorageFailed"""
         self._data = data
         kept = {} if data is None else data.configs
         # A new cluster with eligible leader replicas sets it for all brokers (ConfigurationControlManager).

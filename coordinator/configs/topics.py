@@ -1,7 +1,7 @@
 """Topic configs: overrides and effective values.
 
-The broker's config applies if a topic has no override; of `log.retention.ms`, `….minutes` and `….hours` the finest
-that is set (LogConfig, ServerTopicConfigSynonyms).
+The broker's config applies if a topic has no override. If several of `log.retention.ms`, `….minutes` and `….hours`
+are set, the one with the smallest unit applies (LogConfig, ServerTopicConfigSynonyms).
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Compaction of an open partition: the last record of every key stays (`cleanup.policy=compact`).
+"""Compaction of an open partition: it keeps the last record of every key (`cleanup.policy=compact`).
 
     work = compaction.begin(...)        in the log's thread; None: nothing to do
     work.run(...)                       in any other thread, with the store's cleaner
     compaction.end(work)                in the log's thread, also after an error
 
 Theory of operation. Only segments before the active one are compacted, and none beyond the last stable offset: an
-uncommitted record must not hide an older one. While they are read, none is deleted. Compacted segments are put in place
-in the log's thread, which reads the old ones until then; before, they have no effect (`.cleaned`), as another topic of
-that name may have the directory by now.
+uncommitted record must not hide an older one. No segment is deleted while they are read. Compacted segments replace
+the old ones in the log's thread, which reads the old ones until then. Before that they are files without effect
+(`.cleaned`), as a new topic of the same name may use the directory by now.
 
-How far a log was compacted is known while it is open. After a start it is dirty from its beginning.
+The progress of compaction is known while a log is open. After a start the whole log is dirty.
 
 Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets.
 """
@@ -31,7 +31,7 @@ from wire.log.indexes import AbortedTransaction, aborted_transactions
 from wire.log.segments import read_segment
 
 InLogsThread: TypeAlias = Callable[[Callable[[], None]], None]
-"""Calls something in the log's thread, and waits for it; raises what it raises."""
+"""Calls a function in the log's thread, waits for it, and raises its exception."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,13 +44,16 @@ class CompactionRun:
     end: int
     now_ms: int
     done_to: int | None = None
-    """The offset after which nothing was compacted; None: it failed."""
+    """The offset up to which the log was compacted; None: compaction failed."""
     aborted: Sequence[AbortedTransaction] = ()
 
     def run(
         self, in_logs_thread: InLogsThread, producer_expiration_ms: int, stopped: Callable[[], bool]
     ) -> None:
-        """Compact. :raises Interrupted: :raises DamagedLog: :raises OSError: each segment is the old or the new one"""
+        """Compact. After an error each segment is the old or the new one.
+
+        :raises Interrupted: :raises DamagedLog: :raises OSError:
+        """
 
         def put_in_place(cleaned: Path, end: int) -> None:
             sync(cleaned)
@@ -92,10 +95,10 @@ class LogCompaction:
         self._close_files = close_files
         self._first_dirty = 0
         self._tried_to = 0
-        """How far compaction was tried: after a failure it is retried when there is more to compact."""
+        """The offset up to which compaction was tried: after a failure it is retried when more is to compact."""
 
     def begin(self, settings: RecordSettings, last_stable_offset: int, now_ms: int) -> CompactionRun | None:
-        """The work, if enough is dirty."""
+        """The work, if enough of the log is dirty."""
         lag_ms = settings.min_compaction_lag_ms
         end = self._log.cleanable_end(last_stable_offset, now_ms - lag_ms if lag_ms else MAX_LONG)
         if end <= self._tried_to:

@@ -1,8 +1,8 @@
 """An internal topic's partition, for readers: a coordinator appends to its files, and they are compacted.
 
-Theory of operation. `catch_up` compares the files with its index: of the active segment only new batches are read, of a
-new or compacted segment everything. Compaction runs in another thread: if it replaces a segment between `catch_up` and
-a read, the read fails (ESTALE) rather than return other bytes.
+Theory of operation. `catch_up` compares the files with its index: it reads only the new batches of the active
+segment, and all batches of a new or compacted segment. Compaction runs in another thread: if it replaces a segment
+between `catch_up` and a read, the read fails (ESTALE) rather than return other bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _IndexedFile:
 
 
 class ReadFiles:
-    """Segments that others write (`log.Files`)."""
+    """Segments that a coordinator writes (`log.Files`)."""
 
     def __init__(self) -> None:
         self.seen: dict[int, _IndexedFile] = {}
@@ -73,7 +73,7 @@ class CoordinatorLog(Log):
         self._loaded_to = 0
 
     def catch_up(self) -> None:
-        """Index what was written and compacted since the last call. :raises DamagedLog: :raises OSError:"""
+        """Index the segments written and compacted since the last call. :raises DamagedLog: :raises OSError:"""
         if not self._directory.exists():
             return
         for _ in range(MOST_LISTINGS - 1):

@@ -5,9 +5,10 @@
     orders-0/leader-epoch-checkpoint
     log-start-offset-checkpoint                             the log start offsets that DeleteRecords has moved
 
-Theory of operation. A partition is read when it is first needed. A batch is written after the last one; the operating
-system has it then, and the disk after `unsynced` was called and finished. When a log is read, a half-written batch of a
-killed process is cut off, with everything after it. A limited number of files is open at a time, on demand.
+Theory of operation. A partition is read when it is first needed. A batch is written to the end of its log: it is in
+the operating system's cache then, and on the disk once a function from `unsynced` has run. When a log is read, a
+half-written batch of a killed process is cut off, with everything after it. A limited number of files is open at a
+time.
 
 Compaction (`compaction`) replaces closed segments while the partition is open.
 
@@ -227,15 +228,15 @@ class RecordDirectory:
                 write_checkpoint(self._root / LOG_STARTS, self._starts)
 
     def file_remover(self) -> Callable[[], None]:
-        """A function that removes the files of deleted segments, in any thread; otherwise the next start does."""
+        """A function, for any thread, that removes files of deleted segments; the next start removes the rest."""
         removed = list(self._removed)
         self._removed.clear()
         return partial(_remove, removed)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """A function that synchronizes all writes since the last call, None without any, in any thread.
+        """A function, for any thread, that synchronizes all writes since the last call; None if there were none.
 
-        StorageFailed: it is unknown what is on the disk.
+        If it raises StorageFailed, it is unknown which of them are on the disk.
         """
         if not self._unsynced:
             return None

@@ -3,10 +3,10 @@
     fetch = sessions.begin(request, now_ms)       the partitions to read, or the error that is the whole answer
     session_id, kept = fetch.finish(results)      the results that the client does not have yet
 
-Theory of operation. A request of epoch -1 has no session, and closes the one in its session id. Epoch 0 opens one. Any
-other continues its session, if the epoch is the next one. There are as many slots as on a broker; a new session evicts
-the least recently used one if that was unused for more than two minutes, otherwise the client gets none and sends all
-partitions again.
+Theory of operation. A request of epoch -1 has no session, and closes the session whose id it contains. Epoch 0 opens
+a session. A request of the session's next epoch continues it. There are as many slots as on a broker; if all are in
+use, a new session evicts the least recently used one, if that was unused for more than two minutes. Otherwise the
+client gets no session and sends all partitions again.
 
 Source: FetchManager, FetchContext, FetchSessionCache.
 """
@@ -66,7 +66,7 @@ class _Cached:
 class _Session:
     id: int
     by_id: bool
-    """The topics are identified by id."""
+    """Whether requests identify topics by id."""
     used_ms: int
     partitions: dict[PartitionKey, _Cached] = field(default_factory=dict)
     epoch: int = FIRST + 1
@@ -102,7 +102,7 @@ class FetchSessions:
         self._new_id = new_id
         self._slots = slots
         self._sessions: dict[int, _Session] = {}
-        """The least recently used one first."""
+        """By session id, the least recently used session first."""
 
     def __len__(self) -> int:
         return len(self._sessions)

@@ -1,6 +1,6 @@
 """The leader epochs of a partition.
 
-An epoch starts at the log end at that moment. Source: LeaderEpochFileCache.
+The start offset of an epoch is the log end offset when its leader starts. Source: LeaderEpochFileCache.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class LeaderEpochs:
         return self.epochs[-1].epoch if self.epochs else UNDEFINED
 
     def begin(self, epoch: int, offset: int) -> None:
-        """Start `epoch` at `offset`; an epoch without records is removed."""
+        """Start `epoch` at `offset`, and remove previous epochs without records."""
         if epoch <= self.latest:
             return
         while self.epochs and self.epochs[-1].start_offset >= offset:
@@ -40,7 +40,7 @@ class LeaderEpochs:
         return self.epochs[place - 1].epoch if place else UNDEFINED
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
-        """The largest epoch up to `epoch` that wrote records, and the offset after its last one.
+        """The largest epoch up to `epoch` that has records, and the offset after its last record.
 
         (`UNDEFINED`, `UNDEFINED`) for an epoch that has not started.
         """
@@ -53,7 +53,7 @@ class LeaderEpochs:
         return found, self.epochs[place].start_offset
 
     def forget_before(self, log_start: int) -> None:
-        """The log start offset is now `log_start`."""
+        """Remove the epochs before the new log start offset; the first remaining epoch starts there."""
         place = bisect_right(self.epochs, log_start, key=lambda each: each.start_offset)
         if place:
             first = replace(

@@ -1,9 +1,9 @@
 """The log of a partition: batches in segments, found by offset and by time.
 
 Theory of operation. A log keeps only the indexes of its segments; `Files` has their bytes, in memory or on a disk. A
-segment that is full by size, by the age of its first batch or by its range of offsets is followed by the next one: the
-last one is the active one, the only one that grows. Records are deleted from the start, a whole segment at a time;
-`start_offset` may be within one.
+segment that is full by size, by the age of its first batch or by its range of offsets is followed by a new one. Only
+the last segment, the active one, grows. Records are deleted from the start, a whole segment at a time; `start_offset`
+may be within a segment.
 
 Source: LocalLog, LogSegment.shouldRoll, UnifiedLog.deleteOldSegments.
 """
@@ -34,7 +34,7 @@ READ_AHEAD = 16 * 1024
 
 
 class Files(Protocol):
-    """The bytes of segments, by base offset. OSError: nothing has changed."""
+    """The bytes of segments, by base offset. After an OSError nothing has changed."""
 
     def create(self, base_offset: int) -> None:
         """Create a segment, which becomes the active one."""
@@ -73,7 +73,7 @@ class Log:
     """See the module. Failures of `files` raise OSError."""
 
     def __init__(self, files: Files, segments: Sequence[SegmentIndex] = (), start_offset: int = 0) -> None:
-        """`segments`, ascending, are those of `files`; without any the first batch creates one."""
+        """`segments`: the segments in `files`, ascending; if there are none, the first batch creates one."""
         self._files = files
         self._is_begun = bool(segments)
         self._segments = list(segments) or [SegmentIndex(start_offset)]
@@ -104,7 +104,7 @@ class Log:
         return header
 
     def read(self, offset: int, max_bytes: int, end: int, *, at_least_one: bool) -> ReadBatches:
-        """Whole batches from the one that holds `offset` up to the offset `end`, of one segment.
+        """Whole batches of one segment, from the batch that contains `offset` up to the offset `end`.
 
         Only the first batch may exceed `max_bytes`, if `at_least_one` (KIP-74).
         """
@@ -126,7 +126,7 @@ class Log:
 
     @property
     def max_timestamp(self) -> int:
-        """The latest of all records, -1 without any."""
+        """The latest timestamp of all records; -1 if there are none."""
         return max(segment.max_timestamp for segment in self._segments)
 
     def start_at(self, offset: int) -> None:
@@ -161,14 +161,14 @@ class Log:
         self._is_held = True
 
     def release(self) -> None:
-        """Delete the segments due since `hold`. :raises OSError:"""
+        """Delete the segments that are due since `hold`. :raises OSError:"""
         self._is_held = False
         self.start_at(self.start_offset)
 
     def cleanable_end(self, stable_end: int, newest_ms: int) -> int:
         """The base offset of the first segment that must not be compacted.
 
-        It is the active one, or extends beyond `stable_end`, or has a record later than `newest_ms`.
+        This segment is active, or extends beyond `stable_end`, or has a record later than `newest_ms`.
         """
         for segment, following in pairwise(self._segments):
             if following.base_offset > stable_end or segment.max_timestamp > newest_ms:
@@ -176,7 +176,7 @@ class Log:
         return self._segments[-1].base_offset
 
     def dirty_ratio(self, first_dirty: int, end: int) -> float:
-        """The share of the bytes before offset `end` that is after `first_dirty`: 0 to 1."""
+        """The share, 0 to 1, of the bytes before offset `end` that are at or after the offset `first_dirty`."""
         clean = dirty = 0
         for segment in self._segments:
             if segment.base_offset < first_dirty:
@@ -186,7 +186,7 @@ class Log:
         return dirty / (clean + dirty) if dirty else 0.0
 
     def replace(self, compacted: SegmentIndex, end: int) -> None:
-        """Replace the segments from its base offset up to the offset `end` by a compacted one."""
+        """Replace the segments from the base offset of a compacted one up to the offset `end` by it."""
         first, behind = (
             bisect_left(self._segments, offset, key=lambda each: each.base_offset)
             for offset in (compacted.base_offset, end)

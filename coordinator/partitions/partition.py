@@ -142,7 +142,7 @@ class Partition:
 
     @property
     def last_stable_offset(self) -> int:
-        """All records before it belong to no open transaction."""
+        """No record before it belongs to an open transaction."""
         return self.producers.last_stable_offset(self._log.end_offset)
 
     @property
@@ -151,7 +151,7 @@ class Partition:
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
-        """A new leader; smaller epochs are ignored. :raises OSError:"""
+        """Start the epoch of a new leader; smaller epochs are ignored. :raises OSError:"""
         self._epochs.begin(epoch, self._log.end_offset)
         self._checkpoints.keep_epochs(self._epochs.epochs)
 
@@ -163,7 +163,7 @@ class Partition:
         raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
 
     def accept(self, records: bytes, now_ms: int) -> bytearray:
-        """Validate a client's batch (`validation.single_batch`); as it can be appended. In any thread.
+        """Validate a client's batch (`validation.single_batch`), and return it as it can be appended. In any thread.
 
         :raises RecordsRefused:
         """
@@ -247,7 +247,7 @@ class Partition:
         )
 
     def find_offset(self, timestamp: int, *, committed: bool) -> FoundOffset:
-        """The first record of `timestamp` or later, or one of the offsets above. :raises OSError:"""
+        """The first record of `timestamp` or later; a special timestamp requests another offset. :raises OSError:"""
         end = self.last_stable_offset if committed else self.high_watermark
         if timestamp == LATEST:
             return FoundOffset(offset=end, leader_epoch=self.leader_epoch)
@@ -279,7 +279,7 @@ class Partition:
         return self._epochs.end_of(epoch, self._log.end_offset)
 
     def delete_records(self, offset: int) -> int:
-        """Move the log start offset to `offset`; the new one. :raises RequestRefused: :raises OSError:"""
+        """Move the log start offset to at least `offset`, and return it. :raises RequestRefused: :raises OSError:"""
         if not self._settings().cleanup_deletes:
             raise RequestRefused(ErrorCode.POLICY_VIOLATION)
         wanted = self.high_watermark if offset == HIGH_WATERMARK else offset
@@ -310,7 +310,7 @@ class Partition:
         self.producers.forget_below(self.log_start_offset)
 
     def close(self) -> None:
-        """The partition was deleted."""
+        """Close a partition that was deleted."""
         self.is_closed = True
         self.notify()
 

@@ -35,8 +35,8 @@ class Partitions:
     ) -> None:
         """`configs` returns the settings of a topic: the same mapping as long as none of them changes.
 
-        `directory`: where records outlive the process. Those of internal topics are written by coordinators, and only
-        read here.
+        `directory`: for records that outlive the process. Records of internal topics are written by coordinators, and
+        only read here.
         """
         self._configs = configs
         self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
@@ -46,10 +46,10 @@ class Partitions:
         self._of_coordinators: dict[tuple[UUID, int], CoordinatorLog] = {}
         self._damaged: set[tuple[UUID, int]] = set()
         self._epochs: dict[tuple[UUID, int], int] = {}
-        """Of partitions that were inspected but not opened."""
+        """The leader epochs of partitions that were inspected but not opened."""
 
     def kept(self, where: Callable[[RecordSettings], bool] = lambda _: True) -> Iterator[Partition]:
-        """Partitions that may hold records, one by one: opened if they are on a disk.
+        """The partitions that may hold records; each is opened when it is yielded, if it is on a disk.
 
         `where` filters by the settings of their topics.
         """
@@ -111,7 +111,7 @@ class Partitions:
         return opened[number]
 
     def appended(self, topic_id: UUID, numbers: Collection[int]) -> None:
-        """A coordinator has written to partitions of its topic."""
+        """Notify readers that a coordinator has written to partitions of its topic."""
         opened = self._by_topic.get(topic_id, {})
         for number in numbers:
             if number in opened:
@@ -141,7 +141,7 @@ class Partitions:
 
     @contextmanager
     def _reading(self, topic: TopicInfo, number: int) -> Iterator[None]:
-        """Read files of a partition; never again after damage was found. :raises RequestRefused:"""
+        """For reading a partition's files, which are never read again once damaged. :raises RequestRefused:"""
         if (topic.id, number) in self._damaged:
             raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR)
         try:

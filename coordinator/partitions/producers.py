@@ -1,15 +1,15 @@
 """The producers of one partition: idempotence, open transactions, and what read_committed consumers may read.
 
-    duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it must not be
-    producers.append(batch)                 when it has its offsets
+    duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it cannot be appended
+    producers.append(batch)                 after it has got its offsets
     producers.end(...)                      for the marker that ends a transaction
     producers.load(batches)                 instead, for the batches of a log that is opened
 
 Theory of operation. A producer numbers its records per partition; its last five batches are remembered, so that a
-repeated one is answered with its offset and not appended again. A transactional batch opens a transaction, unless one
-is open; a control batch ends it. The last stable offset is the first offset of the oldest open transaction. The log
-alone determines all this: no file is written for it (a broker's `.snapshot`), as the headers of a log are read anyway
-when it is opened.
+repeated batch is answered with its offset and not appended again. A transactional batch opens a transaction, unless
+one is open; a control batch ends it. The last stable offset is the first offset of the oldest open transaction. All
+this is derived from the log: a broker's `.snapshot` file is not written, as the headers of a log are read anyway when
+it is opened.
 
 Source: ProducerStateManager, ProducerAppendInfo, ProducerStateEntry; KIP-98, KIP-360, KIP-890.
 """
@@ -103,16 +103,16 @@ class Producers:
         self._open: dict[int, int] = {}
         """The first offset of every open transaction, by producer id, in the order of their starts."""
         self._aborted: list[AbortedTransaction] = []
-        """In the order of their markers."""
+        """The aborted transactions, in the order of their markers."""
 
     def check(self, batch: Batch) -> AppendedBatch | None:
-        """Check a client's batch; if it was already appended: the appended batch.
+        """Check a client's batch. Returns the appended batch if it was already appended, otherwise None.
 
         :raises RequestRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE
         """
         producer = self._by_id.get(batch.producer_id)
         if producer is None:
-            return None  # after its records were deleted, a producer may continue with any number
+            return None  # a producer whose records were deleted may continue with any number
         if batch.producer_epoch == producer.epoch:
             for one in producer.batches:
                 if (one.first_sequence, one.last_sequence) == (batch.base_sequence, batch.last_sequence):
@@ -239,14 +239,14 @@ def _check_sequence(producer: Producer, batch: Batch) -> None:
 def _relevant_batches(batches: Batches) -> list[int]:
     """The batches of a segment that the state of its producers depends on.
 
-    All of transactions; of an idempotent producer only the last ones.
+    These are all batches of transactions, and the last batches of each idempotent producer.
     """
     headers = batches.headers
     marked = headers["attributes"] & (TRANSACTIONAL | CONTROL) != 0
     plain: Ints = np.flatnonzero(~marked & (headers["producer_id"] != NO_PRODUCER_ID))
     by_producer = plain[np.argsort(headers["producer_id"][plain], kind="stable")]
     ids = headers["producer_id"][by_producer]
-    # A batch is one of the last if the batch this far after it is another producer's, or does not exist.
+    # A batch is one of the last if the batch this many places later is another producer's, or does not exist.
     last = np.ones(len(ids), dtype=bool)
     last[:-REMEMBERED_BATCHES] = ids[:-REMEMBERED_BATCHES] != ids[REMEMBERED_BATCHES:]
     relevant: list[int] = np.sort(np.concatenate((np.flatnonzero(marked), by_producer[last]))).tolist()
@@ -254,7 +254,10 @@ def _relevant_batches(batches: Batches) -> list[int]:
 
 
 def _ends(batches: Batches) -> Iterator[tuple[int, tuple[bool, int]]]:
-    """The batches that end a transaction: whether it was committed, and the coordinator's epoch. :raises DamagedLog:"""
+    """Indexes of batches that end a transaction; each with whether it commits, and the coordinator's epoch.
+
+    :raises DamagedLog:
+    """
     places = np.flatnonzero(batches.headers["attributes"] & CONTROL)
     marked = Batches(batches.data, batches.file, batches.positions[places], batches.headers[places])
     for columns in columns_of(marked):

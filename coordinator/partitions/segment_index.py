@@ -37,7 +37,7 @@ class SegmentIndex:
         self.size = 0
         self.next_offset = base_offset
         self.first_timestamp: int | None = None
-        """The largest of the first batch; None while it is empty."""
+        """The largest timestamp of the first batch; None while the segment is empty."""
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset
         """The last offset of the first batch that has `max_timestamp`."""

@@ -1,4 +1,4 @@
-"""The server: it puts the embedded coordinator on the wire, so that real Kafka clients can connect to it.
+"""The server: it accepts connections of real Kafka clients to the embedded coordinator.
 
     cluster = Cluster(BrokerSettings(...), Config(...))      brokers, topics, settings, and the engine
     cluster.start()

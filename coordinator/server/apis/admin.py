@@ -19,7 +19,7 @@ from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
 MOST_PARTITIONS = 2_000
-"""The partitions of one answer, whatever limit a client sets (`max.request.partition.size.limit`)."""
+"""The limit of partitions in one answer; a client's limit can only be lower (`max.request.partition.size.limit`)."""
 IN_MEMORY = "memory"
 """The log directory that is shown for records in memory."""
 

@@ -1,6 +1,6 @@
 """KIP-848's client-side assignors: a member prepares, computes and installs the assignment of its group.
 
-Only where `group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered.
+Only if `group.consumer.client.assignors.enable` is set; otherwise these APIs are neither listed nor answered.
 """
 
 from __future__ import annotations

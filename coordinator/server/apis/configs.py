@@ -133,7 +133,7 @@ def _names(given: set[str]) -> Iterable[str]:
 
 
 def _facts(exchange: Exchange) -> Mapping[str, str]:
-    """Configs whose values this server determines itself, whatever it was started with."""
+    """Configs whose values this server determines itself, regardless of its settings."""
     broker = exchange.broker
     protocol = exchange.cluster.security.settings.protocol.value
     node_id, address = str(broker.node_id), f"{protocol}://{broker.host}:{broker.port}"

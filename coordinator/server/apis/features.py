@@ -16,7 +16,7 @@ WITHOUT_RESULTS = 2
 
 
 def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
-    """The feature fields of ApiVersions: features of minimum 0 only since v4, none that has level 0 (not finalized)."""
+    """The feature fields of ApiVersions: features of minimum 0 are listed since v4; level 0 means not finalized."""
     return {
         "supported_features": [
             {"name": name, "min_version": one.lowest, "max_version": one.highest}

@@ -21,7 +21,7 @@ MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent "
     "to an incompatible broker. See the broker logs for more details."
 )
-"""The message of INVALID_REQUEST where there is no better one."""
+"""The message of INVALID_REQUEST if there is no better one."""
 
 
 def group_operations(exchange: Exchange, described: Described) -> int:

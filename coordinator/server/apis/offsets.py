@@ -43,7 +43,7 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
             for topic in request.topics
             for one in topic.partitions
         ),
-        # The broker decides where the version has no retention time.
+        # The broker decides if the version has no retention time.
         retention_ms=None if request.retention_time_ms == DEFAULT_RETENTION_MS else request.retention_time_ms,
         version=exchange.version,
     )

@@ -1,7 +1,7 @@
 """Authorization of requests with many entries: forbidden entries are removed first, and refused in the answer.
 
-keeping(RULE, handler)          each entry of the request is allowed or refused by itself
-needing(operation, handler)     the request requires an operation on the cluster
+keeping(RULE, handler)                     each entry of the request is allowed or refused separately
+requires_operation(operation, handler)     the request requires an operation on the cluster
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def not_described(request: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _narrowed(request: Fields, name: str, entries: Sequence[Any]) -> Fields:
-    """The request with these entries only."""
+    """The request with only these entries."""
     return type(request)(
         entries if field == name else value for field, value in zip(request.names, request, strict=True)
     )
@@ -185,7 +185,7 @@ def _growth(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
 
 
 GROWTHS = Rule(entries="topics", results="results", refusal=_growth)
-"""Of CreatePartitions."""
+"""The rule of CreatePartitions."""
 
 _OF_CLUSTER = (ResourceType.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 _CONFIGURED = {
@@ -217,7 +217,7 @@ SHOWN_SETTINGS = Rule(
     results="results",
     refusal=_of_settings(Operation.DESCRIBE_CONFIGS, {"configs": ()}),
 )
-"""Of DescribeConfigs."""
+"""The rule of DescribeConfigs."""
 CHANGED_SETTINGS = Rule(
     entries="resources", results="responses", refusal=_of_settings(Operation.ALTER_CONFIGS, {})
 )
@@ -233,4 +233,4 @@ def _producers(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
 
 
 PRODUCERS = Rule(entries="topics", results="topics", refusal=_producers)
-"""Of DescribeProducers."""
+"""The rule of DescribeProducers."""

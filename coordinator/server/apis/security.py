@@ -39,7 +39,7 @@ NOT_AUTHORIZED = "Cluster authorization failed."
 
 
 def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[int, str] | None:
-    """Why ACLs are not shown or changed; `message` is used if there is no authorizer."""
+    """The error if ACLs cannot be shown or changed; `message` is used if there is no authorizer."""
     if not exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
         return ErrorCode.CLUSTER_AUTHORIZATION_FAILED, NOT_AUTHORIZED
     if exchange.cluster.security.authorizer is None:

@@ -29,7 +29,7 @@ _MANUAL = "The manual partition assignment includes"
 
 
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
-    """Validate the brokers of each partition; `factor` is the replication factor, None: that of the first partition.
+    """Validate the brokers of each partition; `factor`: the replication factor, None: as the first partition.
 
     Source: ReplicationControlManager.validateManualPartitionAssignment. :raises TopicRefused:
     """

@@ -258,7 +258,7 @@ async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
 async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
     """WriteTxnMarkers v1–v2: for brokers, and for `kafka-transactions abort` of a hanging transaction (KIP-664).
 
-    Committed offsets cannot be part of a hanging transaction: the engine tracks each.
+    Committed offsets cannot be part of a hanging transaction: the engine tracks every transaction.
     """
     request = exchange.request
     is_allowed = exchange.allows(
