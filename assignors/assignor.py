@@ -32,7 +32,7 @@ class RebalanceProtocol(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignor:
-    """An assignor. `assign` is pure; it raises AssignorFailedError where the real one would throw."""
+    """An assignor. `assign` is pure; it raises AssignorFailedError if the real assignor would throw."""
 
     name: str
     side: Side

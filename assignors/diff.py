@@ -11,7 +11,7 @@ from assignors.model import GroupSpec, Partitions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDiff:
-    """The changes of a member; partition numbers ascending by topic. Before is empty for a new member."""
+    """The changes of a member: partition numbers by topic, ascending. `before` is empty for a new member."""
 
     id: str
     before: Partitions
@@ -23,7 +23,7 @@ class MemberDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """How evenly partitions are spread over members; without members, all is 0."""
+    """How evenly partitions are spread over members; all numbers are 0 without members."""
 
     least: int
     most: int
@@ -31,12 +31,12 @@ class Balance:
 
     @property
     def spread(self) -> int:
-        """Most minus least."""
+        """The difference between `most` and `least`."""
         return self.most - self.least
 
 
 def member_diffs(before: Mapping[str, Partitions], after: Mapping[str, Partitions]) -> tuple[MemberDiff, ...]:
-    """By member: those after in their order, then those that are gone."""
+    """The changes of each member: the members of `after` in their order, then those that have left."""
     ids = [*after, *(member for member in before if member not in after)]
     return tuple(_diff(member, before.get(member, {}), after.get(member, {})) for member in ids)
 
@@ -68,7 +68,7 @@ def minimum_moved(spec: GroupSpec, before: Mapping[str, Partitions]) -> int | No
 
 
 def balance(assignment: Mapping[str, Partitions]) -> Balance:
-    """Over all members, by the number of partitions."""
+    """The balance of the numbers of partitions of all members."""
     return _balance([sum(map(len, partitions.values())) for partitions in assignment.values()])
 
 
@@ -109,7 +109,7 @@ def _diff(member: str, before: Partitions, after: Partitions) -> MemberDiff:
 
 
 def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions]:
-    """Of several owners of a partition only the first by id can keep it."""
+    """`before` with one owner per partition: of several owners only the first by id can keep it."""
     places = [(t, p) for partitions in before.values() for t, numbers in partitions.items() for p in numbers]
     if len(set(places)) == len(places):
         return before
@@ -123,7 +123,7 @@ def _without_rivals(before: Mapping[str, Partitions]) -> Mapping[str, Partitions
 
 
 def _fewest(partitions: int, members: Collection[str], held: Mapping[str, int]) -> int:
-    """The owned partitions of a block minus those that can stay: each member keeps its share, some one more."""
+    """The owned partitions of a block that cannot stay: each member keeps its share, some members one more."""
     share, extra = divmod(partitions, len(members))
     staying = [held.get(member, 0) for member in members]
     over = sum(1 for count in staying if count > share)

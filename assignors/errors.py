@@ -1,4 +1,4 @@
-"""The errors of assignors. A signal between two functions does not derive from the root."""
+"""The errors of assignors. Exceptions that only pass between two functions do not derive from AssignorError."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class UnknownAssignorError(AssignorError, LookupError):
 
 
 class AssignorFailedError(AssignorError):
-    """The real assignor would throw here; the message is its exception's."""
+    """The real assignor would throw here; the message is that of its exception."""
 
 
 class AssignorHangsError(AssignorFailedError):
-    """The real assignor would never return: the leader misses its group until it is removed."""
+    """The real assignor would never return: the group gets no assignment until its leader is removed."""
 
 
 class NoCommonProtocolError(AssignorError):
-    """Members, or the assignors of one member, have nothing in common."""
+    """Members have no assignor in common, or the assignors of one member have no rebalance protocol in common."""
 
 
 class Rule(Enum):
-    """What an assignment must not do."""
+    """A rule that an assignment can break; the value describes the violation."""
 
     TWICE = "a partition is assigned twice"
     NON_MEMBER = "a partition is assigned to a member that is not in the group"

@@ -53,7 +53,7 @@ class MemberSpec:
 
     id: str
     topics: tuple[str, ...]
-    """Subscribed names; those that do not exist stay in, Java counts them when it compares subscriptions."""
+    """Subscribed names, including missing topics: Java counts them when it compares subscriptions."""
     instance: str | None = None
     rack: str | None = None
     owned: Claim = Claim()
@@ -85,14 +85,14 @@ def starts_of(lengths: Ints | Sequence[int]) -> Ints:
 
 
 def places(order: Ints) -> Ints:
-    """The place of each index in an order of all of them."""
+    """The place of each index in `order`, a permutation of all indices."""
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
     return inverse
 
 
 def stable_order(keys: Ints) -> Ints:
-    """The indices sorted by their keys, equal ones in their order; no key is negative."""
+    """The indices sorted by their keys, indices with equal keys ascending; no key may be negative."""
     # Sixteen-bit keys are radix sorted, an order of magnitude faster than wider ones.
     if len(keys) and int(keys.max()) < 2**16:
         return np.argsort(keys.astype(np.uint16), kind="stable")
@@ -142,7 +142,7 @@ class DenseGroup:
 
     spec: GroupSpec
     topic_start: Ints
-    """Length T + 1."""
+    """The first partition id of each topic, and the end of the last: one more element than topics."""
     subscriptions: Rows
     """Existing topics of each member, ascending, without repetition."""
     owned: Claims
@@ -278,21 +278,21 @@ class _Interner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
-    """Dense partition ids by member, ascending. Java can assign a partition twice: so can this."""
+    """Dense partition ids by member, ascending. A partition may be assigned twice, as in Java."""
 
     group: DenseGroup
     partitions: Rows
 
     @classmethod
     def from_owners(cls, group: DenseGroup, owners: NDArray[np.signedinteger]) -> Assignment:
-        """From the member index of every partition id; -1 for no member."""
+        """An assignment from the member index of every partition id; -1 for no member."""
         shifted = owners + 1
         counts = np.bincount(shifted, minlength=len(group.spec.members) + 1)
         return cls(group, Rows(starts_of(counts[1:]), stable_order(shifted)[counts[0] :]))
 
     @classmethod
     def from_pairs(cls, group: DenseGroup, keys: Ints) -> Assignment:
-        """From `member * (partition_count + strays) + partition` of every pair; a pair may occur twice.
+        """An assignment from `member * (partition_count + strays) + partition` of every pair; a pair may occur twice.
 
         A partition may have several owners.
         """
@@ -302,7 +302,7 @@ class Assignment:
         return cls(group, Rows(start, values))
 
     def owners(self) -> Ints:
-        """Member index of every partition id, strays included; -1 for no member, the last owner wins."""
+        """Member index of every partition id, strays included: the last owner, or -1 for no member."""
         owners = np.full(self.group.partition_count + len(self.group.strays), -1, dtype=np.int64)
         owners[self.partitions.values] = self.partitions.row_of
         return owners
@@ -328,7 +328,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undetermined:
-    """Something that the result depends on and that is unknown outside the JVM."""
+    """A fact that the result depends on and that is unknown outside the JVM."""
 
     subject: str
     """A member id, a topic, or a partition as `topic-3`."""
@@ -342,18 +342,18 @@ class Result:
     assignment: Assignment
     undetermined: tuple[Undetermined, ...] = ()
     map_order: Callable[[], list[list[int]]] | None = None
-    """On the broker: topics by member, those that share a bin in the order of its target's map. All topics of the
-    member are included, and others may be."""
+    """On the broker: topics by member; topics that share a bin are in the order of its target's map. All topics of
+    the member are included, and others may be."""
 
 
 def level_fill(loads: Ints, amount: int) -> Ints:
     """Assign partitions one at a time to the member with the fewest, the first in line among equals.
 
     Returns the positions in `loads` of the receivers, in order; `loads` is increased accordingly. Members at the lowest
-    level take turns until they reach the next one, then those of both, and so on: runs of turns are copies of one
-    pattern.
+    level take turns until they reach the next level, then the members of both levels, and so on: runs of turns are
+    copies of one pattern.
 
-    `loads` are the numbers of partitions of members, in the order in which equals are served; not empty.
+    `loads` are members' numbers of partitions, in the order in which equal members are served; not empty.
     """
     levels = np.unique(loads)
     turns, left = [], amount

@@ -2,7 +2,7 @@
 
 - eager: all members revoke everything, the leader assigns, the group settles;
 - cooperative (KIP-429): a partition that moves is withheld in one rebalance and assigned in the next, which a member
-  that had to revoke starts; eager members among them revoke everything each time;
+  starts that had to revoke partitions; eager members in the group revoke everything each time;
 - the consumer protocol (KIP-848): the broker sets one target, and each partition that moves is assigned as soon as its
   old owner has revoked it.
 """
@@ -23,7 +23,7 @@ from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Result, Un
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition number."""
 Owners: TypeAlias = dict[Place, tuple[str, ...]]
-"""Member ids by their partitions; several of one partition if an assignor shares it, or claims conflict."""
+"""Member ids by partition; a partition has several if an assignor shares it, or if claims conflict."""
 
 MOST_REBALANCES = 10
 """Cooperative groups settle after two; more than this is reported as a loop."""
@@ -44,11 +44,11 @@ class Rebalance:
     assignment: Mapping[str, Partitions]
     """The assignor's result, by member."""
     moved: int
-    """Assigned to a member that was not their last owner."""
+    """Partitions assigned to a member that was not their last owner."""
     revoked: int
-    """Revoked from members, to be assigned to others or to the same again."""
+    """Partitions revoked from members, to be assigned to others or to the same members again."""
     without_owner: int
-    """Had an owner before, and none meanwhile or, if they are withheld, afterwards."""
+    """Partitions with an owner before, and without one during the rebalance or, if withheld, after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +57,16 @@ class RebalanceSeries:
 
     rebalances: tuple[Rebalance, ...]
     rests: bool
-    """False if the bound was reached first."""
+    """Whether the group settled; False if MOST_REBALANCES was reached first."""
     undetermined: tuple[Undetermined, ...]
     failure: str | None = None
-    """The exception of the real assignor in the rebalance after the last one here."""
+    """The exception of the real assignor in the rebalance after the last of `rebalances`."""
 
 
 def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection[str]) -> Procedure:
     """How partitions move between these members, some of which are eager.
 
-    It is cooperative as long as the assignor can be, and any member keeps partitions that do not move.
+    They move cooperatively if the assignor supports it and not all members are eager.
     """
     if assignor.side is Side.BROKER:
         return Procedure.CONSUMER
@@ -78,11 +78,11 @@ def procedure_of(assignor: Assignor, members: Collection[str], eager: Collection
 def run_rebalances(
     spec: GroupSpec, assignor: Assignor, before: Mapping[str, Partitions], eager: Collection[str] = ()
 ) -> RebalanceSeries:
-    """From the current owners until the group settles.
+    """The rebalances from the current owners until the group settles.
 
-    `eager` members, by id, revoke everything before each rebalance, and cause none by their losses: all of them under
-    an eager assignor, and after the first of two bounces those that also list one (KIP-429).
-    AssignorFailedError if the real assignor would throw in the first one.
+    Members in `eager`, by id, revoke everything before each rebalance, and their losses cause no further one. These
+    are all members under an eager assignor, and after the first of two bounces those that also list an eager one
+    (KIP-429). AssignorFailedError if the real assignor would throw in the first rebalance.
     """
     rebalances: list[Rebalance] = []
     undetermined: dict[Undetermined, None] = {}
@@ -142,7 +142,7 @@ def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
 
 
 def moved_between(latest: Owners, new: Owners) -> int:
-    """Partitions that had an owner and are now assigned to a member that was not one of them."""
+    """The number of partitions that had an owner and are now assigned to a member that was not an owner."""
     return sum(
         1
         for place, holders in new.items()

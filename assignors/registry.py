@@ -77,7 +77,7 @@ def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:
 
 
 STREAMS = "stream"
-"""StreamsPartitionAssignor's name (Kafka Streams): it assigns tasks, which a dry run cannot."""
+"""The name of StreamsPartitionAssignor (Kafka Streams). It assigns tasks, which a dry run cannot do."""
 
 
 def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:

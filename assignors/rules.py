@@ -1,6 +1,6 @@
 """The rules of every assignment, for assignors that are not Kafka's own.
 
-Kafka's clients check almost none of them: a custom assignor that breaks one makes two members read a
+Kafka's clients check almost none of them: if a custom assignor breaks one, two members may read the same
 partition.
 """
 

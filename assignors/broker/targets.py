@@ -1,12 +1,12 @@
 """The target assignment as the broker stores it: per member a map from topic id to a set of partition numbers.
 
-A target is read from its record (`Assignment.fromRecord`): a HashMap filled topic by topic, of `new
-HashSet(list)`s. Their iteration orders decide which partitions an overloaded member revokes. Where Java versions size a
-copied set differently, `Java` remembers that it mattered.
+A target is read from its record (`Assignment.fromRecord`) into a HashMap filled topic by topic, with a
+`new HashSet(list)` for each. Their iteration orders decide which partitions an overloaded member revokes. `Java`
+remembers whether Java's version mattered: versions differ in the size of a copied set.
 
 The order of topics in the map that an assignor creates matters too (`TargetMaps`): it is written to a record and read
-into a `new HashMap<>()` by topic id, where topics that share a bin keep their order. That decides which of them an
-overloaded member revokes first in the next round.
+into a `new HashMap<>()` by topic id, where topics that share a bin keep their order. This order decides which of them
+an overloaded member revokes first in the next round.
 
 The uniform assignor uses the current target unchanged, or a copy of it as soon as something changes: a topic is removed
 when no member subscribes to it or its last partition is removed, and `computeIfAbsent` puts a new one first in its bin.
@@ -49,7 +49,7 @@ class Java:
 
     version: int = 17
     mattered: bool = False
-    """Whether there was a set to which another version would have given another size."""
+    """Whether another version would have given some set another size."""
 
     def copied_capacity(self, size: int) -> int:
         before = copied_capacity(size, java=JAVA_RESIZED_COPIES - 1)
@@ -64,7 +64,7 @@ def topic_id(group: DenseGroup, topic: int) -> UUID:
 
 
 def named_topics(group: DenseGroup, member: MemberSpec, java: Java) -> list[int]:
-    """Topics of the member in the order of its set of names, which is that of `subscribedTopicIds()`."""
+    """Topics of the member in the order of its set of names, which is also the order of `subscribedTopicIds()`."""
     index = group.topic_index
     names = list(dict.fromkeys(member.topics))
     order = map_order(
@@ -123,7 +123,7 @@ class Targets:
         _, topics = self._row(member)
         known, first = np.unique(topics[topics >= 0], return_index=True)
         in_order = known[np.argsort(first)]
-        # Deleted topics count for the length of the array; their bins are unknown.
+        # Deleted topics add to the length of the array; their bins are unknown.
         gone = self.gone(member)
         order = map_order(
             self.hashes[in_order],
@@ -182,7 +182,7 @@ class TargetMaps:
         self._copies: dict[int, _Target] = {}
 
     def copy(self, member: int) -> None:
-        """Copy a target even if nothing will be added to it; a later copy is the same one."""
+        """Copy a target even if nothing will be added to it; a later call copies nothing."""
         self._copy(member)
 
     def revoke(
@@ -201,15 +201,15 @@ class TargetMaps:
                 self.remove(member, topic, given_up[topic])
 
     def add(self, member: int, topic: int, partitions: Sequence[int]) -> None:
-        """Partitions of one topic that are added to a member one at a time, at least one."""
+        """Add at least one partition of a topic to a member, one at a time."""
         target = self._copy(member)
-        # The second one can still make the array longer, all later ones only find their topic.
+        # The second partition can still make the array longer; all later ones only find their topic.
         for _ in partitions[:2]:
             target.topics.compute_if_absent(topic)
         target.partitions.setdefault(topic, set()).update(partitions)
 
     def remove(self, member: int, topic: int, partitions: Sequence[int]) -> None:
-        """Partitions of one topic that a member revokes one at a time; it has some of the topic."""
+        """Remove partitions of a topic that a member revokes one at a time; its target contains the topic."""
         target = self._copy(member)
         left = target.partitions[topic]
         left.difference_update(partitions)
@@ -228,7 +228,7 @@ class TargetMaps:
             topics, gone = self._present[member], self._gone[member]
             capacity = presized_capacity(len(topics) + gone)
             if gone:
-                # They only make the array longer: without subscribers, they are removed before anything is added.
+                # Deleted topics only make the array longer: they are removed before anything is added.
                 capacity = grown_capacity(len(topics) + gone, capacity)
             copied = JavaMap(self._spreads, capacity, self._keys)
             partitions: dict[int, set[int]] = {}
@@ -242,11 +242,11 @@ class TargetMaps:
 
 
 Changes: TypeAlias = Callable[[TargetMaps], None]
-"""Applies an assignor's changes to the maps, to find out their order."""
+"""Applies an assignor's changes to the maps, to determine the order of their topics."""
 
 
 def no_changes(maps: TargetMaps) -> None:
-    """For an assignor that leaves no member anything: without topics there is no order."""
+    """The changes of an assignor that assigns nothing: without topics there is no order."""
 
 
 def changed_order(group: DenseGroup, changes: Changes) -> list[list[int]]:
@@ -259,7 +259,7 @@ def changed_order(group: DenseGroup, changes: Changes) -> list[list[int]]:
 def inserted_order(assignment: Assignment, order: Ints) -> list[list[int]]:
     """By member: the topics of its target, inserted in the order of its set of names.
 
-    If all members subscribe to the same topics, it is the set of the first member in `order`.
+    If all members subscribe to the same topics, the set of the first member in `order` is used for all.
     """
     group, java = assignment.group, Java()
     members = group.spec.members

@@ -5,10 +5,10 @@ subscribed to by name by all members; topics that do not exist count, and topics
 subscribed by name.
 
 If all members subscribe to the same topics, every member may have P // n partitions and P % n members one more.
-Members in map order keep their partitions up to that: whole topics while they fit, as many as possible of the first
-that does not fit, none of later ones. A member that would not use its extra partition passes it on, as long as more
-members than extras are left. Partitions without an owner (topics in set order, then the revoked ones) are assigned in
-consecutive runs to the members below their quota.
+Members in map order keep their partitions up to this quota: whole topics while they fit, as many as possible of the
+first topic that does not fit, none of later topics. A member that would not use its extra partition passes it on, as
+long as more members than extras are left. Partitions without an owner (topics in set order, then the revoked ones)
+are assigned in consecutive runs to the members below their quota.
 
 Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, UniformHomogeneousAssignmentBuilder,
 modern.ModernGroup.subscriptionType.
@@ -127,7 +127,7 @@ def _change(
 class _Plan:
     unfilled: list[int] = field(default_factory=list)
     room: list[int] = field(default_factory=list)
-    """By member below its quota: how many partitions it still needs."""
+    """The number of partitions that each member of `unfilled` still needs."""
     given_up: list[Ints] = field(default_factory=list)
     losers: list[int] = field(default_factory=list)
     """The member that revoked each array of `given_up`."""
@@ -140,7 +140,7 @@ class _Claims:
     values: Ints
     members: NDArray[np.signedinteger]
     owners: NDArray[np.int32]
-    """By dense partition id: some claimant, -1 for none."""
+    """By dense partition id: one of its claimants, or -1."""
     disputed: bool
     """Whether a partition occurs twice."""
 
@@ -177,7 +177,7 @@ class _Claims:
 def _cut(
     group: DenseGroup, claims: _Claims, topics: Sequence[int], order: Ints, plan: _Plan, java: Java
 ) -> None:
-    """Walk the members: those above their quota revoke, those below it are noted with the difference."""
+    """Walk the members: members above their quota revoke, members below it are noted with the difference."""
     counts = np.diff(group.topic_start)
     each, extras = divmod(int(counts[topics].sum()), len(order))
     sizes = np.bincount(claims.members, minlength=len(order)).tolist()

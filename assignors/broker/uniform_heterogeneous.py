@@ -1,10 +1,10 @@
-"""The broker's uniform assignor where members subscribe to different topics.
+"""The broker's uniform assignor if members subscribe to different topics.
 
 Members keep their partitions of topics they subscribe to. Then, topics with the most partitions per subscriber first
-(fewer subscribers first among equals, then by id), every partition without an owner is assigned to the subscriber with
-the fewest, counting all topics. Then up to 16 sweeps over the topics in that order level them: the last partition of
-the subscriber with the most moves to the one with the fewest, until they differ by at most one; a sweep without a move
-ends it. Among equals members are in map order.
+(fewer subscribers first among equals, then by id), every partition without an owner is assigned to the subscriber
+with the fewest, counting all topics. Then up to 16 sweeps over the topics in that order level the loads: the last
+partition of the subscriber with the most moves to the subscriber with the fewest, until they differ by at most one.
+A sweep without a move is the last. Among equals members are in map order.
 
 `level_topic` levels the loads of one topic's subscribers by moving its partitions, as the broker does. Two pointers
 move over the list of subscribers, which is sorted by load. The giving pointer cycles through those with the highest
@@ -66,9 +66,9 @@ class _State:
         self.loads: Ints = np.zeros(len(order), dtype=np.int64)
         self._total = np.int64(group.partition_count + len(group.strays))
         self.overshadowed: Ints | None = None
-        """Pairs (as in `from_pairs`) of claims that are not the last of their partition: they stay."""
+        """Pairs (as in `from_pairs`) of the claims that are not the last ones of their partitions: they stay."""
         self.moves: list[_Moves] = []
-        """In order; those of a topic are all of one kind, assigned or leveled."""
+        """In order; the moves of an element all assign partitions without owner, or all level loads."""
 
     def keep(self, java: Java) -> None:
         """Start from the targets; of several owners of a partition the last in map order counts."""
@@ -92,7 +92,7 @@ class _State:
         self.loads += np.bincount(positions, minlength=len(self.order))
 
     def _disputed(self, values: Ints, positions: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
-        """If some partition occurs twice: each claim once, ordered by member."""
+        """The claims if some partition occurs twice: each claim once, ordered by member."""
         keys = np.unique(positions * self._total + values)
         members, values = np.divmod(keys, self._total)
         # Ascending members: of several values for one index numpy keeps the last.
@@ -141,7 +141,7 @@ class _State:
                 self.loads[line] = loads
 
     def level(self, topics: list[int]) -> None:
-        """Sweep until a whole sweep moves nothing, or 16 times."""
+        """Sweep until a whole sweep moves nothing, at most 16 times."""
         last = -1
         for _ in range(MAXIMUM_SWEEPS):
             for i, topic in enumerate(topics):
@@ -151,7 +151,7 @@ class _State:
                     last = i
 
     def _level(self, topic: int) -> int:
-        """Move partitions of one topic; returns how many."""
+        """Move partitions of one topic; returns their number."""
         subscribers = self.subscribers[topic]
         loads = self.loads[subscribers]
         if int(loads.max()) - int(loads.min()) <= 1:
@@ -192,7 +192,7 @@ class _State:
             maps.add(receiver, moves.topic, [partition])
 
     def _by_load(self, subscribers: Ints) -> Ints:
-        """By load ascending, map order among equals."""
+        """The subscribers by load, ascending; in map order among equals."""
         loads = self.loads[subscribers]
         return subscribers[stable_order(loads - loads.min())]
 
@@ -246,7 +246,7 @@ class _TopicHoldings:
         last = np.flatnonzero(np.append(by_owner[1:] != by_owner[:-1], True)) if len(order) else order
         self.partitions: list[int] = order.tolist()
         self.top = dict(zip(by_owner[last].tolist(), (last + 1).tolist(), strict=True))
-        """Where each member's stack ends in `partitions`."""
+        """The end of each member's stack in `partitions`."""
         self.bottom = dict(zip(self.top, [0, *self.top.values()], strict=False))
 
     def holds(self, member: int) -> bool:
@@ -290,7 +290,7 @@ class _Pointers:
             member = self._next_giver()
             if member is None or holdings.holds(member):
                 return member
-            # Removed from the cycle for good: it is swapped with the last in it.
+            # The member is removed from the cycle for good: it is swapped with the last one in it.
             self.high_end -= 1
             out = self.high_next + 1
             self.line[out], self.line[self.high_end] = self.line[self.high_end], self.line[out]

@@ -1,12 +1,12 @@
-"""Java's cooperative-sticky assignor: the sticky one, withholding partitions that other members must revoke first.
+"""Java's cooperative-sticky assignor: like sticky, but it withholds partitions that other members must revoke first.
 
-Members report their partitions in the subscription: `DenseGroup.owned`. Without a generation there (subscriptions
-before version 2) it is read from the user data, where a cooperative member sends nothing else. A withheld partition has
-no owner until the next rebalance, when its old owner no longer claims it.
+Members report their partitions in the subscription: `DenseGroup.owned`. If there is no generation (subscriptions
+before version 2), it is read from the user data, where a cooperative member sends nothing else. A withheld partition
+has no owner until the next rebalance, when its old owner no longer claims it.
 
-Withheld partitions: with equal subscriptions those assigned to another member than the one that they were revoked from,
-or claimed twice in one generation; otherwise those assigned to a member that does not claim them while a claimant does
-not keep them, whatever its generation and subscription.
+Withheld with equal subscriptions: partitions that one member must revoke and another gets, and partitions claimed
+twice in one generation. Otherwise: partitions assigned to a member that does not claim them while a claimant does not
+keep them, whatever its generation and subscription.
 
 Source: org.apache.kafka.clients.consumer.CooperativeStickyAssignor (Kafka 4.3.1); KIP-429.
 """
@@ -22,7 +22,7 @@ from assignors.model import DenseGroup, Ints, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign; raises AssignorFailedError with Java's message where Java throws."""
+    """Assign; raises AssignorFailedError with Java's message if Java would throw."""
     sent = group.owned.generations
     since = np.where(sent >= 0, sent, group.user_data.generations)
     inputs = StickyInput(group=group, claims=group.owned.partitions, since=since)

@@ -3,8 +3,8 @@
 Theory of operation. A `java.util.HashMap` has an array of bins whose length is a power of two; a key is in bin
 `spread(hash) & (length - 1)`. Iteration walks the bins in order. In a bin keys keep the order of insertion, and
 doubling the array keeps that order too. So for keys that were each inserted once, the order is a stable sort by bin:
-`map_order`. Two things break the rule, both detected here: the ninth key of one bin turns the bin into a red-black tree
-whose iteration order is not that of insertion (`JavaMap` replays those maps key by key), or doubles an array below 64
+`map_order`. Two exceptions are detected here: the ninth key of a bin turns the bin into a red-black tree, which has
+another iteration order than that of insertion (`JavaMap` replays these maps key by key), or doubles an array below 64
 early.
 Hash codes are int64 arrays of values in [-2^31, 2^31). Capacities follow Java 17; where Java 19 and later
 differ (`copied_capacity`), callers can ask for theirs.
@@ -15,7 +15,7 @@ doubles an array that is shorter than 64, and otherwise turns the bin into a red
 keys, and iteration follows that list; but a new key is linked right after its parent in the tree, and whenever the root
 changes the new root moves to the front of the list. An array never shrinks.
 
-Keys are indices: into their spread hash codes, and into what Java compares them by.
+Keys are indices into their spread hash codes, and into the values by which Java compares them.
 
 `_Tree`, the red-black tree of one bin: the textbook's insertion and removal, as in HashMap. It orders keys by spread
 hash code as a signed integer, equal ones by `compareTo`, and those that Java cannot compare by identity hash code: only
@@ -29,8 +29,8 @@ org.apache.kafka.common.Uuid, TopicPartition.
 
 The members of a consumer group: `ModernGroup.members` is a TimelineHashMap, whose order differs from that of
 java.util.HashMap: slots by Fibonacci hashing, and in a slot the latest first. The description of a consumer group is
-already in this order. That of a classic group is in the order of its HashMap, in which a conversion inserts its members
-into the new map (`ConsumerGroup.fromClassicGroup`).
+already in this order. The description of a classic group is in the order of its HashMap; in this order a conversion
+inserts the members into the new map (`ConsumerGroup.fromClassicGroup`).
 
 Source: org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.CurrentIterator (Kafka 4.3.1).
 """
@@ -305,7 +305,7 @@ class _Bin:
             self._root_to_front(self.tree)
 
     def part(self, chain: list[int], less: Less) -> _Bin:
-        """The bin of those keys that stay together when the array doubles."""
+        """The bin of `chain`, the keys that stay together when the array doubles."""
         if self.tree is not None and len(chain) == len(self.chain):
             return self
         part = _Bin(chain)
@@ -360,7 +360,7 @@ class _Tree:
         return left is None or self.left[left] is None
 
     def remove(self, key: int) -> None:
-        """Remove a key; one with two children is swapped with its successor before."""
+        """Remove a key; a key with two children is swapped with its successor first."""
         right = self.right[key]
         if self.left[key] is not None and right is not None:
             while (lower := self.left[right]) is not None:

@@ -1,12 +1,12 @@
 """The client's range assignor, with its rack-aware passes; and the parts that all range assignors share.
 
 Per topic, with P partitions and n subscribers sorted `static_first`, every subscriber gets q = P // n partitions and
-the first P % n of them one more. If no topic needs racks these are plain ranges in closed form: of each topic, every
+the first P % n of them one more. If no topic needs racks these are plain ranges in closed form: in each topic, every
 subscriber in turn gets the next partitions. Otherwise (KIP-881):
 
 1. Topics with the same subscribers and the same P are co-partitioned: partition p of all of them is assigned to the
-   first member with room and a rack match in every one of them. Alone in its class, a topic that needs racks gives
-   every member in turn the first partitions with a matching rack, as many as it has room for.
+   first member with room and a rack match in every one of them. In a topic that is alone in its class and needs
+   racks, every member in turn gets the first partitions with a matching rack, as many as it has room for.
 2. The rest is assigned in plain ranges, up to the same quotas.
 
 A topic needs racks if some subscriber's rack is among the racks of its partitions and these are not all in the same
@@ -52,10 +52,10 @@ class RangeTopic:
     """A topic during the assignment."""
 
     subscribers: Ints
-    """Sorted: members by index, or positions in a sorted list of members."""
+    """Sorted member indices, or positions in a sorted list of members."""
     partitions: int
     racks: Sequence[Racks] = ()
-    """By partition; empty if no subscriber has a rack."""
+    """The racks of each partition; empty if no subscriber has a rack."""
     quota: Quota | None = None
     owners: Ints | None = None
     """The assignments of pass 1: index into `subscribers` by partition, -1 for none yet."""
@@ -97,7 +97,7 @@ def _needs_racks(
     racks: Sequence[str | None],
     sets: dict[tuple[str, ...], Racks],
 ) -> bool:
-    """Also notes the racks of the topic's partitions; `sets` has one object for each set of racks."""
+    """Whether the topic needs racks. Also sets `topic.racks`; `sets` has one object for each set of racks."""
     mine = {*_of(topic, racks)} - {None}
     if not mine or topic.partitions == 0:
         return False
@@ -172,7 +172,7 @@ class Quota:
         self.have = [0] * self.members
 
     def room(self, member: int) -> int:
-        """How many more the member may take."""
+        """The number of partitions that the member may still take."""
         return max(0, self.each + (self.extras > 0) - self.have[member])
 
     def take(self, member: int) -> None:
@@ -181,7 +181,7 @@ class Quota:
             self.extras -= 1
 
     def rest(self) -> Ints:
-        """The number that each member takes when all, in order, take all they may."""
+        """The number of partitions that each member takes if all members, in order, take as many as they may."""
         have = np.array(self.have)
         rest: Ints = np.maximum(self.each - have, 0)
         rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1

@@ -23,14 +23,14 @@ from assignors.model import DenseGroup, Result
 
 
 def assign(group: DenseGroup) -> Result:
-    """Assign; raises AssignorFailedError with Java's message where Java throws."""
+    """Assign; raises AssignorFailedError with Java's message if Java would throw."""
     inputs = StickyInput(group=group, claims=group.user_data.partitions, since=group.user_data.generations)
     outcome = assign_sticky(inputs)
     return Result(assignment=outcome.held.assignment(inputs), undetermined=outcome.undetermined)
 
 
 def assign_sticky(inputs: StickyInput) -> StickyOutcome:
-    """`withheld` is set where the subscriptions are equal."""
+    """Assign; `held.withheld` is set if the subscriptions are equal."""
     if not inputs.member_count:
         return StickyOutcome(Holdings(np.full(inputs.id_count, -1, dtype=np.int64)))
     granted, racks = grant_claims(inputs), racks_of(inputs)

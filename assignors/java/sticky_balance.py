@@ -1,28 +1,28 @@
 """Leveling the loads of a general sticky assignment, move by move.
 
 Java visits the partitions again and again, in order, until a whole visit moves nothing or the group is balanced: no
-member that lacks some of its topics' partitions sees one at a member with two more than itself. A visited partition
-moves back to its claimant of an older generation if that one has two less than the owner, even if it no longer
-subscribes, otherwise to its subscriber with the fewest partitions if some subscriber has two less. Instead of moving
-back and forth, an earlier move is undone (`PartitionMovements`).
+member could take a partition from a member with at least two more than itself. A visited partition moves back to its
+claimant of an older generation if this claimant has at least two less than the owner, even if it no longer
+subscribes; otherwise to its subscriber with the fewest partitions, if some subscriber has at least two less. Instead
+of moving partitions back and forth, Java undoes an earlier move (`PartitionMovements`).
 
-Nothing changes between two moves. So instead of checking every partition, this searches for the next one that moves in
-blocks of one class, and keeps one witness of imbalance as long as it is valid.
+Nothing changes between two moves. So instead of checking every partition, this module searches blocks of one class
+for the next partition that moves, and keeps one witness of imbalance as long as it is valid.
 
 A claimant that no longer subscribes can make Java move partitions in an endless cycle: the claimant takes them, a
 subscriber takes them from it, or an earlier move is undone although that levels nothing. A repeated state of a visit
 reveals this.
 
-Racks do not change the result: where Java looks for a better member in the rack, it then moves the partition to the
-same member as without the rack.
+Racks do not change the result: if Java finds a better member in the rack, it still moves the partition to the same
+member as without racks.
 
 If claims include partitions that do not exist, or partitions are owned twice (`BalancingWithStrays`), Java's shortcuts
 matter: it compares with the last owner of a partition in its map, and it fails on members that it has set aside,
 depending on which member it checks first. So this follows Java's order, one partition and one member at a time.
 
-`PartitionMovements`: no move is made both ways. Java records the source and target of every partition that moved. To
-move a partition of a topic from a to b when another one of that topic moved from b to a before, it moves that one back
-instead: the first in the iteration order of a HashSet of partitions.
+`PartitionMovements`: Java records the source and target of every partition that moved, and makes no move in both
+directions. If it should move a partition from a to b and others of the topic have moved from b to a, it moves one of
+these back instead: the first in the iteration order of a HashSet of partitions.
 
 Source: performReassignments and isBalanced of AbstractStickyAssignor.GeneralAssignmentBuilder,
 AbstractStickyAssignor.PartitionMovements.
@@ -61,7 +61,7 @@ FULL = 2**40
 
 
 class CycleDetector:
-    """Detects a repeated state, after far more visits than a group that settles needs."""
+    """Detects a repeated state, once there were far more visits than a group needs to settle."""
 
     PATIENCE = 64
 
@@ -85,7 +85,7 @@ class CycleDetector:
 
 
 class Balancing:
-    """State of the balancing; changes `held` and counts along. Every owned id is an existing partition."""
+    """The state of the balancing; updates `held` and `counts`. Every owned id must be an existing partition."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Balancing:
         self._witness: tuple[int, int] | None = None
 
     def reassign(self, ids: Ints) -> bool:
-        """Visit these partitions until nothing moves; whether anything did."""
+        """Visit these partitions until nothing moves; returns whether any partition moved."""
         classes = self.subscribers.class_of[self.inputs.topics_of(ids)]
         blocks = [(ids[start:end], int(classes[start])) for start, end in runs(classes)]
         performed, watch = False, CycleDetector()
@@ -119,7 +119,7 @@ class Balancing:
         return performed
 
     def _state(self) -> tuple[bytes, object]:
-        """Everything that the next visit depends on."""
+        """All state that the next visit depends on."""
         return self.held.owner.tobytes(), self.movements.state()
 
     def undetermined(self) -> tuple[Undetermined, ...]:
@@ -146,7 +146,7 @@ class Balancing:
         return modified
 
     def _next_that_moves(self, ids: Ints, kind: int, place: int) -> int:
-        """The first place from `place` on whose partition moves; the length if none moves."""
+        """The first place from `place` on with a partition that moves; the length of `ids` if none moves."""
         least = self.loads[self.subscribers.members[kind]].min()
         width = 16
         while place < len(ids):
@@ -216,7 +216,7 @@ class Balancing:
         kind = int(kinds[block])
         member = int(rows[kind][wanting[rows.start[kind] : rows.start[kind + 1]].argmin()])
         ends = np.append(self._starts[1:], len(self.shared))
-        # The last one of the block is the last to move away.
+        # The last partition of the block is the last to move away.
         place = int(np.flatnonzero(load[self._starts[block] : ends[block]] == most[block])[-1])
         return int(self.shared[self._starts[block] + place]), member
 
@@ -228,8 +228,8 @@ class Balancing:
 
 
 def _previous_owners(inputs: StickyInput) -> Ints | None:
-    """By id, the claimant in an older generation than the group's newest: the newest of those claims, the first
-    in the order of the members among equals. None if there is no such claim."""
+    """By id, the claimant in the newest generation that is older than the group's newest; of several claimants the
+    first in the order of the members. None if there is no such claim."""
     newest = max(NO_GENERATION, int(inputs.since.max()))
     late = inputs.since < newest
     ids, claimants = inputs.claims.values, inputs.claims.row_of
@@ -246,7 +246,7 @@ def _previous_owners(inputs: StickyInput) -> Ints | None:
 
 
 class BalancingWithStrays(Balancing):
-    """Like `Balancing`, for any ownership."""
+    """Like `Balancing`, also for partitions that do not exist or are owned twice."""
 
     _known_balanced: bool | None = None
 
@@ -293,7 +293,7 @@ class BalancingWithStrays(Balancing):
         return int(present[self.counts[present].argmin()])
 
     def _in_rack(self, partition: int, owner: int, members: Ints) -> Ints:
-        """Members whose racks have the partition, if the owner's does."""
+        """Members whose rack has the partition; none if the owner's rack does not have it."""
         if (
             self.racks is None
             or self.racks.of_member[owner] < 0
@@ -304,7 +304,7 @@ class BalancingWithStrays(Balancing):
         return with_rack[~self.racks.mismatch(with_rack, np.full(len(with_rack), partition))]
 
     def _improvable(self, members: Ints, owner: int) -> bool:
-        """Whether one of them has two less than the owner; Java fails at the first that was set aside."""
+        """Whether a member has at least two less than the owner; Java fails at the first one that was set aside."""
         better = self.counts[owner] > self.counts[members] + 1
         better &= ~self.fixed[members]
         stop = np.flatnonzero(better | self.fixed[members])
@@ -346,14 +346,14 @@ class BalancingWithStrays(Balancing):
         return len(stop) > 0
 
     def _topics_as_listed(self, member: int) -> Ints:
-        """In the order of the subscription."""
+        """The member's topics in the order of its subscription."""
         spec = self.inputs.group.spec
         place = {name: i for i, name in enumerate(spec.members[member].topics)}
         topics = self.inputs.listed[member].tolist()
         return np.array(sorted(topics, key=lambda t: place[spec.topics[t].name]), dtype=np.int64)
 
     def _shown(self) -> Ints:
-        """By id, the last owner in the map; -1 if it was set aside or never had one."""
+        """By id, the last owner in the map; -1 if there is none, or if it was set aside."""
         shown = self.held.owner.copy()
         shown[(shown >= 0) & self.fixed[shown]] = -1
         first = self.held.first_copy
@@ -390,7 +390,7 @@ class PartitionMovements:
         return first
 
     def state(self) -> object:
-        """Everything that later results depend on, for comparison."""
+        """All state that later results depend on, for comparison."""
         return dict(self._way), {way: (found.capacity, *found) for way, found in self._by_way.items()}
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:

@@ -2,14 +2,15 @@
 
 Java walks the members in the order of its HashMap and their claims in the listed order. The first claim of a partition
 is granted. For a later claim, the claimant's own generation is compared with the one in the rival's *subscription*: a
-later one takes the partition away, the same generation takes it away from both, an earlier one changes nothing. After a
-tie the partition is disputed, and later claims are compared with the last claimant, who does not own it.
+later generation takes the partition away, the same generation takes it away from both, an earlier generation changes
+nothing. After a tie the partition is disputed, and later claims are compared with the last claimant, which does not
+own it.
 
-Claims are not compared with the number of partitions: strays of a topic that takes part are owned like any other.
+Claims are not compared with the number of partitions: strays of a topic that takes part are owned like other ids.
 
-Unassigned partitions: Java finds them by merging the sorted list of all with the sorted list of those that are kept.
-The merge stalls at the first kept partition that does not exist: every partition after it counts as unassigned although
-a member keeps it, and is assigned a second time. The owner of such a first copy keeps it to the end.
+Unassigned partitions: Java finds them by merging the sorted list of all with the sorted list of kept partitions. The
+merge stalls at the first kept partition that does not exist: every partition after it counts as unassigned, even if a
+member keeps it, and is assigned a second time. The owner of this first copy keeps it to the end.
 
 Source: AbstractStickyAssignor.allSubscriptionsEqual, getUnassignedPartitions of both its builders.
 """
@@ -32,7 +33,7 @@ class GrantedClaims:
     owner: Ints
     """The owner of the partition before anything is assigned; -1 for none."""
     disputed: NDArray[np.bool_] | None
-    """Whether two members claimed it in one generation; a later member may own it nevertheless."""
+    """Whether two members claimed the partition in one generation; a later claimant may own it nevertheless."""
 
 
 def grant_claims(inputs: StickyInput) -> GrantedClaims:
@@ -59,7 +60,7 @@ def _claims_that_count(inputs: StickyInput) -> tuple[Ints, Ints]:
 
 
 def _contested(inputs: StickyInput, owner: Ints, ids: Ints, claimants: Ints) -> GrantedClaims:
-    """Decide partitions claimed more than once: the first claims of all, then the second ones, and so on."""
+    """Decide partitions with several claims: the second claims of all partitions, then the third ones, and so on."""
     turn = places(inputs.hash_order)
     order = np.lexsort((turn[claimants], ids))
     ids, claimants = ids[order], claimants[order]
@@ -107,7 +108,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StickyOutcome:
-    """Holdings, and the unknowns outside the JVM that they depend on."""
+    """Holdings, and the facts that they depend on and that are unknown outside the JVM."""
 
     held: Holdings
     undetermined: tuple[Undetermined, ...] = ()
@@ -116,7 +117,7 @@ class StickyOutcome:
 def take_unassigned(inputs: StickyInput, held: Holdings, topics: Ints) -> Ints:
     """Ids that Java considers unassigned, in order: topics in the given order, partitions ascending.
 
-    `topics` are those that take part. Partitions that are kept and yet unassigned become first copies.
+    `topics` are the topics that take part. Partitions that a member keeps become first copies.
     """
     everything = inputs.partitions_of(topics)
     stall = _stall(inputs, held, topics)

@@ -1,13 +1,13 @@
 """The sticky algorithm for members that all subscribe to the same topics.
 
-With P partitions and n members every member ends at the low quota P // n or, P % n of them, one above it.
+With P partitions and n members, P % n members get one more than the low quota P // n, and the others the low quota.
 
 In HashMap order each member keeps its partitions, the lowest numbers first (then topic names): up to the high quota
-while high places are left, otherwise up to the low one. Disputed partitions are not kept, nor are those whose racks
-mismatch. The rest is assigned to the remaining places (`hand_out`):
+while high places are left, otherwise up to the low one. Disputed partitions and partitions whose racks mismatch are
+not kept. The rest is assigned to the remaining places (`hand_out`):
 
 1. If racks matter: partitions with the fewest members in their racks first; each is assigned to the next member below
-   the low quota whose rack matches, otherwise to the first one waiting at the low quota whose rack does. Members
+   the low quota with a matching rack, otherwise to the first such member that waits at the low quota. Members
    without a rack are never picked.
 2. The rest cycles through the members below the low quota, by id, until they reach it, then one each to the members
    that wait at the low quota, in the order in which they reached it.
@@ -71,7 +71,7 @@ def _revoke_mismatches(held: Holdings, racks: Racks | None) -> list[_Revoked]:
 
 
 def _changing_hands(granted: GrantedClaims, cuts: list[_Revoked], rest: Ints, receivers: Ints) -> Ints:
-    """Partitions assigned to another member than the one that they were revoked from, and disputed ones."""
+    """Partitions that one member must revoke and another member gets, and disputed partitions."""
     moving = np.zeros(len(rest), dtype=bool)
     if granted.disputed is not None:
         moving |= granted.disputed[rest]
@@ -112,7 +112,7 @@ def _revoke_excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: In
 
 
 def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
-    """The order by three keys, sorted as one number where that fits."""
+    """The order by three keys, sorted as one number if they fit into it."""
     low = int(second.min())
     width, depth = int(second.max()) - low + 1, int(third.max()) + 1
     if (int(first.max()) + 1) * width * depth < 2**63:
@@ -124,7 +124,7 @@ def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> OpenQ
     low, above = divmod(total, inputs.member_count)
     order = inputs.by_id
     in_order = counts[order]
-    # No member waits for a high place once the members that had enough have taken them all.
+    # No member waits for a high place if members above the low quota have taken all of them.
     waiting = order[in_order == low] if filled < above else order[:0]
     under = order[in_order < low]
     return OpenQuotas(
@@ -140,17 +140,17 @@ def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> OpenQ
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class OpenQuotas:
-    """Members with room, and how much."""
+    """The members with room, and the size of it."""
 
     low: int
     above: int
     """The number of members that may end above the low quota."""
     filled: int
-    """The number of members that do."""
+    """The number of members that are above the low quota."""
     under: Ints
     """Members below the low quota, by id."""
     need: Ints
-    """The number of partitions that each of them lacks."""
+    """The number of partitions that each member of `under` needs to reach the low quota."""
     waiting: list[int]
     """Members at the low quota that may get one more, in order."""
     names: list[str]
@@ -176,7 +176,7 @@ def _receivers_in_order(places: OpenQuotas, amount: int) -> Ints:
         _raise_unfilled(places, receivers)
     if amount == asked:
         return receivers
-    # The member that is filled first is first in the line for one more.
+    # The member that reaches the low quota first is the first in line for one more.
     line = [*places.waiting, *places.under[np.argsort(places.need, kind="stable")].tolist()]
     beyond = amount - asked
     if beyond > len(line):
@@ -211,7 +211,7 @@ def _raise_unfilled(places: OpenQuotas, receivers: Ints) -> None:
 
 
 class _RackPass:
-    """One partition at a time: each turn depends on every choice before."""
+    """Assigns by rack, one partition at a time: each turn depends on all choices before."""
 
     def __init__(self, places: OpenQuotas, racks: Racks) -> None:
         self.places = places
@@ -235,7 +235,7 @@ class _RackPass:
         self.turn = 0
 
     def hand_out(self, sets: list[int]) -> list[int]:
-        """Receivers of partitions with these rack sets; -1 where no rack matches."""
+        """Receivers of partitions with these rack sets; -1 if no rack matches."""
         receivers = []
         for rack_set in sets:
             racks = self.racks_in[rack_set]

@@ -3,8 +3,9 @@
 1. Members keep their partitions, except topics they no longer subscribe to and partitions whose racks mismatch.
 2. Unassigned partitions are assigned, topics with the fewest subscribers first, to the subscriber with the fewest
    partitions (then the lowest id); if racks matter, first to one whose rack does not mismatch.
-3. Partitions move from member to member while that levels loads (`sticky_balance`); members that cannot take part in
-   that are set aside. Unless no member owned anything before, moves that did not lower the balance score are undone.
+3. Partitions move from member to member while that levels loads (`sticky_balance`); members that cannot give or take
+   a partition are set aside. If the moves did not lower the balance score, they are undone, unless no member owned
+   anything before.
 
 Source: AbstractStickyAssignor.GeneralAssignmentBuilder (Kafka 4.3.1).
 """
@@ -104,9 +105,9 @@ def _give(
 def _give_by_rack(
     subscribers: Subscribers, counts: Ints, classes: Sequence[int], sets: Sequence[int], racks: Racks
 ) -> Ints:
-    """One partition at a time to the least loaded subscriber whose rack does not mismatch; -1 for none.
+    """Assign each partition to the least loaded subscriber whose rack does not mismatch; -1 if there is none.
 
-    A heap per class and rack set. Loads only grow, so an entry is too low at worst and is then corrected.
+    There is a heap per class and rack set. Loads only grow: an entry is too low at worst, and is then corrected.
     """
     members = len(counts)
     order = subscribers.inputs.by_id

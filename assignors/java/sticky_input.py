@@ -3,9 +3,9 @@
 Claims are read from the user data (sticky) or from the owned partitions (cooperative-sticky). Only topics that exist,
 have partitions and have subscribers take part: `AbstractPartitionAssignor.assign` drops the others.
 
-`Subscribers`: who may get which topic, for the general algorithm. Topics with the same subscribers form a class:
-partitions of one class are interchangeable if only their possible owners matter. Real groups have few classes, however
-many topics.
+`Subscribers`: the possible owners of each topic, for the general algorithm. Topics with the same subscribers form a
+class: partitions of one class are interchangeable if only their possible owners matter. Real groups have few classes,
+even if they have many topics.
 
 `Racks` count only if they can make a difference: some member's rack is among the racks of the partitions, and not all
 partitions are in the same racks. Then a member with a rack mismatches every partition that has no replica there, strays
@@ -36,11 +36,11 @@ class StickyInput:
     claims: Rows
     """Partitions that each member claims, in the order in which it lists them."""
     since: Ints
-    """The generation of a member's own claims."""
+    """The generation of each member's claims, for comparison with the claims of earlier members."""
 
     @cached_property
     def sent(self) -> Ints:
-        """The generation of a member's claims when they rival another's: always the subscription's.
+        """The generation of each member's claims, for comparison with later members' claims: its subscription's.
 
         `Subscription` has no negative generation: it is read as none.
         """
@@ -52,7 +52,7 @@ class StickyInput:
 
     @property
     def id_count(self) -> int:
-        """Partitions and strays."""
+        """The number of partitions and strays."""
         return self.group.partition_count + len(self.group.strays)
 
     @cached_property
@@ -81,14 +81,14 @@ class StickyInput:
 
     @cached_property
     def takes_part(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """By topic."""
+        """Whether each topic takes part."""
         taking = np.zeros(len(self.group.spec.topics), dtype=bool)
         taking[self.group.subscriptions.values] = True
         return taking & (np.diff(self.group.topic_start) > 0)
 
     @cached_property
     def listed(self) -> Rows:
-        """Topics by member that take part, as often as the subscription lists them (once, from real clients)."""
+        """The topics of each member that take part, as often as its subscription lists them (real clients: once)."""
         rows = self.group.subscriptions
         if any(
             len(m.topics) > n for m, n in zip(self.group.spec.members, rows.lengths.tolist(), strict=True)
@@ -178,7 +178,7 @@ class Subscribers:
 
     inputs: StickyInput
     potential: Ints
-    """The number of subscribers of each topic; one that lists a topic twice counts twice, as in Java."""
+    """The number of subscribers of each topic; a member that lists a topic twice counts twice, as in Java."""
     class_of: Ints
     """Class of each topic; 0 for topics that take no part."""
     members: Rows
@@ -192,7 +192,7 @@ class Subscribers:
 
     @cached_property
     def capacity(self) -> Ints:
-        """The number of partitions that each member could have. A list as long as that of all topics counts as all."""
+        """The number of partitions that each member could have. A list with as many topics as all counts as all."""
         sizes = np.diff(self.inputs.group.topic_start)
         listed = self.inputs.listed
         summed = np.concatenate(([0], np.cumsum(sizes[listed.values])))[listed.start]
@@ -201,7 +201,7 @@ class Subscribers:
 
     @cached_property
     def subscribed(self) -> NDArray[np.bool_]:
-        """By member and class."""
+        """Whether the member (row) subscribes to the topics of the class (column)."""
         table = np.zeros((self.inputs.member_count, len(self.members)), dtype=bool)
         table[self.members.values, self.members.row_of] = True
         return table
@@ -230,7 +230,7 @@ def subscribers_of(inputs: StickyInput) -> Subscribers:
 
 
 def _unique(row: Ints) -> Ints:
-    """Without repetition; equal values are adjacent."""
+    """The values without repetition; equal values must be adjacent."""
     return row[np.concatenate(([True], row[1:] != row[:-1]))]
 
 
@@ -239,14 +239,14 @@ class Racks:
     """Racks and rack sets are small integers."""
 
     of_member: Ints
-    """-1: none."""
+    """The rack of each member; -1: none."""
     set_of: Ints
     """Rack set of each dense id; partitions that take no part and strays have the empty one."""
     contains: NDArray[np.bool_]
-    """By rack set and rack."""
+    """Whether the rack set (row) contains the rack (column)."""
 
     def mismatch(self, members: Ints, ids: Ints) -> NDArray[np.bool_]:
-        """Element by element."""
+        """Whether the member's rack mismatches the partition, element by element."""
         racks = self.of_member[members]
         return (racks >= 0) & ~self.contains[self.set_of[ids], racks]
 
@@ -258,7 +258,7 @@ class Racks:
 
 
 def racks_of(inputs: StickyInput) -> Racks | None:
-    """None if racks make no difference."""
+    """The racks of a group; None if racks make no difference."""
     spec = inputs.group.spec
     named = {member.rack for member in spec.members if member.rack}
     if not named or all(topic.racks is None for topic in spec.topics):

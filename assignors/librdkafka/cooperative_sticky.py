@@ -5,23 +5,24 @@ groups. In order:
 
 1. Claims are judged (`judge_claims`). Only `ownedPartitions` and `generationId` count, never user data.
 2. All partitions with subscribers are put in order. If all members can have the same: round robin from the members that
-   own most, partitions with previous owners first; then partitions without an owner, topics and partitions backwards
-   from the Metadata response (or forwards by name, if no member owns anything). Otherwise by number of subscribers,
+   own most, partitions with previous owners first; then partitions without an owner, topics and partitions in reverse
+   order of the Metadata response (or by name, if no member owns anything). Otherwise by number of subscribers,
    topic and partition.
-3. Owned partitions stay, if their owner still subscribes to them and, if racks count, its rack matches.
-4. The rest is assigned, one at a time, to the subscriber with the fewest; with racks first to those whose rack matches.
-5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all. If owned
-   partitions are not better balanced afterwards, that is undone.
+3. Owned partitions stay if their owner still subscribes to them and, if racks count, its rack matches.
+4. The rest is assigned, one at a time, to the subscriber with the fewest; if racks count, first among subscribers
+   whose rack matches.
+5. Partitions are moved (`sticky_balance`), first those of step 4 unless step 3 revoked something, then all. If
+   members owned partitions and the balance is not better afterwards, the moves are undone.
 6. A partition that its last claimant must revoke is withheld until then. Claimed partitions that are assigned to no
    member, because they have no subscribers or do not exist, are assigned to their last claimant again.
 
 A member whose rack is the empty string, which librdkafka sends if `client.rack` is not set, has a rack that matches
-nothing; one whose rack is null matches everything. A leader crashes if racks count and a member's subscription has a
-version below 3, or any member's has version 0: that is not in the model.
+nothing; a member whose rack is null matches everything. A leader crashes if racks count and a member's subscription
+has a version below 3, or if any member's has version 0: the model does not include this.
 
-Claims: per partition the claim of the highest generation counts; the one before it determines the *previous* owner. Two
-claims of one generation, even an old one, void all claims of the partition. Whether a partition exists, and whether the
-claimant subscribes to it, is checked later.
+Claims: per partition the claim of the highest generation counts; the claim before it determines the *previous* owner.
+Two claims of one generation, even an old one, void all claims of the partition. Whether a partition exists, and
+whether the claimant subscribes to it, is checked later.
 
 In addition the leader stores, per partition, the *last claimant* in the order of the JoinGroup response, whatever its
 generation, and uses it when partitions are moved and when the assignment is trimmed to the cooperative protocol.
@@ -97,7 +98,7 @@ class _Plan:
         """The number of partitions of each member."""
         return np.bincount(self.owner[self.owner >= 0], minlength=len(self.group.spec.members))
 
-    # ---- what stays ----
+    # ---- partitions that stay ----
 
     def keep(self) -> None:
         """Steps 2 and 3."""
@@ -141,7 +142,10 @@ class _Plan:
         return np.concatenate((self._round_robin(owned), rest[self.owner[rest] < 0]))
 
     def _round_robin(self, owned: Ints) -> Ints:
-        """Always one of the member with most left, the last by id among equals; those with previous owners first."""
+        """Repeatedly one partition of the member with most left (the last by id among equals).
+
+        Each member's partitions with previous owners are first.
+        """
         members = self.owner[owned]
         by_member = np.lexsort((self.claims.previous[owned] < 0, members))
         owned, members = owned[by_member], members[by_member]
@@ -149,7 +153,7 @@ class _Plan:
         left = ends - np.arange(len(owned))
         return owned[np.lexsort((-self.rank[members], -left))]
 
-    # ---- what is given out ----
+    # ---- partitions that are assigned ----
 
     def hand_out(self) -> None:
         """Step 4."""
@@ -184,10 +188,10 @@ class _Plan:
         other = np.flatnonzero(topics != topics[0])
         return at + int(other[0]) if len(other) else len(left)
 
-    # ---- what is moved ----
+    # ---- partitions that are moved ----
 
     def balance(self) -> None:
-        """Step 5. The owners of partitions that are owned twice are those that the trimming uses."""
+        """Step 5. A partition that is owned twice gets the owner that step 6 uses."""
         movable = np.zeros(self.group.partition_count, dtype=bool)
         for topic in self.assignable:
             movable[self._span(topic)] = len(self.subscribers[topic]) > 1
@@ -226,7 +230,7 @@ class _Plan:
 
 
 class _Racks:
-    """Racks of members and partitions. `count` says whether they matter at all."""
+    """The racks of members and partitions. `count`: whether they matter at all."""
 
     def __init__(self, group: DenseGroup, members: Sequence[int], topics: Sequence[int]) -> None:
         self.of_member = [member.rack for member in group.spec.members]
@@ -244,12 +248,12 @@ class _Racks:
         self.count = not mine.isdisjoint(union) and any(len(racks) != len(union) for racks in places)
 
     def matching(self, topic: int, number: int, members: Ints) -> list[bool]:
-        """The members to which the partition may be assigned."""
+        """Whether the rack of each member matches the partition."""
         racks = self.of_topic[topic][number]
         return [self.of_member[m] is None or self.of_member[m] in racks for m in members.tolist()]
 
     def match(self, topic: int, members: Ints) -> NDArray[np.bool_]:
-        """The partitions of the topic that are in the rack of their member; `members` has -1 for no member."""
+        """Whether each partition of the topic is in the rack of its member; `members` has -1 for no member."""
         places = zip(members.tolist(), self.of_topic[topic], strict=True)
         return np.array(
             [m >= 0 and (self.of_member[m] is None or self.of_member[m] in racks) for m, racks in places]
@@ -257,7 +261,7 @@ class _Racks:
 
 
 def _trimmed(group: DenseGroup, owner: Ints, claimant: Ints) -> Assignment:
-    """Step 6. Both by partition id, `claimant` with strays."""
+    """Step 6. `owner` and `claimant` are by partition id; `claimant` includes strays."""
     given = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
     given[: len(owner)] = owner
     final = np.where(given < 0, claimant, given)
@@ -276,9 +280,9 @@ class JudgedClaims:
     owner: Ints
     previous: Ints
     last_claimant: Ints
-    """For partitions whose claims are not void."""
+    """The last claimant of each partition whose claims are not void."""
     last_of_all: Ints
-    """The same, void claims included."""
+    """The last claimant of each partition, void claims included."""
 
 
 def judge_claims(group: DenseGroup, members: Sequence[int]) -> JudgedClaims:

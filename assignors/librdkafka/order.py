@@ -3,10 +3,10 @@
 Strings are compared as bytes of UTF-8 (Java compares UTF-16 units). Hash maps do not matter: RD_MAP iterates over its
 entries from the newest to the oldest, whatever their hashes.
 
-**Members** are compared by instance id if both are static, otherwise by member id. With static and dynamic members that
-is not always an order: two static members can be ordered one way by instance id and the other way by member id, with a
-dynamic one in between by member id. The result of the sort then depends on the C library's `qsort` and on the order
-of the JoinGroup response. glibc's merge sort is assumed, and the result is reported as undetermined.
+**Members** are compared by instance id if both are static, otherwise by member id. With static and dynamic members
+this is not always an order: two static members can be ordered one way by instance id and the other way by member id,
+with a dynamic member between them by member id. The result of the sort then depends on the C library's `qsort` and on
+the order of the JoinGroup response. glibc's merge sort is assumed, and the result is reported as undetermined.
 
 **Topics** of cooperative-sticky are in the order of the broker's Metadata response. The leader requests them in the
 order in which the subscriptions first list them; the broker puts the names into Scala's immutable `Set`, which keeps
@@ -39,7 +39,7 @@ def utf8(text: str) -> bytes:
 
 
 def readable(member: MemberSpec) -> bool:
-    """Whether the leader considers the member: one without topics, or with over 10,000, is skipped."""
+    """Whether the leader considers the member: members without topics, or with over 10,000, are skipped."""
     return 0 < len(member.topics) <= MOST_TOPICS
 
 
@@ -121,7 +121,7 @@ class MemberOrder:
 
 
 def no_order(members: Sequence[MemberSpec]) -> tuple[Undetermined, ...]:
-    """Reports each static member of those that have no order."""
+    """Reports each static member of `members`, which have no order."""
     why = (
         "static members are ordered one way by instance id and the other way by member id, with a dynamic member in "
         "between: librdkafka's order depends on the leader's C library (assumed: glibc)"

@@ -3,9 +3,9 @@
 As in Java's, every subscriber gets P // n partitions of a topic and the first P % n of them one more. Differences:
 
 - Members are in librdkafka's order (`assignors.librdkafka.order`), topic by topic.
-- Topics with the same subscribers and the same P always use the pass for co-partitioned topics, even if no topic needs
-  racks. In it a partition is assigned to the first member that *has* a rack, with room and a match in every one of the
-  topics; a member without a rack gets nothing before the plain ranges, whereas in Java it matches everywhere.
+- Topics with the same subscribers and the same P always use the pass for co-partitioned topics, even if no topic
+  needs racks. This pass assigns a partition to the first member that *has* a rack, with room and a match in every one
+  of the topics; a member without a rack gets nothing before the plain ranges, whereas in Java it matches everywhere.
 - A topic alone in its class uses racks only if it needs them itself. There, as in Java, a member without a rack
   matches everywhere.
 - The leader requests racks only if some member of the group has one.

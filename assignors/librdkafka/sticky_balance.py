@@ -1,19 +1,19 @@
 """The reassignments of librdkafka's cooperative-sticky, move by move.
 
-Members that own all they can, none of which another member could take, are left out. Then, list after list, each
-partition with two or more subscribers is checked until the group is balanced, and the list is walked again while that
-moved something:
+Members that own all partitions that they can have, none of which another member could take, are left out. Then, list
+after list, each partition with two or more subscribers is checked until the group is balanced, and the list is walked
+again while a walk moved something:
 
-- a previous owner with at least two partitions fewer than the current one gets it back;
+- a previous owner with at least two partitions fewer than the current owner gets the partition back;
 - otherwise, if some subscriber has at least two fewer, the least loaded subscriber gets it.
 
-The "current one" is the owner that the leader assumes: the last claimant, if nothing was assigned since. It may own
-something else altogether; then the partition ends up with two members. A leader that looks up a member that was left
-out follows a null pointer: AssignorFailedError.
+The "current owner" is the one that the leader assumes: the last claimant, if nothing was assigned since. It may not
+own the partition; then the partition ends up with two members. A leader that looks up a member that was left out
+follows a null pointer: AssignorFailedError.
 
-`Movements` is librdkafka's record of which partitions were moved between which members, with its flaws. A move from
-one member to another after some partition of that topic moved the other way should undo that move instead. In
-librdkafka 2.15 this fails in ways that can be modeled, and in ways that cannot:
+`Movements` is librdkafka's record of the moves between members, with its flaws. If some partition of a topic moved
+from b to a, a move of another one from a to b should undo the earlier move instead. In librdkafka 2.15 this fails in
+ways that can be modeled, and in ways that cannot:
 
 - A partition that moved back to its source keeps its entry. When it is moved again, assertions fail and the leader's
   process exits: AssignorFailedError.
@@ -46,7 +46,7 @@ CRASH = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BalancingInput:
-    """The constants while partitions move. Partitions are dense ids, members indices of the spec."""
+    """The values that stay the same while partitions move. Partitions are dense ids, members indices of the spec."""
 
     topic_start: Ints
     partition_topic: Ints
@@ -74,9 +74,9 @@ class Rebalancer:
 
     board: BalancingInput
     owner: Ints
-    """A member by partition; of several owners the first in the order of the JoinGroup response."""
+    """The owner of each partition; of several owners the first in the order of the JoinGroup response."""
     thought: Ints
-    """The owner that the leader assumes."""
+    """The owner of each partition that the leader assumes."""
     counts: Ints
     """The number of partitions of each member; a partition owned twice counts twice."""
     movements: Movements = field(init=False)
@@ -85,7 +85,7 @@ class Rebalancer:
     _takes_part: list[bool] = field(init=False)
     _potential: list[int] = field(init=False)
     _witness: tuple[int, int] | None = None
-    """A member and a partition that it could take from a member with more: proof of imbalance."""
+    """A member and a partition that it could take from a member with more: a proof of imbalance."""
 
     def __post_init__(self) -> None:
         topic = self.board.partition_topic
@@ -96,7 +96,7 @@ class Rebalancer:
         self._potential = [self.board.potential(member) for member in range(len(self.counts))]
 
     def reassign(self, partitions: Iterable[int]) -> bool:
-        """Move partitions to improve the balance; whether any moved."""
+        """Move partitions to improve the balance; returns whether any moved."""
         candidates = list(partitions)
         performed = False
         while self._walk(candidates):
@@ -108,7 +108,7 @@ class Rebalancer:
         return self.shared.get(partition) or Counter({int(self.owner[partition]): 1})
 
     def score(self) -> int:
-        """Sum of the differences of all pairs of members that take part."""
+        """The differences between all pairs of members that take part, added up."""
         counts = np.sort(self.counts[self.board.active])
         return int((counts * (2 * np.arange(len(counts)) - len(counts) + 1)).sum())
 
@@ -163,13 +163,13 @@ class Rebalancer:
         else:
             self.shared.pop(partition, None)
 
-    # ---- balanced? ----
+    # ---- the test for balance ----
 
     def is_balanced(self) -> bool:
-        """Whether no member could take a partition from one with more.
+        """Whether no member could take a partition from a member with more.
 
-        Members are within one partition of each other; or each has as many as it could have, or no member with more
-        partitions owns one that it could have and has not.
+        Members are within one partition of each other; or each member has all partitions that it could have, or no
+        member with more owns one that it could have and does not own.
         """
         counts = self.counts[self.board.active]
         if counts.min() >= counts.max() - 1:
@@ -215,7 +215,7 @@ class Rebalancer:
 
 
 Pair = tuple[int, int]
-"""From and to."""
+"""The members from which and to which a partition moved."""
 
 
 class FreedMemoryError(Exception):
@@ -227,7 +227,7 @@ class FreedMemoryError(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Moved:
-    """The partitions that moved one way, in order."""
+    """The partitions that moved from one member to another, in order."""
 
     key_of: int
     """The partition whose entry owns the memory of this list's key."""

@@ -125,7 +125,7 @@ class KafkaClient:
     def describe(
         self, api: Api, groups: Iterable[str], *, operations: bool = False, nodes: bool = False
     ) -> Answers[str, Any]:
-        """Describe groups with the request of their type. One of another type, or one that does not exist: failure 69.
+        """Describe groups with the request of their type. A missing group or one of another type: failure 69.
 
         Brokers before 4.0 describe a classic group that does not exist as Dead. With `operations`, the responses
         contain what this user may do (see `wire.client.settings.operations_in`). With `nodes`, those of streams groups
@@ -175,7 +175,7 @@ class KafkaClient:
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]
     ) -> Answers[str, Outcomes]:
-        """Commit offsets, by group; None for each partition, or why it was refused; all where a group has members."""
+        """Commit offsets, by group; None for each partition, or the refusal (always, if the group has members)."""
         from wire.client.offsets import offset_commit
 
         return self.ask_coordinators(offsets, partial(offset_commit, offsets))
@@ -443,7 +443,7 @@ class KafkaClient:
     def _attempt(
         self, place: Address, turn: int, failed: list[Address], deadline: Deadline
     ) -> Steps[Connection]:
-        """Open a connection after the attempts before it failed or stayed silent for a while."""
+        """Open a connection after the earlier attempts have failed, or have stayed silent for a while."""
         own_turn = deadline.within(turn * _STAGGER_MS)
         while len(failed) < turn and own_turn.remaining_ms():
             try:

@@ -36,7 +36,7 @@ _SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
 _PATIENCE_S = 1.0
 _SILENT_FOR_MS = 15_000
 _SESSION_USED = 0.85
-"""The used part of a login's lifetime, as the earliest of Java's clients. A late request is then still valid."""
+"""The part of a login's lifetime after which it is renewed, the earliest at which Java's clients renew it."""
 _RECEIVE_BYTES = 256 * 1024
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP"
@@ -99,7 +99,7 @@ class Connection:
         return agreed
 
     def supports(self, api: Api) -> bool:
-        """Whether `version` would return one."""
+        """Whether this client and the broker have a version of `api` in common."""
         known = self._versions.get(api.key)
         return known is not None and api.agree(*known) is not None
 

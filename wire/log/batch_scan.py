@@ -1,7 +1,7 @@
 """The search for batches in a file's bytes.
 
-A header is trusted only if its checksum is right; the offset, which the checksum does not cover, and the plausibility
-of the counts, which it does not prove, are checked too. The scan ends at the first batch that fails.
+A header is trusted only if its checksum is right. The scan also checks the offset, which the checksum does not cover,
+and that the counts are plausible, which a right checksum does not prove. It ends at the first batch that fails.
 `BatchSearch` finds the next whole batch among other bytes.
 """
 
@@ -38,20 +38,20 @@ _OLD_CRC_FROM = 16
 
 _LENGTH = struct.Struct(">i")
 _NEGATIVE = 0x80
-"""The first byte of a negative number, or more."""
+"""The first byte of a negative number is at least this."""
 _STEP_BYTES = 1 << 20
 _READINGS = 4
-"""How many times the bytes of the file may be summed up."""
+"""The limit of a search: the time to compute the checksum of the file's bytes this many times."""
 _LEAST_COST = 1 << 10
-"""The cost of a candidate, in bytes that could be summed up in that time."""
+"""The least cost of a candidate: the bytes whose checksum can be computed in the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """Why the scan ended before the end of the bytes.
 
-    `unfinished`: a write that was cut off can cause this: less than a header, a header without its batch, or a batch of
-    which some blocks were never written to disk. Otherwise these bytes have changed.
+    `unfinished`: a write that was cut off can cause this: less than a header, a header without its batch, or a batch
+    with blocks that were never written to disk. Otherwise these bytes have changed.
     """
 
     position: int

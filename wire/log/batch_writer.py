@@ -42,9 +42,9 @@ def encode_batch(
     transactional: bool = False,
     control: bool = False,
 ) -> bytes:
-    """One batch of keys and values, at least one, on consecutive offsets and all of one `timestamp` (ms).
+    """A batch of at least one key and value, on consecutive offsets and all with the same `timestamp` (ms).
 
-    A batch of a producer has its id, epoch and, unless it is a control batch, its first sequence number.
+    A producer's batch has the producer's id and epoch and, unless it is a control batch, its first sequence number.
     """
     attributes = codec | log_append_time * LOG_APPEND_TIME | transactional * TRANSACTIONAL | control * CONTROL
     batch = Batch(
@@ -66,10 +66,10 @@ def encode_batch(
 
 
 def rewrite_batch(batch: Batch, records: Sequence[LogRecord]) -> bytes:
-    """The batch with these records instead, as compaction writes it: the header is unchanged except for the count.
+    """The batch with other records, as compaction writes it: the header is unchanged except for the count.
 
     The batch keeps its offsets, and the producer's sequence continues after it. `records` are of this batch or within
-    its offsets; without any the batch is only a header, that of an uncompressed batch
+    its offsets; without records the result is only the header of an uncompressed batch
     (`DefaultRecordBatch.writeEmptyHeader`).
     """
     if not records:

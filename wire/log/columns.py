@@ -3,7 +3,7 @@
 Theory of operation. Records are a chain: each starts with its own length, so their starts are found by a walk that
 reads one byte or two per record; the chains of many batches are walked side by side. Everything else is done for all
 records of a chunk at once, field by field, because every field starts where the previous one ends. Each position is
-compared with the end of its record before it is used. A batch that does not add up is read again by the plain reader
+compared with the end of its record before it is used. An inconsistent batch is read again by the plain reader
 (`log_records`), which reports the record.
 
 A chunk of uncompressed batches uses the file's bytes unchanged; if one batch is compressed, the chunk's records are
@@ -30,7 +30,7 @@ NULL = -1
 _CHUNK_BYTES = 4 << 20
 _MOST_RECORDS = 1 << 20
 _LEAST_ABREAST = 32
-"""The average number of records per batch from which walking batches side by side is faster."""
+"""If batches have at least this many records on average, walking them side by side is faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

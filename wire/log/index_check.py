@@ -4,10 +4,10 @@ An index need not be the one that `indexes` would write: where an entry falls de
 one at a time or together. Every entry must lead to the right place:
 
     .index       offsets and positions ascend; a batch begins at the position, and the offset is not before it
-    .timeindex   timestamps and offsets ascend; the batch with the offset is the one with the timestamp
+    .timeindex   timestamps and offsets ascend; the batch with the offset has the timestamp
     .txnindex    transactions end in the segment, one after the other
 
-The entries may be followed by zeros, space that a broker reserves. Source: OffsetIndex, TimeIndex, TransactionIndex,
+After the entries there may be zeros: space that a broker reserved. Source: OffsetIndex, TimeIndex, TransactionIndex,
 and the checks of DumpLogSegments.
 """
 

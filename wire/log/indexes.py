@@ -1,13 +1,13 @@
 """The index files of a segment, as a broker that appended it batch by batch would write them.
 
     .index       relative offset i32 · position i32
-                 of the first batch after every 4096 bytes: its last offset, and where it begins
+                 the last offset and the position of the first batch after every 4096 bytes
     .timeindex   timestamp i64 · relative offset i32
-                 the largest timestamp so far, at every entry of the other and at the end: where it came up first
+                 at each entry of .index and at the end: the largest timestamp so far, and the first batch with it
     .txnindex    version i16 · producer id i64 · first offset i64 · last offset i64 · last stable offset i64
-                 each transaction rolled back by a mark in this segment
+                 each transaction that a marker in this segment aborts
 
-Relative offsets count from the segment's base offset. A segment that ends no transaction that way has no `.txnindex`.
+Relative offsets count from the segment's base offset. A segment that aborts no transaction has no `.txnindex`.
 Source: LogSegment.recover, OffsetIndex, TimeIndex, AbortedTxn, ProducerStateManager.
 """
 
@@ -109,7 +109,7 @@ def _follow(batch: Batch, data: bytes, started: dict[int, int]) -> AbortedTransa
 
 
 def index_path(log: Path, suffix: str) -> Path:
-    """The path next to the segment, with what follows `.log` in its name (`.cleaned`, `.swap`)."""
+    """The path of an index next to the segment, with the same ending after `.log` (`.cleaned`, `.swap`)."""
     stem, _, rest = log.name.partition(".log")
     return log.with_name(f"{stem}{suffix}{rest}")
 
@@ -126,7 +126,7 @@ def index_entries(batches: Batches) -> Ints:
 
 
 def time_entries(batches: Batches, entries: Ints) -> tuple[Ints, Ints]:
-    """The largest timestamps up to these batches and up to the last one, ascending; and the batch with each."""
+    """The largest timestamps up to these batches and up to the last one, ascending; and the first batch with each."""
     if not len(batches):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     largest = np.maximum.accumulate(batches.headers["max_timestamp"].astype(np.int64))

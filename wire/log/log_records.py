@@ -35,13 +35,13 @@ class LogRecord:
 def records_of(batch: Batch, data: bytes) -> list[LogRecord]:
     """The records of a batch of the file whose bytes are `data`, in their order.
 
-    :raises DamagedLog: they are not as many as announced, do not fill the batch, or do not decompress
+    :raises DamagedLog: their number is not the announced one, they do not fill the batch, or do not decompress
     """
     return list(each_record(batch, data))
 
 
 def each_record(batch: Batch, data: bytes) -> Iterator[LogRecord]:
-    """As `records_of`, one at a time. :raises DamagedLog: after the last good one"""
+    """As `records_of`, one at a time. :raises DamagedLog: after the last good record"""
     return _Reader(batch, payload_of(batch, data)).records()
 
 

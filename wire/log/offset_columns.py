@@ -1,6 +1,6 @@
 """Keys and values of committed offsets, which are most of a log, read many at a time.
 
-Only the forms that brokers write are read here; `quick` marks them. Read every other lane by its schema, with
+Only the forms that brokers write are read here; `quick` marks their lanes. Read every other lane by its schema, with
 `read_offset_key` or `read_offset_value`. Texts are returned as their bounds.
 
 `octets` is a buffer, in which lane i is ``octets[starts[i]:ends[i]]``; every result has one element per lane.
@@ -27,7 +27,7 @@ OffsetKey: TypeAlias = tuple[str, str, int]
 OffsetValue: TypeAlias = tuple[int, int, int, str, int, int, bytes | None]
 """Version, offset, leader epoch, metadata, time of the commit in ms, expiry in ms, id of the topic as 16 bytes.
 
-Leader epoch and expiry are -1, the topic id None, without a value.
+Without a value, leader epoch and expiry are -1 and the topic id is None.
 """
 
 NO_TYPE = -(1 << 15) - 1
@@ -46,7 +46,7 @@ _TAG_AND_ID_BYTES = 3 + 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetKeys:
-    """Group, topic and partition. Where not `quick`, everything else is undefined, but bounds ascend in the lane."""
+    """Group, topic and partition. Undefined in lanes that are not `quick`, but bounds ascend in every lane."""
 
     quick: NDArray[np.bool_]
     group_start: Ints
@@ -60,7 +60,7 @@ class OffsetKeys:
 class OffsetValues:
     """The values under keys of type 1. `id_start` -1: no topic id, otherwise 16 bytes from there.
 
-    Where not `quick`, everything else is undefined, but bounds ascend in the lane.
+    The values are undefined in lanes that are not `quick`, but bounds ascend in every lane.
     """
 
     quick: NDArray[np.bool_]

@@ -2,8 +2,8 @@
 
 A segment's file is named after its base offset, `%020d.log`. Its last whole batch may be followed by the start of
 another (the process or the machine stopped during the write), or by zeros (space that `log.preallocate` had
-reserved): a torn tail, which proves nothing about the bytes before it. If whole batches follow, or if the bytes cannot
-be from a batch that was written there, the file is damaged instead.
+reserved): a torn tail, which proves nothing about the bytes before it. If whole batches follow it, or if its bytes
+cannot be from a batch that was written there, the file is damaged instead.
 
 Compaction leaves files with other suffixes. `.cleaned` is being written and does not count; `.swap` is finished and
 replaces every segment that starts within its offsets, existing or not; `.deleted` is deleted.
@@ -91,7 +91,7 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
         found = _NAME.fullmatch(name)
-        # The index of a segment that is being written proves as much as the segment itself.
+        # An index of a `.cleaned` segment proves, as the segment does, that compaction did not finish.
         if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
             by_ending[found[2]][int(found[1])] = name
     unfinished = min(by_ending[".cleaned"], default=None)
@@ -108,9 +108,9 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
 
 
 def read_segment(path: Path, *, checksums: bool = True) -> Segment:
-    """Read one segment. Without `checksums` it was closed cleanly, and its headers are trusted.
+    """Read one segment. Pass `checksums=False` if it was closed cleanly: its headers are then trusted.
 
-    :raises DamagedLog: it has more than whole batches, ascending, and a torn tail
+    :raises DamagedLog: it has anything besides ascending whole batches and a torn tail
     :raises OSError: the file cannot be read
     """
     with path.open("rb") as stream:

@@ -78,7 +78,7 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
     """The topics that members subscribe to; None if the metadata of one cannot be read.
 
     Only the fields of version 0 are read, as in ClassicGroup.computeSubscribedTopics. Metadata with a wrong length make
-    Kafka 4.3 fail (and leave the group stuck); here they are metadata that cannot be read.
+    Kafka 4.3 fail (and leave the group stuck); here they count as metadata that cannot be read.
     """
     topics: set[str] = set()
     for data in metadata:

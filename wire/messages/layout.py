@@ -1,7 +1,7 @@
 """The binary layout of Kafka's messages: fields, types, versions. Data only; `schemas/` has the messages.
 
-A layout is a text with one field a line, in the order in which fields are written and with the words of Kafka's message
-definitions (`clients/src/main/resources/common/message/README.md`)::
+A layout is a text with one field a line, in the order of writing and with the words of Kafka's message definitions
+(`clients/src/main/resources/common/message/README.md`)::
 
     name type [versions] [null[=versions]] [tag=number] [default=value]
 
@@ -11,7 +11,7 @@ by default; `null=2+`: the field may be null from version 2 on. `default` is the
 or given. `newest=3`, of a struct: a newer version of it cannot be read.
 
 A message is *flexible* from some version on (KIP-482): lengths become unsigned varints, and every struct ends with
-tagged fields, which a writer leaves out where they have their default.
+tagged fields, which a writer leaves out if they have their default.
 """
 
 from __future__ import annotations

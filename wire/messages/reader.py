@@ -49,9 +49,9 @@ class DecodeError(ValueError):
 
 
 class Frame(bytes):
-    """The bytes of one message, of which at most `elements` elements are read, of all arrays together.
+    """The bytes of one message; all its arrays together may have at most `elements` elements.
 
-    In memory every element takes a hundred times the one or two bytes that it may take here.
+    An element may have one or two bytes here, and takes a hundred times as many in memory.
     """
 
     elements: int
@@ -273,7 +273,7 @@ class _Compiler:
 
 
 def absent_field(field: Field, form: Form) -> Any:
-    """The value of a field of which nothing is written."""
+    """The value of a field that is not written."""
     if field.default is not UNSET:
         return field.default
     if isinstance(field.type, Struct):

@@ -111,6 +111,6 @@ LIBRDKAFKA_OTHER_KEYS = frozenset(_LIBRDKAFKA_OTHER_KEYS.split())
 """librdkafka's properties of consumers, producers and topics, which have no meaning for an AdminClient."""
 
 KOHORT_KEYS = frozenset({"kohort.token.command", "kohort.token.provider", "kohort.token.timeout.ms"})
-"""Other clients ignore these keys, or (librdkafka) refuse them."""
+"""Kohort's own keys. Java clients ignore them, librdkafka refuses them."""
 
 ALL_KEYS = JAVA_KEYS | LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS | KOHORT_KEYS

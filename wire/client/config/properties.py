@@ -60,7 +60,7 @@ _MODULES = {
 """The mechanisms of each login module."""
 
 _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
-"""The keys that librdkafka does not get when it gets the token itself."""
+"""The keys that are not passed to librdkafka if Kohort passes it the token itself."""
 
 
 def load_properties(path: Path) -> ConnectionSettings:

@@ -45,7 +45,7 @@ def remark_on(unknown: Iterable[Property]) -> str:
 
 
 def _misspelt(key: str) -> str | None:
-    """The connection's key of which one word is misspelt; None if no key is that close."""
+    """The connection's key that `key` misspells in one word; None if no key is that close."""
     words = key.split(".")
     for known in sorted(ALL_KEYS):
         if not known.startswith(_CONNECTS):

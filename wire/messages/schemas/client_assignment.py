@@ -1,7 +1,7 @@
-"""The requests of KIP-848 for a member that computes its group's assignment, which Kafka never released.
+"""The requests of KIP-848 for a member that computes its group's assignment. Kafka never released them.
 
-The fields are the KIP's; it defines no API keys, so these are far above Kafka's. Metadata may be null if the assignor
-has none for a member. The client-side assignors of a heartbeat are in its tagged fields (`consumer_groups`).
+The fields are the KIP's; it defines no API keys, and the keys here are far above Kafka's. Metadata may be null if the
+assignor has none for a member. The client-side assignors of a heartbeat are in its tagged fields (`consumer_groups`).
 """
 
 from wire.messages.definition import api
