@@ -1,6 +1,6 @@
-"""From a group to the input of its assignor if every member rejoined now.
+"""The input of a group's assignor if every member rejoined now.
 
-Topics come with the racks of their partitions, also of those that do not exist yet.
+It includes topics with the racks of their partitions, also of partitions that do not exist yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from groups.regex.broker import InvalidRegexError, compile_broker_regex
 from groups.what_if import ADDED, WhatIf
 
 ASSUMED_GENERATION = 1
-"""Where a source does not tell the generation, all members are taken to be at the same one."""
+"""If the source does not show the generation, all members are assumed to have this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +37,13 @@ def ask(
     eager: Container[str] = (),
     resubscribed: Container[str] = (),
 ) -> AssignorInput:
-    """The question for an assignor, as its members or its coordinator would put it.
+    """The input of an assignor, as the group's leader or its coordinator would pass it.
 
-    sticky gets user data of what is owned and the generation; cooperative-sticky ownedPartitions and the
-    generation, without what `eager` members (by id, see `eager_members`) give up first; range and round robin
-    ask nothing of it. A cooperative member that changes its subscription (`resubscribed`, member ids) gives up what it
-    no longer wants before it rejoins (ConsumerCoordinator.onJoinPrepare, rd_kafka_cgrp_modify_subscription): that is
-    not claimed, so it is not withheld. On the broker, the target assignment is what counts.
+    sticky gets user data with the owned partitions and the generation. cooperative-sticky gets ownedPartitions and
+    the generation, without the partitions that `eager` members (ids, see `eager_members`) revoke first. range and
+    round robin use neither. A cooperative member that changes its subscription (`resubscribed`, member ids) revokes
+    the partitions of its old topics before it rejoins (ConsumerCoordinator.onJoinPrepare,
+    rd_kafka_cgrp_modify_subscription): it does not claim them. On the broker, the target assignment is used.
     """
     notes: list[Undetermined] = []
     matches: dict[str, tuple[str, ...]] = {}
@@ -77,10 +77,10 @@ def ask(
 
 
 def eager_members(group: Group, assignor: Assignor, leader: Leader | None = None) -> frozenset[str]:
-    """Ids of the members that revoke everything before they rejoin, each by its own list (KIP-429).
+    """Ids of the members that revoke all partitions before they rejoin, according to their assignor lists (KIP-429).
 
-    All of them under an eager assignor. A member whose list is not known, or does not have the assignor, is taken to
-    list that one alone.
+    With an eager assignor, these are all members. A member whose list is unknown or does not contain the assignor is
+    assumed to list only that assignor.
 
     :raises NoCommonProtocolError: the leader's library refuses the list of a member
     """
@@ -97,9 +97,9 @@ def _listed(member: Member, assignor: Assignor) -> tuple[str, ...]:
 
 
 def members_of_unknown_lists(group: Group, assignor: Assignor) -> tuple[str, ...]:
-    """Ids of the members that may list an eager assignor too, as after the first of two bounces, for all one knows.
+    """Ids of the members that may list an eager assignor too, as after the first of two rolling bounces.
 
-    A broker shows of a classic member's list only the assignor in use.
+    Their lists are not known: a broker shows only the assignor in use of a classic member's list.
     """
     if assignor.side is Side.BROKER or RebalanceProtocol.COOPERATIVE not in assignor.protocols:
         return ()
@@ -112,10 +112,10 @@ def _may_mix(member: Member) -> bool:
 
 
 def _walked(group: Group, assignor: Assignor) -> Sequence[Member]:
-    """The members in the order in which the assignor's caller walks them.
+    """The members in the order in which the assignor's caller iterates over them.
 
-    That is the order of the source, except that a classic group which the broker assigns has been converted first.
-    Members that join come last either way (TargetAssignmentBuilder.addOrUpdateMember).
+    That is the order of the source. A classic group that the broker assigns has the order after its conversion.
+    Members that join are last in both cases (TargetAssignmentBuilder.addOrUpdateMember).
     """
     if assignor.side is Side.CLIENT or group.type is not GroupType.CLASSIC:
         return group.members
@@ -130,7 +130,7 @@ def _joins(member: Member) -> bool:
 
 
 def current_of(group: Group, member: Member) -> Partitions:
-    """The partitions of a member: in a consumer group its target, elsewhere its assignment."""
+    """The partitions of a member: its target in a consumer group, its assignment in other groups."""
     if group.type is GroupType.CONSUMER and member.target is not None:
         return member.target
     return member.owned or {}
@@ -179,7 +179,7 @@ def _subscribed(
     notes: list[Undetermined],
     matches: dict[str, tuple[str, ...]],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All subscribed names, and those that a regex brings; `matches` keeps those of regexes seen before."""
+    """All subscribed topics, and those that a regex matches; `matches` caches the matches of each regex."""
     wanted = member.subscription
     if wanted is None:
         notes.append(
@@ -197,14 +197,14 @@ def _subscribed(
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
         return tuple(sorted({*wanted.topics, *current})), ()
-    # With a name or another regex next to it, it makes the subscriptions unequal, whatever they match.
+    # A regex without a match is kept: next to a name or another regex, it makes the subscriptions unequal.
     by_regex = matched or (wanted.regex,)
     return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
 
 
 @lru_cache(maxsize=16)
 def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
-    """The matches of a regex among these topics; cached, as a walk through a plan repeats them.
+    """The topics that a regex matches; cached, because the simulation of a plan repeats the call.
 
     :raises InvalidRegexError: the broker would refuse it
     """
@@ -212,7 +212,7 @@ def _matching(regex: str, topics: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _one_regex(group: Group) -> bool:
-    """Whether all members subscribe by the same regex and nothing else: the broker calls that equal.
+    """Whether all members subscribe only by the same regex: the broker treats such subscriptions as equal.
 
     Source: org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup.subscriptionType.
     """
@@ -223,7 +223,7 @@ def _one_regex(group: Group) -> bool:
 
 
 def wanted_topics(groups: Iterable[Group], what_if: WhatIf) -> set[str] | None:
-    """The topics that a dry run of these groups needs; None for all, where a member subscribes by regex."""
+    """The topics that a dry run of these groups needs; None means all, if a member subscribes by regex."""
     members = [member for group in groups for member in group.members]
     if any(member.subscription is not None and member.subscription.regex for member in members):
         return None
@@ -240,10 +240,11 @@ Racks = tuple[str, ...]
 
 
 def topic_specs(topics: Sequence[Topic], notes: list[Undetermined]) -> tuple[TopicSpec, ...]:
-    """The topics, each partition with the racks of its replicas where any are known.
+    """The topics, with the racks of each partition's replicas if any are known.
 
-    A partition without an entry in `Topic.racks` is yet to be made, and the controller places it then. Where all
-    others are in all racks it will be too. Else it is taken to stand like those before it, and `notes` says so.
+    A partition without an entry in `Topic.racks` does not exist yet; the controller will place it. If all other
+    partitions have the same racks, it gets these too. Otherwise it is assumed to repeat the pattern of the topic's
+    existing partitions, and `notes` reports the assumption.
     """
     known = {frozenset(racks) for topic in topics for racks in (topic.racks or {}).values()}
     alike = next(iter(known)) if len(known) == 1 else None

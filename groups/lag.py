@@ -1,11 +1,11 @@
-"""Lag: how many records a group has not read, by one rule for every table, picture and document.
+"""Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
-The lag of a partition is its log's end less the committed offset. It is not known where either is not, or where nothing
-is committed (null, or -1 from brokers before 2.1). What the coordinator counts itself wins: the offset of a share group
-is where it starts to deliver, not its progress. An offset committed beyond the end has a negative lag, as
-kafka-consumer-groups prints it; in a sum it counts as none, so that it does not hide that other partitions lag.
+The lag of a partition is its log end offset less the committed offset. It is unknown if either is unknown or nothing
+is committed (null, or -1 from brokers before 2.1). A lag that the coordinator counts takes precedence: the offset of
+a share group is its start offset, not its progress. An offset committed beyond the end has a negative lag, as
+kafka-consumer-groups prints it; in a sum it counts as 0, so that it does not hide the lag of other partitions.
 
-Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule; it never meets a counted lag, because it shows no share
+Kafka's tool (`ConsumerGroupCommand.getLag`) has the same rule. It has no counted lag, because it shows no share
 groups.
 """
 
@@ -18,27 +18,28 @@ from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topi
 
 
 def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
-    """The lag of a partition; None where it is not known."""
+    """The lag of a partition; None if it is not known."""
     if committed is None:
         return None
     return records_between(committed.offset, end) if committed.lag is None else committed.lag
 
 
 def records_between(offset: int | None, end: int | None) -> int | None:
-    """Records from a committed offset to the end of the log; None unless both are known."""
+    """The number of records from a committed offset to the end of the log; None unless both are known."""
     return None if offset is None or offset <= NOTHING_COMMITTED or end is None else end - offset
 
 
 def total_lag(lags: Iterable[int | None]) -> int | None:
-    """The sum of the lags that are known; None where none is."""
+    """The sum of the known lags; None if none is known."""
     known = [lag for lag in lags if lag is not None]
     return sum(max(lag, 0) for lag in known) if known else None
 
 
 class PartitionLag(NamedTuple):
-    """A partition of a group. None is unknown; `committed` is also None where nothing was committed.
+    """A partition of a group. None means unknown; `committed` is also None if nothing was committed.
 
-    A tuple, because a fleet has a hundred thousand of them: a frozen dataclass takes five times as long to make.
+    A tuple, because a cluster may have a hundred thousand of them: a frozen dataclass takes five times as long to
+    create.
     """
 
     topic: str
@@ -52,22 +53,22 @@ class PartitionLag(NamedTuple):
     last_commit_ms: int | None = None
     """When the offset was committed, in ms since 1970."""
     lag_ms: int | None = None
-    """How long ago the first record was written that is not read; 0 if all are read."""
+    """How long ago the first unread record was written; 0 if all records are read."""
     log_start: int | None = None
     """The offset of the oldest record that is kept."""
 
     @property
     def lost(self) -> int | None:
-        """Offsets from the committed one to the log's start, deleted before the group read them; None: not known."""
+        """The number of offsets between the committed offset and the log start, deleted unread; None: not known."""
         if self.committed is None or self.committed <= NOTHING_COMMITTED or self.log_start is None:
             return None
         return max(0, self.log_start - self.committed)
 
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-    """Owned partitions first, the member with most of them leading, then those that no member owns.
+    """Owned partitions, those of the member with most partitions first, then partitions that no member owns.
 
-    That is the order of kafka-consumer-groups.
+    kafka-consumer-groups has the same order.
     """
     owners = sorted(
         (member for member in group.members if member.owned),
@@ -86,7 +87,7 @@ def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionL
 
 
 def each_once(rows: Iterable[PartitionLag]) -> list[PartitionLag]:
-    """One row for each partition of a group, for sums: members of a share group own the same ones, each in a row."""
+    """One row for each partition, for sums: members of a share group own the same partitions, each in its own row."""
     return list({(row.topic, row.partition): row for row in rows}.values())
 
 
@@ -123,10 +124,10 @@ def _of_topic(
 def with_lag_times(
     rows: Iterable[PartitionLag], times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
 ) -> list[PartitionLag]:
-    """The rows with their lag times, by when the first record after each committed offset was written.
+    """Add lag times to the rows, from the write time of the first record after each committed offset.
 
-    `times` are by partition and offset; None: there is no such record. A record of a time to come is 0 ms old: the
-    clock of who wrote it goes before this one.
+    `times` are by partition and offset; None: there is no such record. A record with a time in the future is 0 ms
+    old: its producer's clock is ahead of this one.
     """
     return [row._replace(lag_ms=_lag_ms(row, times, now_ms)) for row in rows]
 
@@ -146,7 +147,7 @@ def _lag_ms(
 
 
 def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
-    """The longest lag time that is known; None where that of no partition is, or of none that lags."""
+    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag."""
     times = [(row.lag_ms, bool(row.lag)) for row in rows if row.lag is not None]
     known = [time_ms for time_ms, _ in times if time_ms is not None]
     lags = [time_ms for time_ms, is_behind in times if is_behind]
@@ -156,14 +157,14 @@ def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
 
 
 def topics_with_offsets(groups: Iterable[Group]) -> set[str]:
-    """Every topic that a member owns or a group committed to: those whose end offsets are needed."""
+    """Every topic that a member owns or a group committed to; lag needs the end offsets of these topics."""
     listed = list(groups)
     owned = {topic for group in listed for member in group.members for topic in member.owned or ()}
     return owned | {topic for group in listed for topic in group.offsets or ()}
 
 
 def topics_read(groups: Iterable[Group]) -> set[str]:
-    """Every topic with an owner, a future owner, a subscriber or a committed offset."""
+    """Every topic with an owner, an owner in the target, a subscriber or a committed offset."""
     listed = list(groups)
     members = [member for group in listed for member in group.members]
     wanted = {topic for member in members for topic in member.target or ()}

@@ -1,6 +1,6 @@
-"""The entries of a list of groups, and why some may be missing.
+"""The entries of a list of groups, and the reasons if some are missing.
 
-Separate from `groups.model`, because `kohort list` is run often and needs nothing else of it.
+Separate from `groups.model`, because `kohort list` is run often and needs only this part of the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wire.suggestion import did_you_mean
 
 
 class GroupType(Enum):
-    """Group types as ListGroups v5 names them; `generic` is what the old texts call classic."""
+    """Group types with their names in ListGroups v5; `generic` is an earlier name of classic."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -75,7 +75,7 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFilter:
-    """Which groups of a list are meant: those that meet every condition. An empty one is met by every group."""
+    """Selects the groups of a list that meet every condition. Every group meets an empty condition."""
 
     types: frozenset[GroupType] = frozenset()
     states: frozenset[GroupState] = frozenset()
@@ -84,15 +84,15 @@ class GroupFilter:
     has_name: Callable[[str], bool] | None = None
 
     def may_mean(self, name: str) -> bool:
-        """Whether a group of this name may be meant, as far as its name decides."""
+        """Whether the filter may select a group of this name; other conditions are not checked."""
         return self.has_name is None or self.has_name(name)
 
     def passes(self, group: GroupListing) -> bool:
-        """Whether a group is meant."""
+        """Whether the filter selects a group."""
         return self.may_mean(group.id) and self.mismatch(group) is None
 
     def mismatch(self, group: GroupListing) -> str | None:
-        """Which condition on what a group is, whatever its name, it does not meet; None where it meets all."""
+        """The first condition that a group does not meet, except the one on its name; None if it meets all."""
         found = {word.lower() for word in (group.protocol_type, group.protocol) if word}
         if self.types and group.type not in self.types:
             return f"its type is {group.type.value}, not {_either(each.value for each in self.types)}"
@@ -109,35 +109,35 @@ def _either(words: Iterable[str]) -> str:
 
 
 class Cause(Enum):
-    """Why something could not be read."""
+    """The cause of a problem."""
 
     UNREAD = "unread"
-    """The broker that knows it did not answer, or not intelligibly: it may exist."""
+    """The responsible broker did not answer, or its answer could not be read: the subject may exist."""
     ABSENT = "absent"
-    """The broker that knows it reports that it does not exist."""
+    """The responsible broker reports that the subject does not exist."""
     FORBIDDEN = "forbidden"
-    """The cluster refuses to tell this user."""
+    """This user is not authorized."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something that could not be read: it travels with what could."""
+    """Something that could not be read; returned together with the data that could."""
 
     subject: str
-    """For people."""
+    """The name of the unreadable thing, for people."""
     message: str
     cause: Cause = Cause.UNREAD
     group: str | None = None
-    """The group that could not be read, or whose committed offsets could not be."""
+    """The group that could not be read, or whose committed offsets could not be read."""
     topics: tuple[str, ...] = ()
     """The topics that could not be read."""
     error: str | None = None
-    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), where a broker answered with one."""
+    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), if a broker answered with one."""
 
 
 @lru_cache(maxsize=64)  # a fleet has thousands of groups, and few states
 def state_of(text: str | None) -> GroupState:
-    """A state as the broker writes it; one that a later broker adds is unknown."""
+    """Parse a state as brokers write it; a state that a later Kafka adds becomes unknown."""
     try:
         return GroupState.parse(text or "Unknown")
     except ValueError:
@@ -146,7 +146,7 @@ def state_of(text: str | None) -> GroupState:
 
 @lru_cache(maxsize=64)
 def type_of(text: str | None) -> GroupType:
-    """A type as ListGroups v5 writes it; older brokers, which write none, have classic groups only."""
+    """Parse a type as ListGroups v5 writes it; older brokers write no type and have classic groups only."""
     if not text:
         return GroupType.CLASSIC
     try:

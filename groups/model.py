@@ -1,7 +1,7 @@
 """The model of consumer groups, from any source.
 
-A live cluster, a snapshot and a log all become these objects at the boundary. None always means *unknown*:
-an offset that could not be read is neither 0 nor missing.
+Data from a live cluster, a snapshot or a log are converted to these classes when they are read. None always means
+*unknown*: an offset that could not be read is neither 0 nor missing.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """Bytes that an assignor keeps in the embedded consumer protocol; empty where there are none."""
+    """An assignor's bytes in the embedded consumer protocol; empty if there are none."""
 
     subscription: bytes = b""
     assignment: bytes = b""
@@ -97,21 +97,21 @@ class Member:
     """Assignors that a classic member listed, preferred first; a describe shows only the group's choice."""
     subscription: Subscription | None = None
     owned: Partitions | None = None
-    """The current assignment: what the member was given, or reports to own."""
+    """The current assignment: the partitions that the member was assigned, or that it reports to own."""
     generation: Generation | None = None
-    """The generation that a classic member last saw, where it differs from the group's."""
+    """The last generation of a classic member, if it differs from the group's."""
     target: Partitions | None = None
     """The target assignment of a consumer group's member."""
     epoch: Annotated[int, Between(-2, INT32)] | None = None
     """Member epoch."""
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)
-    """Of a classic member: whether it joined after its group's last finished rebalance; None when not known."""
+    """Whether a classic member joined after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
     """None when unknown or when the protocol has none."""
     streams: StreamsMember | None = None
-    """Of a streams group's member: its tasks, and its process."""
+    """The tasks and the process of a streams group's member."""
     unreadable: str | None = None
-    """Why the embedded protocol of a classic member cannot be read; None where it can, or is not known."""
+    """Why the embedded protocol of a classic member cannot be read; None if it can be read or is not known."""
 
 
 NOTHING_COMMITTED = -1
@@ -121,7 +121,7 @@ NOTHING_COMMITTED = -1
 class CommittedOffset:
     """A committed offset. `offset` is None when the partition could not be read.
 
-    It is -1 where a share group has not begun to deliver a partition, and where brokers before 2.1 have none.
+    It is -1 if a share group has not started to deliver the partition, or if a broker before 2.1 has no offset.
     """
 
     offset: Annotated[int, Between(-INT64 - 1, INT64)] | None
@@ -130,13 +130,13 @@ class CommittedOffset:
     timestamp: Annotated[int, Between(-1, INT64)] | None = None
     """Milliseconds since 1970; None when the source does not show it (no broker API does)."""
     lag: Annotated[int, Between(-1, INT64)] | None = None
-    """As the broker counts it, where it does (share groups, whose `offset` is the start offset)."""
+    """The lag that the broker counts, for share groups, whose `offset` is the start offset; None for other groups."""
     topic_id: UUID | None = None
-    """Of the topic that was committed to; None when the source does not show it (no broker API does)."""
+    """The id of the committed topic; None when the source does not show it (no broker API does)."""
 
     @property
     def position(self) -> int | None:
-        """The offset; None where it could not be read, and where nothing is committed (-1)."""
+        """The offset; None if it could not be read or nothing is committed (-1)."""
         return None if self.offset == NOTHING_COMMITTED else self.offset
 
 
@@ -158,27 +158,27 @@ class Group:
     coordinator: Node | None = None
     generation: Generation | None = None
     leader: str | None = None
-    """Of a classic group: the member that led its last finished rebalance, according to the group's newest record.
-    While another one is in progress it may have left; `groups.succession` shows who leads then. None when not known,
-    when no member leads, and in a source where it was not requested."""
+    """The member that led a classic group's last finished rebalance, according to the group's newest record. During
+    the next rebalance it may have left; `groups.succession` finds the leader then. None when not known, when no
+    member leads, or when not requested."""
     leader_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the leader is not known, where it was requested from a cluster."""
+    """Why the leader is not known although it was requested from a cluster."""
     group_epoch: Epoch | None = None
     assignment_epoch: Epoch | None = None
     members: tuple[Member, ...] = ()
-    """In the order in which the source gave them: Java's maps make it matter."""
+    """In the order of the source, which matters because of the order in Java's maps."""
     offsets: Offsets | None = None
-    """None when they were not requested or could not be read."""
+    """The committed offsets; None when they were not requested or could not be read."""
     topology: Topology | None = None
-    """Of a streams group; None before a member has sent it."""
+    """The topology of a streams group; None before a member has sent it."""
     settings: Mapping[str, str] | None = None
     """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """The shortest time between the newest commit of a partition and the one before it, of the partitions of which both
-    were read; None where none was."""
+    """The shortest time between the last two commits of a partition, over the partitions for which both were read;
+    None if there are none."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """When the last member left, in ms since 1970. None where it has members or never had one, when not requested, and
-    when not known."""
+    """When the last member left, in ms since 1970. None if the group has members or never had one, when not requested
+    or not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +191,11 @@ class Topic:
     racks: Mapping[Partition, tuple[str, ...]] | None = None
     """Racks of each partition's replicas; None when not known."""
     start_offsets: Mapping[Partition, Count | None] | None = None
-    """Log start offsets: of the oldest record that is kept. None, whole or for a partition, when not known."""
+    """Log start offsets: the oldest records that are kept. None, for all or for one partition, when not known."""
     end_offsets: Mapping[Partition, Count | None] | None = None
-    """Log end offsets, as consumers see them (high watermarks); None as above."""
+    """Log end offsets for consumers (high watermarks); None as above."""
     stable_offsets: Mapping[Partition, Count | None] | None = None
-    """Last stable offsets: up to here consumers with `isolation.level=read_committed` read. None as above."""
+    """Last stable offsets: the limit for consumers with `isolation.level=read_committed`. None as above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,19 +211,19 @@ class OpenTransaction:
     transactional_id: str | None = None
     """None: no coordinator knows the producer."""
     state: str | None = None
-    """Of the transaction, by its coordinator: `Ongoing`, `PrepareCommit`, …; None: no coordinator knows it."""
+    """The state that the transaction's coordinator reports: `Ongoing`, `PrepareCommit`, …; None: none knows it."""
     begun_ms: int | None = None
     timeout_ms: int | None = None
-    """`transaction.timeout.ms` of its producer: so long after the start, the coordinator aborts it."""
+    """`transaction.timeout.ms` of its producer: the coordinator aborts it this long after the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The cluster that the groups live on."""
+    """The cluster of the groups."""
 
     id: str | None = None
     kafka: str | None = None
-    """Version of the brokers, as far as it is known."""
+    """The version of the brokers; None when not known."""
     features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)
     """Finalized features, such as group.version."""
     consumer_protocol: bool | None = None
@@ -232,9 +232,9 @@ class Cluster:
     """The brokers' settings of groups (`group.*`, `offsets.retention.minutes`) on which all of them agree, defaults
     included; None when not known."""
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Those on which they do not agree, with every value, sorted."""
+    """The settings on which the brokers do not agree, with all their values, sorted."""
     settings_problem: str | None = field(default=None, metadata=UNWRITTEN)
-    """Why the settings are not known, where they were requested from a cluster."""
+    """Why the settings are not known although they were requested from a cluster."""
 
 
 def listing_of(group: Group) -> GroupListing:

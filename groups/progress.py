@@ -1,28 +1,29 @@
-"""How a group gets on: rates, time to catch up, and a verdict per partition, from readings at known times.
+"""The progress of a group: rates, time to catch up, and a verdict per partition, from readings at known times.
 
-The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules", and `core/internal/evaluator`), which judge how
-offsets move instead of comparing lag with a number. Where they were wrong for its users, the rule differs:
+The verdicts are Burrow's (its wiki, "Consumer Lag Evaluation Rules", and `core/internal/evaluator`), which examine
+how offsets move instead of comparing lag with a number. The rules differ where Burrow's were wrong for its users:
 
-1. **None** (not known): there are not two readings in which committed offset and lag are known, unless one reading
-   says since when records have been waiting (`waiting_since_ms`).
-2. **REWIND**: the committed offset is lower than it was before. Burrow looks at that only where lag is never zero, and
-   stays with it; here lag does not matter, and an offset that has reached its old place again is no rewind.
-3. **OK**: nothing is left to read at the last reading. Burrow says OK when lag was zero anywhere in its window, so that
-   a consumer which stops after catching up stays OK while lag grows. Here only the last reading counts as caught up.
+1. **None** (not known): the committed offset and lag are not known in two readings, unless one reading contains the
+   time since which records have been waiting (`waiting_since_ms`).
+2. **REWIND**: the committed offset is lower than it was before. Burrow checks that only if lag is never zero, and
+   keeps the verdict; here lag does not matter, and an offset that has reached its earlier value again is no rewind.
+3. **OK**: no record is left to read at the last reading. In Burrow, zero lag anywhere in its window is OK, so that a
+   consumer that stops after catching up stays OK while lag grows. Here only the last reading counts as caught up.
 4. **STALLED**, **STOPPED**: there were records to read and the committed offset did not move for three commit
    intervals; a member owns the partition (STALLED), or no member does (STOPPED). The time counts from the first reading
-   with something to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
-   first record after the silence as a stop before its consumer could commit it. Burrow tells the two apart by whether
-   commits arrive, which no broker API shows.
-5. **WARN**: the offset moves, and lag grows by more than ten records and than what is produced in a commit interval, or
-   in three where it was zero before: a burst is no trend. The lowest lag of the later half of the readings is compared
-   with that of the earlier half: lag goes up and down with each commit, and to Burrow a single drop in its window is
-   OK, while lag that is small and steady is a warning. Lag is measured against the log's end at each reading; Burrow's
-   is that at the time of the commit, and does not grow when commits cease.
+   with records to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
+   first record after the silence as a stop before its consumer could commit it. Burrow distinguishes the two verdicts
+   by whether commits arrive, which no broker API shows.
+5. **WARN**: the offset moves, and lag grows by more than ten records and by more than is produced in a commit
+   interval (in three intervals if lag was zero before): a burst is not a trend. The lowest lag in the later half of
+   the readings is compared with the lowest lag in the earlier half, because lag goes up and down with each commit. In
+   Burrow, a single drop in its window is OK, while small and steady lag is a warning. Here lag is measured against
+   the log end at each reading; Burrow uses the log end at the time of the commit, so that its lag does not grow when
+   commits stop.
 6. **OK** otherwise.
 
-A committed offset is always up to a commit interval old. Therefore lag of no more than what is produced in one counts
-as caught up (`catch_up_s` 0).
+A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
+interval counts as caught up (`catch_up_s` 0).
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ from groups.lag import PartitionLag, partition_lags
 from groups.model import Group, Topic
 
 COMMIT_INTERVAL_MS = 5_000
-"""How often consumers commit unless they are set otherwise (`auto.commit.interval.ms`)."""
+"""The default interval at which consumers commit (`auto.commit.interval.ms`)."""
 STILL_INTERVALS = 3
-"""For how many commit intervals an offset must not move before that is a verdict."""
+"""An offset must not move for this many commit intervals before it counts as stalled or stopped."""
 FEW_RECORDS = 10
-"""Lag that grows by so few is that of a quiet topic, whose last records have just been written."""
+"""Growth of at most this many records is ignored: on a quiet topic, the last records have just been written."""
 NEVER: Final = math.inf
-"""The time to catch up of a partition that does not get nearer to the end."""
+"""The time to catch up of a partition whose lag does not shrink."""
 
 
 class Verdict(Enum):
-    """Burrow's word for a partition, or a group, the lesser evil first."""
+    """Burrow's name for the condition of a partition or a group, the least severe first."""
 
     OK = "OK"
     WARN = "WARN"
@@ -59,9 +60,9 @@ _BY_SEVERITY = tuple(Verdict)
 
 
 class Reading(NamedTuple):
-    """A partition of a group at a moment. None is unknown, or nothing committed.
+    """A partition of a group at one moment. None means unknown, or nothing committed.
 
-    A tuple, because a fleet has a hundred thousand of them.
+    A tuple, because a cluster may have a hundred thousand of them.
     """
 
     at_ms: int
@@ -72,41 +73,42 @@ class Reading(NamedTuple):
     owned: bool = False
     """Whether a member owns the partition."""
     waiting_since_ms: int | None = None
-    """Since when records wait that are not read, where that is known: the later one of the last commit and of the
-    moment when the first unread record was written."""
+    """The time since which there are unread records, if known: the last commit or the write time of the first unread
+    record, whichever is later."""
 
 
 class Progress(NamedTuple):
-    """How one partition gets on between the first and the last of its readings. None is unknown."""
+    """The progress of one partition between its first and its last reading. None means unknown."""
 
     verdict: Verdict | None = None
     lag: int | None = None
     """In records, at the last reading."""
     lag_change: int | None = None
     committed_per_s: float | None = None
-    """Records per second by which the committed offset moved; negative after a rewind."""
+    """The speed of the committed offset in records per second; negative after a rewind."""
     produced_per_s: float | None = None
     catch_up_s: float | None = None
-    """Until everything is read at these rates; `NEVER` when the lag does not shrink."""
+    """The time until all records are read at these rates; `NEVER` if the lag does not shrink."""
     still_ms: int = 0
-    """For how long at least the committed offset has not moved while there were records to read."""
+    """The least time for which the committed offset has not moved while there were records to read."""
     overtaken_s: float | None = None
-    """Until the log start passes the committed offset at these rates, and unread records are lost; `NEVER`."""
+    """The time until the log start passes the committed offset at these rates and unread records are lost; `NEVER`
+    if it does not approach."""
 
 
 _IDLE = Progress(Verdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
-"""Nothing is produced, and all has been read."""
+"""No records are produced, and all have been read."""
 
 
 class GroupProgress(NamedTuple):
-    """How a group gets on: sums of what is known of its partitions, the worst verdict and the longest time."""
+    """The progress of a group: sums of its partitions' known values, the worst verdict and the longest time."""
 
     verdict: Verdict | None
     lag: int | None
     committed_per_s: float | None
     produced_per_s: float | None
     catch_up_s: float | None
-    """Of the partition that takes longest; `NEVER` when one of them never does."""
+    """The time of the partition that takes longest; `NEVER` if one partition never catches up."""
     partitions: Mapping[tuple[str, int], Progress]
 
 
@@ -116,10 +118,10 @@ def readings_of(
     topics: Mapping[str, Topic],
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """The partitions that a group owns or has committed to, as they were at a moment.
+    """Readings of the partitions that a group owns or has committed to, at one moment.
 
-    Where records are known to wait since None, there are none: what follows are markers of transactions only, and there
-    is no lag.
+    A partition whose entry in `waiting_since_ms` is None has no unread records, only transaction markers: its lag is
+    0.
     """
     return readings_of_rows(at_ms, partition_lags(group, topics), topics, waiting_since_ms)
 
@@ -130,7 +132,7 @@ def readings_of_rows(
     topics: Mapping[str, Topic],
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """The same of partitions of which the lag has been worked out."""
+    """Like `readings_of`, for partitions whose lag is already computed."""
     waiting = waiting_since_ms or {}
     found: dict[tuple[str, int], Reading] = {}
     for row in rows:
@@ -153,7 +155,7 @@ def readings_of_rows(
 def group_progress(
     readings: Sequence[Mapping[tuple[str, int], Reading]], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> GroupProgress:
-    """Of a group's partitions that are in the last of the readings, which are in ascending order of time."""
+    """The progress of the partitions in the last of the readings, which must be in ascending order of time."""
     places = readings[-1] if readings else {}
     partitions = {
         place: partition_progress(
@@ -177,7 +179,10 @@ def group_progress(
 def partition_progress(
     readings: Sequence[Reading], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> Progress:
-    """Of one partition, in ascending order of time. Readings without a known committed offset or lag do not count."""
+    """The progress of one partition from its readings in ascending order of time.
+
+    Readings without a known committed offset or lag do not count.
+    """
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
     known = [each for each in readings if each.committed is not None and each.lag is not None]
@@ -226,7 +231,7 @@ def _overtaken_s(
 
 
 def _still_ms(known: Sequence[Reading]) -> int:
-    """From the first of the last readings that all have the last committed offset and something to read."""
+    """How long the last committed offset has been the same, with records to read, at every reading until the last."""
     last = known[-1]
     since_ms = last.at_ms
     for each in reversed(known):
@@ -238,7 +243,7 @@ def _still_ms(known: Sequence[Reading]) -> int:
 
 
 def _grows(lags: Sequence[int], in_interval: float) -> bool:
-    """Whether the lowest lag of the later half is well above that of the earlier half."""
+    """Whether the lowest lag in the later half of the readings is well above the lowest lag in the earlier half."""
     half = len(lags) // 2
     if not half:
         return False
@@ -254,7 +259,7 @@ def _per_s(first: Reading, last: Reading, before: int | None, after: int | None)
 
 
 def _time_to_meet_s(distance: int, faster_per_s: float | None, slower_per_s: float | None) -> float | None:
-    """Until what is `distance` records ahead is caught up with."""
+    """The time in which the faster offset catches up with the slower one, `distance` records ahead; None: unknown."""
     if faster_per_s is None or slower_per_s is None:
         return None
     gain_per_s = faster_per_s - slower_per_s

@@ -1,7 +1,7 @@
-"""Readers of a topic: by the partitions and subscriptions of a group's members, and by its committed offsets.
+"""The use of a topic by a group, from its members' partitions and subscriptions and its committed offsets.
 
-A classic group shows neither while it rebalances (DescribeGroups leaves metadata and assignments out unless it is
-Stable), so unknown and false are different values.
+A classic group shows neither partitions nor subscriptions while it rebalances (DescribeGroups omits metadata and
+assignments unless it is Stable), so unknown and false are different values.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ REBALANCING = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
 
 
 class TopicUse(Enum):
-    """How a group reads a topic; of several ways the first."""
+    """How a group reads a topic; if several values apply, the first of them."""
 
     ASSIGNED = "assigned"
-    """A member owns partitions of it, or will get some."""
+    """A member owns partitions of it, or has some in its target."""
     SUBSCRIBED = "subscribed"
     """A member subscribes to it, by name or by regex, and no member owns a partition of it."""
     COMMITTED = "committed"
-    """Offsets are committed, and no member is known to subscribe to it: it was read, and is again if members rejoin."""
+    """Offsets are committed but no member is known to subscribe: members that rejoin may read it again."""
     UNKNOWN = "unknown"
-    """A member does not show its subscription; or the group has no member, and the offsets could not be read."""
+    """A member's subscription is not shown, or the group has no members and its offsets could not be read."""
 
 
 def topic_use(group: Group, topic: str) -> TopicUse | None:
-    """How a group, described with its offsets, reads a topic; None: not at all."""
+    """How a group, described with its offsets, reads a topic; None if it does not."""
     found = {_use_by(group, member, topic) for member in group.members}
     if (group.offsets or {}).get(topic):
         found.add(TopicUse.COMMITTED)

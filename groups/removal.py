@@ -1,8 +1,8 @@
-"""Removing members from a group: who is meant, and what follows.
+"""The removal of members from a group: the selection, and the consequences.
 
-Nothing in a group shows whether the process of a member still runs: a member that does joins again as soon as it hears
-that it was removed, and only one that is dead stays away. Static members of a consumer group that announced a restart
-(member epoch -2) are known to be away. What a broker and clients do was tried on Kafka 4.3.1 (docs/members.md).
+A group does not show whether the process of a member is still running: a running member rejoins as soon as it learns
+that it was removed, a dead one does not. Static members of a consumer group that announced a restart (member epoch
+-2) are known to be away. The behavior of brokers and clients was tested on Kafka 4.3.1 (docs/members.md).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from groups.model import Group, GroupType, Member, MemberProtocol, Problem
 from groups.offsets.model import PlannedChange
 
 AWAY = -2
-"""The member epoch of a static member that will be back."""
+"""The member epoch of a static member that will rejoin."""
 COOPERATIVE = "cooperative"
-"""A part of the names of assignors with which members keep their partitions while a classic group rebalances."""
+"""Part of the name of an assignor with which members keep their partitions while a classic group rebalances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChoice:
-    """Which members of a group are meant: those that any of these names."""
+    """Selects the members of a group that have any of these names."""
 
     ids: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
@@ -32,16 +32,16 @@ class MemberChoice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, of whatever kind."""
+        """All names of every kind."""
         return self.ids + self.instances + self.clients + self.hosts
 
     @property
     def is_empty(self) -> bool:
-        """Whether no member can be meant."""
+        """Whether it can select no member."""
         return not (self.names or self.everyone)
 
     def of(self, group: Group) -> tuple[tuple[Member, ...], tuple[Problem, ...]]:
-        """The members that are meant, in the group's order, and a problem for each name that means none."""
+        """The selected members in the group's order, and a problem for each name without a member."""
         kinds: tuple[tuple[str, tuple[str, ...], Callable[[Member], str | None]], ...] = (
             ("id", self.ids, lambda member: member.id),
             ("instance id", self.instances, lambda member: member.instance),
@@ -65,7 +65,7 @@ class MemberChoice:
 
 
 def _host(text: str | None) -> str | None:
-    """Java prints addresses with a slash before them."""
+    """The address without the slash that Java prints before it."""
     return None if text is None else text.removeprefix("/")
 
 
@@ -87,13 +87,13 @@ class MembersRemoval(PlannedChange):
 
     @property
     def staying(self) -> tuple[Member, ...]:
-        """The others."""
+        """The members that remain in the group."""
         leaving = {member.id for member in self.members}
         return tuple(member for member in self.described.members if member.id not in leaving)
 
 
 def plan_removal(group: Group, choice: MemberChoice, problems: Iterable[Problem] = ()) -> MembersRemoval:
-    """The removal of the members; `problems` are those of reading the group."""
+    """Plan the removal of the selected members; `problems` are problems of reading the group."""
     members, missing = choice.of(group)
     return MembersRemoval(described=group, members=members, problems=(*problems, *missing))
 
@@ -135,7 +135,7 @@ def consequences(plan: MembersRemoval) -> Iterator[str]:
 
 
 def _turns_classic(plan: MembersRemoval) -> bool:
-    """Whether a consumer group is left with members of the classic protocol alone, to which a broker converts it."""
+    """Whether only classic members remain in a consumer group, so that the broker converts it to a classic group."""
     protocols = {member.protocol for member in plan.staying}
     leaving = {member.protocol for member in plan.members}
     return (
@@ -146,10 +146,10 @@ def _turns_classic(plan: MembersRemoval) -> bool:
 
 
 def rejoined(before: Sequence[Member], after: Group) -> dict[str, Member]:
-    """The members of now that are some of those that were removed, by their old ids: by id or instance id.
+    """Removed members that are in the group again, by their old ids; they are recognized by id or instance id.
 
-    A member of the consumer protocol keeps its id; a classic one gets a new one, by which it is not recognized unless
-    it is static.
+    A member of the consumer protocol keeps its id. A classic member gets a new id and is recognized only if it is
+    static.
     """
     by_id = {member.id: member for member in after.members}
     by_instance = {member.instance: member for member in after.members if member.instance}

@@ -53,8 +53,8 @@ def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
 def rebalances(case: Case) -> int:
     """The least number of rebalances between the first observation and the last.
 
-    Epochs and generations count them. Brokers do not show the generation of a classic group: its count is the number of
-    observations with a rebalance, other members or another assignment after an observation without a rebalance.
+    Epochs and generations count them. Brokers do not show the generation of a classic group: its count is the number
+    of observations with a rebalance, other members or another assignment after an observation without a rebalance.
     """
     groups = [group for _, group in case.seen]
     first, last = _epoch(groups[0]), _epoch(groups[-1])

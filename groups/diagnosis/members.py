@@ -148,7 +148,7 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
     needs=(Need.TWO_OBSERVATIONS,),
 )
 def evicted(case: Case) -> Iterator[Symptom]:
-    """Members gone while a rebalance waited for them were removed by a timeout; others may have left by themselves."""
+    """Members gone while a rebalance waited for them were removed by a timeout; others may have left on their own."""
     departures = {each.member.id: each for each in changes(case) if not each.came}
     gone = [each for each in departures.values() if not _is_back(case, each)]
     awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
