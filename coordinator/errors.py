@@ -10,7 +10,7 @@ class CoordinatorError(Exception):
 
 
 class RequestRefused(Exception):
-    """A request that is refused: changes nothing, and is answered with its code. It never reaches a user unchanged."""
+    """A refused request: it changes nothing, and is answered with its code. A user never sees it unchanged."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)
@@ -18,7 +18,7 @@ class RequestRefused(Exception):
 
 
 class CannotBeWritten(Exception):
-    """A record is too large or has a field that is; it was not applied."""
+    """A record, or one of its fields, is too large; it was not applied."""
 
 
 class InvalidSetting(ValueError):

@@ -20,8 +20,8 @@ A = TypeVar("A")
 class Request(ABC, Generic[A]):
     """A decoded request; A is the type of its answer.
 
-    It has a version only where Kafka's answer depends on it; None is a null in the message. Reasons, which a broker
-    only logs, are omitted.
+    A request contains its version only if Kafka's answer depends on it; None is a null in the message. Reasons, which
+    a broker only logs, are omitted.
     """
 
     __slots__ = ()
@@ -32,16 +32,16 @@ class Request(ABC, Generic[A]):
 
 
 class Call(NamedTuple):
-    """A request, its sender, its time, and what identifies its answer."""
+    """A request, its sender, its time, and the ticket of its answer."""
 
     ticket: int
-    """Names the call in `Result.answers`; the caller chooses it and never reuses it."""
+    """Identifies the call in `Result.answers`; the caller chooses it and never reuses it."""
     request: Request[Any]
     now_ms: int
     client_id: str
     """Empty for a null in the message."""
     host: str
-    """As Kafka shows it: `/127.0.0.1`."""
+    """In Kafka's notation: `/127.0.0.1`."""
     fresh_id: UUID
     """A random id for a member that this call may create."""
     refusal: ErrorCode = ErrorCode.NONE
@@ -51,8 +51,8 @@ class Call(NamedTuple):
 class CoordinatorResult(NamedTuple):
     """Records to append, in order, and answers to send after they were appended.
 
-    `answers` identify the calls by their tickets: this call, unless it has to wait, and earlier ones that waited
-    until now. Deadlines may have changed: call `next_deadline` again.
+    `answers` identify calls by their tickets: this call, unless it has to wait, and earlier calls that waited until
+    now. Deadlines may have changed: call `next_deadline` again.
     """
 
     records: tuple[Record, ...] = ()

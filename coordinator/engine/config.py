@@ -1,7 +1,7 @@
 """The coordinator's settings, by their names in a Kafka broker.
 
-A field is the setting's name with `_` for `.`; defaults, types and bounds are those of `GroupCoordinatorConfig` in
-Kafka 4.3. The settings of share and streams groups, and of threads and buffers, have no effect here and are unknown.
+A field is the setting's name with `_` for `.`; defaults, types and bounds are as in `GroupCoordinatorConfig` of Kafka
+4.3. The settings of share and streams groups, and of threads and buffers, have no effect here and are unknown.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Config:
     offsets_topic_replication_factor: int = _integer(3, 1, 2**15 - 1)
     offsets_topic_segment_bytes: int = _integer(100 << 20, 1)
     message_max_bytes: int = _integer(1_048_588, 0)
-    """The maximum size of a batch of `__consumer_offsets`: the changes of a request are written as one."""
+    """The maximum size of a batch of `__consumer_offsets`: the changes of a request are written as one batch."""
 
     def __post_init__(self) -> None:
         for lower, upper in _ORDERED:
@@ -155,7 +155,7 @@ class Config:
 
     @classmethod
     def parse(cls, settings: Mapping[str, str]) -> Config:
-        """Settings from their texts; missing ones have Kafka's defaults. InvalidSetting says what is wrong."""
+        """Settings from their texts; missing settings have Kafka's defaults. InvalidSetting says what is wrong."""
         parsers = {_setting(each.name): each for each in fields(cls)}
         values: dict[str, Any] = {}
         for name, text in settings.items():
@@ -166,7 +166,7 @@ class Config:
         return cls(**values)
 
     def altered(self, settings: Mapping[str, str]) -> Config:
-        """With other values for some existing settings, from their texts. InvalidSetting says what is wrong."""
+        """The config with other values for some settings, from their texts. InvalidSetting says what is wrong."""
         parsers = {_setting(each.name): each for each in fields(self)}
         values = {
             parsers[name].name: parsers[name].metadata["parse"](name, text) for name, text in settings.items()
@@ -200,12 +200,12 @@ _ORDERED = tuple(
 
 
 _BOUNDED = ("heartbeat_interval_ms", "session_timeout_ms", "assignment_interval_ms")
-"""Settings with a minimum and a maximum on the broker, which validates them in this order."""
+"""Settings that have a minimum and a maximum on the broker, in the order in which it validates them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOverrides:
-    """The overrides of a group; None: the broker's setting applies. A field is the name with `_` for `.`."""
+    """The overrides of a group; None: the broker's setting applies. A field is the config's name with `_` for `.`."""
 
     consumer_session_timeout_ms: int | None = None
     consumer_heartbeat_interval_ms: int | None = None
@@ -222,7 +222,7 @@ class GroupOverrides:
     def capped(cls, values: Mapping[str, str], broker: Config) -> GroupOverrides:
         """Configs that were validated earlier: a value outside the broker's current bounds is replaced by the bound.
 
-        RequestRefused INVALID_CONFIG: one is unknown or not a number
+        RequestRefused INVALID_CONFIG: a config is unknown or not a number
         """
         config = cls._read(values)
         caps = {}

@@ -20,12 +20,12 @@ from wire.log.batch_header import ProducerIdentity
 from wire.log.batch_writer import encode_batch
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
-"""A group of any type that is coordinated here. All have `id`, `type`, `state`, `protocol_type`, `is_empty`,
+"""A group of any type that is coordinated here. All types have `id`, `type`, `state`, `protocol_type`, `is_empty`,
 `has_member`, `subscribed_to`, `tombstones` and `timer_keys` (Kafka's `Group` interface)."""
 
 
 BATCH_OVERHEAD, RECORD_OVERHEAD = 61, 32
-"""The size of a batch without its records, and at least that of a record without its key and value."""
+"""The size of a batch without its records, and the minimum size of a record without its key and value."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,16 +36,17 @@ class State:
     offsets: dict[str, dict[tuple[str, int], StoredOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
     pending: PendingOffsets = field(default_factory=PendingOffsets)
-    """Of open transactions."""
+    """Offsets of open transactions."""
     other_types: set[str] = field(default_factory=set)
     """Ids of groups of types that are not coordinated here (share, streams): their offsets create no simple group."""
     group_configs: dict[str, GroupOverrides] = field(default_factory=dict)
-    """By group that has overrides (resource type GROUP). Set by `Engine.set_group_config`, not by records."""
+    """By group; groups without overrides (resource type GROUP) are missing. Set by `Engine.set_group_config`, not by
+    records."""
 
 
 @dataclass(slots=True, kw_only=True)
 class EngineContext:
-    """One per engine. `records` and `answers` are filled during a call and taken at its end."""
+    """The context of one engine. `records` and `answers` are filled during a call and taken at its end."""
 
     state: State
     timers: Timers
@@ -77,9 +78,9 @@ class EngineContext:
     def emit(self, *records: Record, producer: ProducerIdentity | None = None) -> None:
         """Write records and apply them by replaying: all of them, or none.
 
-        Those of the transaction of a `producer` are the only ones of the call.
+        With a `producer` they belong to its transaction, and no other records of the call may be written.
 
-        :raises CannotBeWritten: a name or number is too large, or they do not fit into one batch
+        :raises CannotBeWritten: a name or number is too large, or the records do not fit into one batch
         """
         if self.encode is not None:
             try:
@@ -96,15 +97,15 @@ class EngineContext:
             self.replay(record, None if producer is None else producer.id)
 
     def answer(self, ticket: int, answer: object) -> None:
-        """Answer a call, this one or one that waited."""
+        """Answer this call, or an earlier call that waited."""
         self.answers.append((ticket, answer))
 
     def remove_group(
         self, group: Group, *, before: Sequence[Record] = (), after: Sequence[Record] = ()
     ) -> None:
-        """Write the tombstones of a group, with the records that belong to them, and cancel its timers.
+        """Write the tombstones of a group, between the records `before` and `after`, and cancel its timers.
 
-        Its offsets stay, unless those records delete them. :raises CannotBeWritten: nothing changes
+        Its offsets stay, unless these records delete them. :raises CannotBeWritten: nothing changes
         """
         keys = list(group.timer_keys())
         self.emit(*before, *group.tombstones(), *after)

@@ -34,7 +34,7 @@ from groups.model import (
 from wire.errors import ErrorCode
 
 Names: TypeAlias = Mapping[UUID, str]
-"""Topic names by id, as far as they are known."""
+"""Names by the ids of the topics that are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Described:
     message: str | None = None
     group: Group | None = None
     members: tuple[ClassicMemberValue, ...] = ()
-    """The members of a classic group with raw bytes, which only its members understand."""
+    """The members of a classic group with raw bytes, which only members can interpret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,8 @@ class _Describe(Request[DescribeGroupsAnswer]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeGroups(_Describe):
-    """DescribeGroups v0–v6. An error has a message since v6; before, it is answered as state Dead without error."""
+    """DescribeGroups v0–v6. Since v6 an error has a message; before, the group is answered as Dead without an
+    error."""
 
     version: int = 6
 
@@ -80,7 +81,7 @@ class ConsumerGroupDescribe(_Describe):
 
 
 def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
-    """Classic groups in the requested order. Any other is Dead, which is an error only since version 6."""
+    """Classic groups in the requested order. Any other group is Dead, which is an error only since version 6."""
     groups = tuple(_describe_classic(ctx, each, request.version) for each in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
@@ -106,7 +107,7 @@ _NAMELESS = Described(id="", error=ErrorCode.INVALID_GROUP_ID)
 
 
 def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
-    """Answer with every requested group, in that order; one that cannot be shown has its own error."""
+    """Answer with every requested group, in that order; a group that cannot be shown has its own error."""
     groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
@@ -163,12 +164,12 @@ def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
     named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
     if "" not in named and len(named) == len(partitions):
         return named
-    # Some have no name, or a deleted topic has that of its successor.
+        # Some have no name, or a deleted topic has the name of its successor.
     return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
 
 
 def _assigned_and_revoking(member: ConsumerMember) -> TopicPartitions:
-    """What a member has and is revoking: its assignment as describe shows it."""
+    """The partitions that a member has or is revoking: its assignment as describe shows it."""
     if not member.revoking:
         return member.assigned
     has = {

@@ -29,7 +29,7 @@ class Replacement:
     old: ConsumerMember
     new: ConsumerMember
     records: Sequence[Record]
-    """They create it, and contain the other changes of its request."""
+    """They create the member, and contain the other changes of its request."""
 
 
 def downgrades_on_leave(ctx: EngineContext, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
@@ -61,7 +61,7 @@ def convert(
     replacement: Replacement | None = None,
     must_rebalance: bool,
 ) -> None:
-    """Replace the consumer group by a classic group. The members' sessions restart."""
+    """Replace the consumer group with a classic group. The members' sessions restart."""
     members = _members(group, {member.id for member in leaving}, replacement)
     draft = ClassicGroup(id=group.id, state_since_ms=ctx.now_ms, generation=group.epoch)
     for member in members:
@@ -87,7 +87,7 @@ def _assignment(
     member: ClassicMember,
     replacement: Replacement | None,
 ) -> bytes:
-    """A member's target, or that of the member that it replaces."""
+    """A member's target; a replacement gets the target of the member that it replaces."""
     holder = replacement.old.id if replacement is not None and replacement.new.id == member.id else member.id
     subscription, payload = member.metadata(draft.protocol) or b"", group.payloads.get(holder, NO_PAYLOAD)
     return encode_assignment(ctx.topics, group.targets.get(holder, {}), subscription, payload)
@@ -108,7 +108,7 @@ def _enter(ctx: EngineContext, draft: ClassicGroup, must_rebalance: bool) -> Non
 def encode_assignment(
     topics: TopicImage, partitions: TopicPartitions, subscription: bytes, payload: Payload = NO_PAYLOAD
 ) -> bytes:
-    """In the embedded protocol, at the version of the member's subscription, without deleted topics.
+    """The partitions in the embedded protocol, at the version of the member's subscription, without deleted topics.
 
     Topics are in the order of the broker's map. A client-side assignor's metadata is the user data.
     """

@@ -9,7 +9,7 @@
     engine.load(belongs, now_ms)        are coordinated again as after a restart
 
 The caller appends `Result.records` before it sends `Result.answers`. A call whose ticket is not among the answers
-waits: a later Result, of another call or of `expire`, answers it.
+waits until a later Result, of another call or of `expire`, contains its answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     describe_groups.ConsumerGroupDescribe: describe_groups.describe_consumer,
     groups.DeleteGroups: groups.delete_groups,
 }
-"""By type of request. Share and streams groups are not coordinated here: those in a log are `State.other_types`."""
+"""By type of request. Share and streams groups are not coordinated here; a log's are in `State.other_types`."""
 
 CHECKS: dict[type, Callable[[Any, Config], None]] = {
     join_group.JoinGroup: join_group.check,
@@ -73,7 +73,8 @@ CHECKS: dict[type, Callable[[Any, Config], None]] = {
     consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.check,
     removal.OffsetDelete: _check_group_id,
 }
-"""Validation independent of the group: a broker that does not coordinate it answers the error, too."""
+"""Validation that does not depend on the group: a broker that does not coordinate the group answers the error,
+too."""
 
 REFUSED_BY_PARTITION = frozenset({commit.OffsetCommit, commit.TxnOffsetCommit})
 """Requests with partitions that any broker answers."""
@@ -90,8 +91,9 @@ class Engine:
         topics: TopicImage | None = None,
         encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None,
     ) -> None:
-        """`encode` returns key and value of a record for the log, and raises ValueError if it cannot be encoded: names
-        can be too long. The call that leads to it is answered UNKNOWN_SERVER_ERROR, as by a broker.
+        """`encode` returns key and value of a record for the log, and raises ValueError if a record cannot be
+        encoded, for example because a name is too long. A call with such a record is answered UNKNOWN_SERVER_ERROR,
+        as by a broker.
         """
         self._ctx = EngineContext(
             state=State(),
@@ -137,10 +139,10 @@ class Engine:
         return ctx.take()
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
-        """Apply a record: together with `end_transaction` the only way in which hard state changes.
+        """Apply a record: except for `end_transaction` the only way in which hard state changes.
 
-        Records come in the order of the log. `producer_id` is that of a transactional batch: an offset in it stays
-        pending until the transaction ends; other records are never transactional.
+        Records come in the order of the log. `producer_id` is the producer of a transactional batch: an offset in the
+        batch stays pending until the transaction ends; other records are never transactional.
         """
         state = self._ctx.state
         if isinstance(record, OffsetRecord):
@@ -154,7 +156,7 @@ class Engine:
             state.other_types.discard(record.group)
 
     def note_other_type(self, group: str, *, exists: bool) -> None:
-        """There is a group of a type that is not coordinated here, and no other of its id; or it no longer exists."""
+        """The only group with this id is of a type that is not coordinated here, or no longer exists."""
         state = self._ctx.state
         if exists:
             state.groups.pop(group, None)
@@ -165,7 +167,7 @@ class Engine:
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
         """Apply a COMMIT or ABORT marker; no effect if the producer has committed no offsets.
 
-        A transaction that wrote to several partitions of the log has a marker in each: do not mix them.
+        A transaction that wrote to several partitions of the log has a marker in each: do not mix the partitions.
         """
         end_transaction(self._ctx.state, producer_id, committed=committed)
 
@@ -178,15 +180,15 @@ class Engine:
     def unload(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
         """Another broker coordinates the groups whose ids `belongs` accepts, until `load`.
 
-        Calls that wait for them are answered NOT_COORDINATOR. Meanwhile they only take part in the deletion of topics;
-        the caller must refuse calls for them.
+        Calls that wait for them are answered NOT_COORDINATOR. Until then these groups only take part in the deletion
+        of topics; the caller must refuse calls for them.
         """
         self._ctx.now_ms = now_ms
         unload(self._ctx, belongs)
         return self._ctx.take()
 
     def load(self, belongs: Callable[[str], bool], now_ms: int) -> CoordinatorResult:
-        """Coordinate groups that were unloaded: as after a restart, their timers start."""
+        """Coordinate groups that were unloaded: their timers start as after a restart."""
         self._start_timers(now_ms, belongs)
         return self._ctx.take()
 
@@ -211,7 +213,7 @@ class Engine:
     def set_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Replace the overrides of a group (resource type GROUP); an empty mapping removes them.
 
-        RequestRefused: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for anything else.
+        RequestRefused: INVALID_REQUEST for the empty name, INVALID_CONFIG with a message for any other problem.
         """
         parsed = self.check_group_config(group, values)
         if values:
@@ -220,7 +222,7 @@ class Engine:
             self._ctx.state.group_configs.pop(group, None)
 
     def check_group_config(self, group: str, values: Mapping[str, str]) -> GroupOverrides:
-        """The overrides that `set_group_config` would set; RequestRefused as there."""
+        """The overrides that `set_group_config` would set; the same RequestRefused."""
         if not group:
             raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
         return GroupOverrides.parse(values, self._ctx.config)
@@ -228,16 +230,16 @@ class Engine:
     def restore_group_config(self, group: str, values: Mapping[str, str]) -> None:
         """Restore overrides after a restart, capped if the broker's bounds have changed since.
 
-        RequestRefused INVALID_CONFIG: no broker can have stored them
+        RequestRefused INVALID_CONFIG: no broker can have stored these overrides
         """
         self._ctx.state.group_configs[group] = GroupOverrides.capped(values, self._ctx.config)
 
     def next_deadline(self) -> int | None:
-        """When to call `expire` next, in ms; None: not before another call. May change with every call."""
+        """When to call `expire` next, in ms; None: not before the next call. Every call may change it."""
         return self._ctx.timers.next_deadline()
 
     def no_deadline_before(self) -> int | None:
-        """A time before which calling `expire` is unnecessary; calling it then may be too early; None as
+        """A time before which calling `expire` is unnecessary, in ms; at that time it may be too early. None: as in
         `next_deadline`."""
         return self._ctx.timers.no_deadline_before()
 
@@ -265,7 +267,7 @@ class Engine:
         return self._ctx.take()
 
     def _fail(self, call: Call) -> None:
-        """Answer a call that failed, unless it was answered already."""
+        """Answer a call that failed, unless it is already answered."""
         if all(ticket != call.ticket for ticket, _ in self._ctx.answers):
             self._ctx.answer(
                 call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR))

@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GroupRecord(Generic[V]):
-    """A record of a group; its value is None if it deletes the key."""
+    """A record of a group; its value is None if the record deletes the key."""
 
     group: str
     value: V | None
@@ -31,10 +31,10 @@ class _MemberRecord(_GroupRecord[V]):
 
 
 class StoredOffset(NamedTuple):
-    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: by the retention of the group.
+    """Value of key 1. Timestamps are ms since 1970; `expire_ms` None: the group's retention applies.
 
-    A coordinator writes more of these than of all others together, and creating a named tuple takes half the time of a
-    frozen dataclass.
+    A named tuple, as a coordinator writes more offsets than all other records together, and creating one takes half
+    the time of a frozen dataclass.
     """
 
     offset: int
@@ -70,7 +70,7 @@ class ClassicMemberValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicGroupValue:
-    """Value of key 2. An Empty group has no protocol, leader and members."""
+    """Value of key 2. An Empty group has no protocol, no leader and no members."""
 
     protocol_type: str
     generation: int
@@ -102,12 +102,12 @@ class ConsumerGroupRecord(_GroupRecord[ConsumerGroupValue]):
 class PartitionMetadataRecord(_GroupRecord[tuple[TopicInfo, ...]]):
     """Key 4: ConsumerGroupPartitionMetadata, the subscribed topics as brokers before 4.1 stored them.
 
-    Since then the hash in key 3 replaces it, and it is only deleted.
+    Since then the hash in key 3 replaces it, and such a record is only deleted.
     """
 
 
 class JoinProtocol(NamedTuple):
-    """An assignor of a classic member, with its metadata for it."""
+    """An assignor of a classic member, with the member's metadata for it."""
 
     name: str
     metadata: bytes
@@ -145,17 +145,17 @@ class Payload:
     """A client-side assignor's metadata and error for a member, in addition to its partitions."""
 
     error: int = 0
-    """Why there is no assignment, a code of the assignor; 0: there is one."""
+    """Why there is no assignment, a code of the assignor; 0: there is an assignment."""
     metadata: ClientMetadata | None = None
 
 
 NO_PAYLOAD = Payload()
-"""For the coordinator's assignors."""
+"""The payload of the coordinator's assignors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMemberValue:
-    """Value of key 5. Kafka's has no client-side assignors: see `coordinator.store.client_side`."""
+    """Value of key 5. Kafka's value has no client-side assignors: see `coordinator.store.client_side`."""
 
     instance: str | None
     rack: str | None
@@ -215,7 +215,7 @@ class CurrentAssignmentValue:
     revoking: TopicPartitions = field(default_factory=dict)
     assigned_epochs: dict[tuple[UUID, int], int] = field(default_factory=dict)
     payload: Payload = NO_PAYLOAD
-    """The assignor's metadata of the target that the member has reached."""
+    """The assignor's metadata for the member, from the target that it has reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +251,6 @@ ConsumerRecord: TypeAlias = (
     | CurrentAssignmentRecord
     | RegexRecord
 )
-"""Of a consumer group."""
+"""A record of a consumer group."""
 
 Record: TypeAlias = OffsetRecord | ClassicGroupRecord | ConsumerRecord

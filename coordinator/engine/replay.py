@@ -23,7 +23,7 @@ from coordinator.engine.records import (
 
 
 def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
-    """A value creates or changes the group (of any former type), a tombstone removes it."""
+    """Apply a record: a value creates or changes the group (of any former type), a tombstone removes it."""
     group = state.groups.get(record.group)
     if record.value is None:
         if isinstance(group, ClassicGroup):
@@ -81,9 +81,9 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
 
 
 def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:
-    """Store or delete an offset; that of a transaction, which has a producer id, stays pending until its end.
+    """Store or delete an offset; an offset of a transaction, which has a producer id, stays pending until its end.
 
-    The first one of an unknown group, even if pending, creates a simple group. A tombstone deletes at once.
+    The first offset of an unknown group, even if pending, creates a simple group. A tombstone deletes at once.
     """
     group, key, value = record.group, (record.topic, record.partition), record.value
     if value is None:
@@ -107,6 +107,6 @@ def _remove_offset(state: State, group: str, key: Partition) -> None:
 
 
 def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
-    """Make the transaction's offsets visible, or drop them; no effect without any."""
+    """Make the transaction's offsets visible, or drop them; no effect if it has no offsets."""
     for group, key, value in state.pending.end(producer_id, committed=committed):
         state.offsets.setdefault(group, {})[key] = value

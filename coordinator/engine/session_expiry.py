@@ -45,7 +45,7 @@ def sync_timed_out(ctx: EngineContext, group: ClassicGroup, _key: TimerKey) -> N
 
 
 def session_timed_out(ctx: EngineContext, group: ClassicGroup, key: TimerKey) -> None:
-    """Remove a member, unless it waits for an answer (and is not new)."""
+    """Remove the member, unless it waits for an answer and is not new."""
     member = group.members.get(key.member)
     if member is None:
         return
@@ -68,7 +68,7 @@ def pending_member_timed_out(ctx: EngineContext, group: ClassicGroup, key: Timer
 
 
 def classic_group_loaded(ctx: EngineContext, group: ClassicGroup) -> None:
-    """After recovery: every member's session starts; a group that is too large rebalances."""
+    """Start every member's session after recovery; a group that is too large rebalances."""
     group.learn_subscriptions()
     for member in group.members.values():
         rebalance.keep_alive(ctx, group, member)
@@ -86,14 +86,14 @@ CLASSIC_TIMERS: dict[TimerKind, Callable[[EngineContext, ClassicGroup, TimerKey]
 
 
 def member_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
-    """A session expired, or a classic member has not joined or synced within its rebalance timeout."""
+    """Remove a member whose session expired, or a classic member that has not joined or synced in time."""
     member = group.members.get(key.member)
     if member is not None:
         remove(ctx, group, (member,))
 
 
 def rebalance_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey) -> None:
-    """A member has not revoked in time."""
+    """Remove a member that has not revoked in time."""
     member = group.members.get(key.member)
     if member is not None and member.current.state is MemberState.UNREVOKED_PARTITIONS:
         remove(ctx, group, (member,))
@@ -104,7 +104,7 @@ def resolve_regexes(ctx: EngineContext, group: ConsumerGroup, _key: TimerKey) ->
 
 
 def consumer_group_loaded(ctx: EngineContext, group: ConsumerGroup) -> None:
-    """After recovery: start every member's session, and the rebalance timeout of those that are revoking."""
+    """Start every member's session after recovery, and the rebalance timeout of members that are revoking."""
     session_timeout_ms = ctx.consumer_settings(group.id).session_timeout_ms
     for member in group.members.values():
         ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + session_timeout_ms)

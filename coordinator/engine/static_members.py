@@ -1,8 +1,8 @@
 """Static members (KIP-345): ownership of instance ids, fencing, and replacement of a restarted member.
 
-A static member that restarts has no member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new one, with the old
-one's partitions; the old id is fenced. In a consumer group the old member must have left temporarily (epoch -2) before.
-A classic group does not rebalance for it unless its protocol would change.
+A restarted static member has no member id. Its JoinGroup or ConsumerGroupHeartbeat gets a new id, with the partitions
+of the old id, which is fenced. In a consumer group the old member must have left temporarily (epoch -2) before. A
+classic group does not rebalance for this unless its protocol would change.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check_classic_member(group: ClassicGroup, member: str, instance: str | None)
 
 
 def static_member(group: ConsumerGroup, member: str, instance: str) -> ConsumerMember:
-    """The member with that instance id. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if it is another one."""
+    """The member with that instance id. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another member has it."""
     holder = group.static_member(instance)
     check_not_fenced(None if holder is None else holder.id, member, instance)
     return group.member(member)
@@ -75,7 +75,7 @@ def check_instance_released(holder: ConsumerMember, member: str, instance: str) 
 def replace_in_consumer_group(
     group: ConsumerGroup, old: ConsumerMember, new_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """Replace a static member by another, with its target and its partitions: the member, and its records."""
+    """Replace a static member with another, which gets its target and its partitions. Returns it and its records."""
     current = replace(old.current, epoch=0, previous_epoch=0)
     new = ConsumerMember(id=new_id, metadata=old.metadata, current=current)
     return new, [
@@ -96,7 +96,7 @@ def replace_in_classic_group(
 ) -> None:
     """Give the instance a new member id, fence the old one, and rebalance only if the group's protocol would change.
 
-    `new` is the member as its JoinGroup of that version describes it. Source:
+    `new` is the member as described in its JoinGroup, which has that version. Source:
     GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin.
     """
     instance = new.instance or ""
@@ -126,7 +126,7 @@ def replace_in_classic_group(
 def _restore_instance(
     ctx: EngineContext, group: ClassicGroup, before: ClassicMember, leader: str | None
 ) -> JoinGroupAnswer:
-    """The instance keeps its previous member id, as the new one cannot be written."""
+    """Let the instance keep its previous member id, as the new one cannot be written."""
     instance = before.instance or ""
     ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, group.static[instance]))
     member = group.replace_static(instance, before.id)
@@ -155,8 +155,8 @@ def _replace_silently(
 ) -> JoinGroupAnswer:
     """Write the new id, and answer with the current generation.
 
-    Since v9 a replaced leader gets the members and skips the assignment (KIP-814). Before, its answer has its old id
-    as the leader, so that it considers itself a follower.
+    Since v9 a replaced leader gets the members and skips the assignment (KIP-814). Before, its answer names its old
+    id as the leader, so that it considers itself a follower.
     """
     assignments = {each.id: each.assignment for each in group.members.values()}
     value = group.value(assignments, group.state_since_ms)

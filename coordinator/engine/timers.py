@@ -11,14 +11,14 @@ class TimerKind(IntEnum):
     """What to do when a deadline passes."""
 
     INITIAL_DELAY = auto()
-    """A new or Empty classic group has waited for more members."""
+    """A new or Empty classic group waits for more members."""
     JOIN = auto()
-    """The rebalance timeout: members that have not rejoined are removed."""
+    """The rebalance timeout: then members that have not rejoined are removed."""
     SYNC = auto()
-    """The rebalance timeout: members that have not synced are removed."""
+    """The rebalance timeout: then members that have not synced are removed."""
     SESSION = auto()
     PENDING_MEMBER = auto()
-    """A member id was assigned and no member joined with it."""
+    """A member id was assigned, and no member has joined with it."""
     REBALANCE = auto()
     """A consumer member has not revoked in time."""
     REGEX = auto()
@@ -38,8 +38,8 @@ class TimerKey(NamedTuple):
 class Timers:
     """Deadlines by key, in ms.
 
-    A key is in the heap once, at its deadline or earlier: a session timer is extended by every heartbeat, and is
-    checked again only when its old deadline comes up. So setting one costs no more than a look-up.
+    A key is in the heap once, at its deadline or earlier: every heartbeat extends a session timer, which is checked
+    again only when its old deadline comes. So setting a timer costs no more than a look-up.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Timers:
         return tuple(self._deadlines)
 
     def next_deadline(self) -> int | None:
-        """The earliest deadline; None without any."""
+        """The earliest deadline; None if no timer is running."""
         while self._heap:
             queued, number, key = self._heap[0]
             entry = self._deadlines.get(key)
@@ -87,11 +87,11 @@ class Timers:
         return None
 
     def no_deadline_before(self) -> int | None:
-        """A lower bound of all deadlines in ms, faster than `next_deadline`; None: there is no deadline."""
+        """A lower bound of all deadlines in ms, faster than `next_deadline`; None if no timer is running."""
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> TimerKey | None:
-        """Remove the earliest timer whose deadline has come; equal deadlines in the order in which they were set."""
+        """Remove the earliest timer whose deadline has come; of equal deadlines the one that was set first."""
         deadline = self.next_deadline()
         if deadline is None or deadline > now_ms:
             return None

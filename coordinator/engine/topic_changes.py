@@ -1,4 +1,4 @@
-"""Topic changes: created, changed or deleted topics bump the group epoch of subscribed consumer groups.
+"""Topic changes: created, changed and deleted topics bump the group epoch of subscribed consumer groups.
 
 A change only marks the groups. The next heartbeat of a member recomputes the hash of the subscribed topics, and if it
 differs from the hash in the group's record, the group epoch is bumped (`next_epoch`).
@@ -20,7 +20,7 @@ from coordinator.engine.topics import TopicImage, metadata_hash
 
 
 def topics_changed(ctx: EngineContext, image: TopicImage) -> None:
-    """Replace the image of the topics, and delete the offsets of deleted ones."""
+    """Replace the image of the topics, and delete the offsets of deleted topics."""
     old = ctx.topics
     ctx.topics = image
     if image.by_id.keys() - old.by_id.keys():
@@ -56,7 +56,7 @@ def next_epoch(
 ) -> ConsumerGroupRecord | None:
     """The record that bumps the group epoch, with the hash of the subscribed topics.
 
-    None if neither the request `moves` it nor a topic of these names was created, changed or deleted.
+    None if the request does not bump it (`moves`) and no topic of these names was created, changed or deleted.
     """
     fingerprint = metadata_hash(names, ctx.topics)
     if not moves and fingerprint == group.metadata_hash:

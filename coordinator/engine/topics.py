@@ -22,7 +22,7 @@ _INT = Struct("<i")
 
 @dataclass(frozen=True, kw_only=True)
 class TopicInfo:
-    """A topic; racks are those of each partition's replicas, by partition number, () if none is known."""
+    """A topic. `racks`: by partition number, the racks of the partition's replicas; () if none is known."""
 
     name: str
     id: UUID
@@ -33,8 +33,8 @@ class TopicInfo:
     def metadata_hash(self) -> int:
         """The broker's hash of id, name, partition count and racks: 64 bits, unsigned.
 
-        Source: coordinator.group.Utils.computeTopicHash: XXH3 of little-endian numbers, and of texts as hash4j puts
-        them: their UTF-16 units, then the number of these.
+        Source: coordinator.group.Utils.computeTopicHash: XXH3 of little-endian numbers, and of texts in hash4j's
+        form: their UTF-16 units, then the number of units.
         """
         parts = [b"\0", *(_LONG.pack(half) for half in divmod(self.id.int, 1 << 64))]
         parts += _text(self.name), _INT.pack(self.partitions)
@@ -75,7 +75,7 @@ def _text(text: str) -> bytes:
 
 
 def metadata_hash(names: Iterable[str], image: TopicImage) -> int:
-    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 without any.
+    """The broker's hash of the subscribed topics that exist: 64 bits, signed; 0 if there are none.
 
     Two coordinators that know the same topics compute the same hash.
 

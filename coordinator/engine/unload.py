@@ -1,7 +1,7 @@
 """Unloading of groups that another broker will coordinate: waiting requests are refused, and soft state is dropped.
 
-What remains is the content of the log, as the other broker would load it: hard state is exactly the applied records.
-So groups are not read again; they are rebuilt from their last records.
+The content of the log remains, as the other broker would load it: hard state is exactly the applied records. So
+groups are not read again, but rebuilt from their last records.
 
 Source: CoordinatorRuntime (a shard is unloaded, and loaded elsewhere); GroupMetadataManager.onUnloaded.
 """
@@ -53,7 +53,7 @@ def _refuse_waiting(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def _as_recorded(group: Group) -> Group:
-    """The group as its records alone create it."""
+    """The group as its records would create it."""
     if isinstance(group, ConsumerGroup):
         return draft(group.id, records_of(group))
     made = ClassicGroup(id=group.id, state_since_ms=group.state_since_ms)

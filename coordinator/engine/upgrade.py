@@ -57,9 +57,9 @@ from wire.messages.reader import DecodeError
 def convert(ctx: EngineContext, group: ClassicGroup) -> tuple[tuple[Record, ...], ConsumerGroup]:
     """The records that turn the group into a consumer group, and the resulting group: a draft.
 
-    The broker iterates over the draft to write the records: afterwards its map has another order than the draft.
+    The broker iterates over the draft to write the records: its map has another order than the draft afterwards.
 
-    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why it is not possible
+    :raises RequestRefused: GROUP_ID_NOT_FOUND, with the reason why the group cannot be upgraded
     """
     _validate(ctx, group)
     handed_out = {member.id: _leader_assignment(ctx, group, member) for member in group.in_order()}
@@ -74,7 +74,7 @@ def _records(
     ctx: EngineContext, group: ClassicGroup, members: Sequence[ConsumerMember]
 ) -> list[ConsumerRecord]:
     fingerprint = metadata_hash(subscribed_names(members, {}), ctx.topics)
-    # For a group that has never completed a rebalance no target was computed: epoch 0 is that of members that join.
+    # A group that has never completed a rebalance has no target: its epoch 0 is the epoch of joining members.
     epoch = ConsumerGroupValue(epoch=max(1, group.generation), metadata_hash=fingerprint)
     return [
         *(ConsumerMemberRecord(group=group.id, member=m.id, value=m.metadata) for m in members),
@@ -111,9 +111,9 @@ def _validate(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def _leader_assignment(ctx: EngineContext, group: ClassicGroup, member: ClassicMember) -> EmbeddedAssignment:
-    """The leader's assignment of a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted.
+    """The leader's assignment to a member. Raises GROUP_ID_NOT_FOUND if it cannot be converted.
 
-    User data would be lost, unless client-side assignors use it.
+    It cannot if user data would be lost, because no client-side assignors use it.
     """
     if not member.assignment:
         return EmbeddedAssignment(version=0, partitions={})
@@ -133,7 +133,7 @@ def _leader_assignment(ctx: EngineContext, group: ClassicGroup, member: ClassicM
 def _convert(
     topics: TopicImage, group: ClassicGroup, member: ClassicMember, assignment: EmbeddedAssignment
 ) -> ConsumerMember:
-    # A group that has never completed a rebalance has no protocol: then the member's first counts. Kafka fails there.
+    # Without a completed rebalance a group has no protocol: use the member's first. Kafka's handler fails there.
     metadata = member.metadata(group.protocol)
     try:
         subscription = read_subscription(member.protocols[0].metadata if metadata is None else metadata)
@@ -178,7 +178,8 @@ def _payload(assignment: EmbeddedAssignment) -> Payload:
 
 
 def _check_owners(group: ClassicGroup, members: Sequence[ConsumerMember]) -> None:
-    """Check that each partition has one owner: a leader may assign one to two members. Kafka fails there."""
+    """Check that each partition has one owner: a leader may assign one to two members. Kafka's handler fails
+    there."""
     owned = Counter(key for member in members for key in member.current.assigned_epochs)
     if any(owners > 1 for owners in owned.values()):
         raise _refused(group, "a partition is assigned to more than one member.")

@@ -1,9 +1,9 @@
 """A classic group: its members, its generation, and a rebalance in progress.
 
-Theory of operation. The last record is `stored`, the hard state: it changes only in `store`, when a record is replayed.
-Everything else comes from later requests of the members, and is lost by a restart: a rebalance in progress, parked
-requests, pending members. A rebalance ends with a record that turns the soft state into hard state (the leader's
-SyncGroup; the last member gone), so a restored group is Stable or Empty, at the generation of that record.
+Theory of operation. The last record is `stored`, the hard state: it changes only in `store`, when a record is
+replayed. Everything else comes from later requests of the members, and a restart loses it: a rebalance in progress,
+parked requests, pending members. A rebalance ends with a record that turns the soft state into hard state (after the
+leader's SyncGroup, or when the last member is gone), so a restored group is Stable or Empty, at that generation.
 
 Parked requests are tickets: `joining` and `syncing`, by member id. Methods here change one group and answer no request.
 
@@ -65,7 +65,7 @@ class ClassicGroup:
     static: dict[str, str] = field(default_factory=dict)
     """Member ids by instance id."""
     pending: set[str] = field(default_factory=set)
-    """Member ids that were assigned and not yet used to join."""
+    """Member ids that were assigned, but not yet used to join."""
     joining: dict[str, int] = field(default_factory=dict)
     syncing: dict[str, int] = field(default_factory=dict)
     pending_sync: set[str] = field(default_factory=set)
@@ -74,13 +74,13 @@ class ClassicGroup:
     """Whether a member joined during the initial delay."""
     initial_delay_ms: int = 0
     initial_remaining_ms: int = 0
-    """How long the initial delay can still be extended after the current one."""
+    """By how much the initial delay can still be extended after the current part."""
     subscribed: frozenset[str] | None = None
-    """Topics of all members; None if they are unknown."""
+    """The topics of all members; None if they are unknown."""
     _supported: Counter[str] = field(default_factory=Counter)
     """How many members support each protocol."""
     _capacity: int = DEFAULT_CAPACITY
-    """Array length of the HashMap in which a broker keeps the members; it never shrinks."""
+    """The array length of the HashMap in which a broker keeps the members; it never shrinks."""
 
     # Common to all groups.
 
@@ -128,12 +128,12 @@ class ClassicGroup:
         return [self.members[ids[i]] for i in order.indices.tolist()]
 
     def elect_protocol(self) -> str:
-        """Elect by the members' votes. There is a member, and each was accepted because it shares a protocol with
-        all."""
+        """Elect by the members' votes. There is at least one member, and each was accepted because it shares a
+        protocol with all others."""
         return elect([member.protocol_names() for member in self.in_order()])
 
     def rebalance_timeout_ms(self) -> int:
-        """The longest of any member, never negative."""
+        """The longest rebalance timeout of the members, never negative."""
         return max((0, *(member.rebalance_timeout_ms for member in self.members.values())))
 
     def not_joined(self) -> list[ClassicMember]:
@@ -154,7 +154,7 @@ class ClassicGroup:
         self.previous_state, self.state, self.state_since_ms = self.state, state, now_ms
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:
-        """Let a member in; the first one sets the protocol type, and leads."""
+        """Add a member; the first one sets the protocol type, and becomes the leader."""
         if not self.members:
             self.protocol_type = protocol_type
         if self.leader is None:
@@ -163,7 +163,7 @@ class ClassicGroup:
         self._put(member)
 
     def remove(self, member: str) -> None:
-        """Remove a member or a pending id; parked requests of it must be answered first."""
+        """Remove a member or a pending id; its parked requests must be answered first."""
         removed = self.members.pop(member, None)
         if removed is not None:
             count(self._supported, removed.protocol_names(), -1)
@@ -177,7 +177,7 @@ class ClassicGroup:
         self.syncing.pop(member, None)
 
     def replace_static(self, instance: str, new: str) -> ClassicMember:
-        """Give a static member another id; parked requests of the old one must be answered first."""
+        """Give a static member another id; parked requests of the old id must be answered first."""
         old = self.static[instance]
         member = replace(self.members.pop(old), id=new, is_new=False)
         count(self._supported, member.protocol_names(), -1)
@@ -195,7 +195,7 @@ class ClassicGroup:
         count(self._supported, member.protocol_names(), 1)
 
     def reelect_leader(self) -> bool:
-        """Elect a leader among the members that have joined, unless the current one has; False if none has joined."""
+        """Elect a leader among the members that have joined, unless the leader has joined. False if no member has."""
         if self.leader is None:
             return False
         if self.leader not in self.joining:
@@ -206,7 +206,7 @@ class ClassicGroup:
         return True
 
     def next_generation(self, now_ms: int) -> None:
-        """All awaited members have joined: move to CompletingRebalance or, without members, to Empty."""
+        """Move to CompletingRebalance or, without members, to Empty, when all awaited members have joined."""
         self.generation += 1
         self.protocol = self.elect_protocol() if self.members else None
         self.learn_subscriptions()
@@ -219,7 +219,7 @@ class ClassicGroup:
     # Hard changes.
 
     def value(self, assignments: Mapping[str, bytes], state_since_ms: int) -> ClassicGroupValue:
-        """The value of a record with these assignments; members without one get an empty one."""
+        """The value of a record with these assignments; a member without an assignment gets an empty one."""
         return ClassicGroupValue(
             protocol_type=self.protocol_type,
             generation=self.generation,
@@ -250,8 +250,8 @@ class ClassicGroup:
     def store(self, value: ClassicGroupValue) -> None:
         """Apply a record. Members that stay keep what a record does not contain.
 
-        A record of the current generation replaces a static member; the group keeps the topics that it knew, and
-        learns of others with the next generation or a restart.
+        A record of the current generation replaces a static member; the group keeps its subscribed topics until the
+        next generation or a restart.
         """
         replaces = self.state is GroupState.STABLE and self.generation == value.generation
         self.stored = value
@@ -308,7 +308,7 @@ class ClassicMember:
     protocols: tuple[JoinProtocol, ...]
     assignment: bytes = b""
     is_new: bool = False
-    """In its first rebalance: even a parked JoinGroup does not keep it alive."""
+    """Whether the member is in its first rebalance: even a parked JoinGroup does not keep it alive."""
 
     @classmethod
     def restored(cls, value: ClassicMemberValue, protocol: str) -> ClassicMember:
@@ -337,7 +337,7 @@ class ClassicMember:
         return next((each.metadata for each in self.protocols if each.name == protocol), None)
 
     def protocol_names(self) -> list[str]:
-        """Preferred first; a repeated name counts once."""
+        """The member's protocols, preferred first; a repeated name counts once."""
         return list(dict.fromkeys(each.name for each in self.protocols))
 
 

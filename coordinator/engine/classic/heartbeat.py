@@ -95,7 +95,7 @@ def keep_classic_member_alive(
 
 
 def expect_join(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> None:
-    """The member was asked to rejoin: the first time starts its rebalance timeout."""
+    """Start the rebalance timeout of a member that was asked to rejoin, unless it is running."""
     key = TimerKey(TimerKind.JOIN, group.id, member.id)
     if ctx.timers.deadline(key) is None:
         ctx.timers.set(key, ctx.now_ms + member.metadata.rebalance_timeout_ms)

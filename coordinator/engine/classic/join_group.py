@@ -1,11 +1,11 @@
 """JoinGroup: a member of the classic protocol joins a classic group, or a consumer group that is being migrated.
 
-A member joins with an empty id (new, or a restarted static member) or with one that it was assigned. Refusals echo the
-member id of the request, except if the group is full.
+A member joins with an empty id (new, or a restarted static member) or with an id that it was assigned. Refusals
+contain the member id of the request, except if the group is full.
 
-In a consumer group (KIP-848 "Online Migration") it is reconciled like any other member, with the partitions in its
-subscription, and answered at once: there is no leader and no member list, the generation is its member epoch. A static
-one that replaces the last consumer member turns the group into a classic one.
+In a consumer group (KIP-848 "Online Migration") the member is reconciled like any other, with the partitions in its
+subscription, and answered at once: there is no leader and no member list, the generation is its member epoch. If a
+static member replaces the last consumer member, the group becomes a classic group.
 
 Source: GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup.
 """
@@ -62,7 +62,7 @@ REQUIRES_MEMBER_ID = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinGroup(Request[JoinGroupAnswer]):
-    """JoinGroup v0–v9. In v0, which has one timeout for both, the session timeout is the rebalance timeout, too."""
+    """JoinGroup v0–v9. In v0, which has only one timeout, the session timeout is also the rebalance timeout."""
 
     group: str
     session_timeout_ms: int
@@ -80,7 +80,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
 
 
 def check(request: JoinGroup, config: Config) -> None:
-    """Validate what needs no group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
+    """Validate what does not depend on a group, in the order of GroupCoordinatorService. :raises RequestRefused:"""
     require_group_id(request.group)
     shortest, longest = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
     if not shortest <= request.session_timeout_ms <= longest:
@@ -124,7 +124,7 @@ def _find_classic_group(ctx: EngineContext, request: JoinGroup) -> ClassicGroup:
 
 
 def _create(ctx: EngineContext, name: str) -> ClassicGroup:
-    """The first JoinGroup creates a group, even if it is refused."""
+    """Create a group: the first JoinGroup creates it, even if it is refused."""
     value = ClassicGroupValue(
         protocol_type="", generation=0, protocol=None, leader=None, state_since_ms=ctx.now_ms
     )
@@ -136,7 +136,8 @@ def _create(ctx: EngineContext, name: str) -> ClassicGroup:
 
 
 def _has_room(ctx: EngineContext, group: ClassicGroup, member: str) -> bool:
-    """While a rebalance is prepared only members that have joined it count, so a new one may replace a known one."""
+    """Whether the group has room. While a rebalance is prepared only members that have joined it count, so a new
+    member may take the place of a known one."""
     most = ctx.config.group_max_size
     if group.is_empty():
         return True
@@ -160,7 +161,7 @@ def _join_without_id(ctx: EngineContext, call: Call, request: JoinGroup, group: 
 def _assign_member_id(
     ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup, member: str
 ) -> None:
-    """KIP-394: a dynamic member must rejoin with its id, so that lost answers leave no stale members."""
+    """KIP-394: a dynamic member must rejoin with its id, so that a lost answer does not leave a stale member."""
     group.pending.add(member)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.id, member)
     ctx.timers.set(key, ctx.now_ms + request.session_timeout_ms)
@@ -185,8 +186,8 @@ def _join_with_id(ctx: EngineContext, call: Call, request: JoinGroup, group: Cla
 
 
 def _knows_generation(group: ClassicGroup, member: ClassicMember, request: JoinGroup) -> bool:
-    """Whether nothing changes, so that the current generation is answered at once. A leader of a Stable group that
-    rejoins requests a rebalance."""
+    """Whether nothing changes, so that the answer is the current generation. A leader of a Stable group that rejoins
+    requests a rebalance."""
     if member.protocols != request.protocols:
         return False
     if group.state is GroupState.STABLE:
@@ -218,7 +219,7 @@ def _add(ctx: EngineContext, call: Call, request: JoinGroup, group: ClassicGroup
 
 
 def _join_consumer_group(ctx: EngineContext, call: Call, request: JoinGroup, group: ConsumerGroup) -> None:
-    """Accept or refuse the member. A refusal contains no member id."""
+    """Accept or refuse the member. A refusal does not contain a member id."""
     try:
         ctx.answer(call.ticket, _reconciled(ctx, call, request, group))
     except RequestRefused as error:
@@ -285,7 +286,7 @@ def _downgrade(update: Update, replaced: ConsumerMember, owned: TopicPartitions)
 
 
 def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
-    """Whether the member shares a protocol with all classic members. Raises INCONSISTENT_GROUP_PROTOCOL."""
+    """Check that the member shares a protocol with all classic members. Raises INCONSISTENT_GROUP_PROTOCOL."""
     offered = {protocol.name for protocol in request.protocols}
     supported = [
         {name for name, _ in member.classic.protocols}
@@ -297,7 +298,7 @@ def _check_protocols(group: ConsumerGroup, request: JoinGroup) -> None:
 
 
 def _subscription(request: JoinGroup) -> EmbeddedSubscription:
-    """The subscription of the member's first protocol. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka fails there."""
+    """The subscription for the member's first protocol. Raises INCONSISTENT_GROUP_PROTOCOL; Kafka's handler fails."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except DecodeError:
@@ -307,9 +308,9 @@ def _subscription(request: JoinGroup) -> EmbeddedSubscription:
 def _find_member(
     group: ConsumerGroup, request: JoinGroup, member_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """The member, and the records that create it if it replaces another.
+    """The member, and the records that create it if it replaces another member.
 
-    A dynamic member's id is accepted as it is; a static member replaces one that is present, too.
+    A dynamic member's id is accepted as it is; a static member may also replace one that is present.
     """
     if request.instance is None:
         return group.members.get(member_id) or ConsumerMember(id=member_id), []

@@ -32,7 +32,7 @@ class LeaveGroup(Request[LeaveGroupAnswer]):
 
     group: str
     members: tuple[tuple[str, str | None], ...]
-    """Member id, empty if only the instance id is given, and instance id of each."""
+    """Member id and instance id of each member; the member id is empty if only the instance id is given."""
     version: int = 5
 
     def refused(self, error: RequestRefused) -> LeaveGroupAnswer:
@@ -91,7 +91,7 @@ def _leaving_id(group: ClassicGroup, member: str, instance: str | None) -> str:
 
 
 def _leave_consumer_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ConsumerGroup) -> None:
-    """Remove all members at once that can be removed, of either protocol."""
+    """Remove the listed members of either protocol in one step, except those that are refused."""
     leaving: dict[str, ConsumerMember] = {}
     codes = []
     for each in request.members:

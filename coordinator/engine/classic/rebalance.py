@@ -28,7 +28,7 @@ class JoinGroupAnswer:
     skip_assignment: bool = False
     member: str = ""
     members: tuple[ClassicMemberValue, ...] = ()
-    """For the leader, with their metadata for the chosen protocol."""
+    """All members, with their metadata for the chosen protocol; empty except for the leader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def complete(ctx: EngineContext, group: ClassicGroup) -> None:
             group.remove(member.id)
             ctx.timers.cancel(TimerKey(TimerKind.SESSION, group.id, member.id))
     if not group.reelect_leader() and group.members:
-        # Only static members are left and none of them has joined: wait for them once more.
+        # Only static members are left and none of them has joined: wait for them again.
         wait = max(1, group.rebalance_timeout_ms())
         ctx.timers.set(TimerKey(TimerKind.JOIN, group.id), ctx.now_ms + wait)
         return
@@ -117,7 +117,7 @@ def _begin_sync(ctx: EngineContext, group: ClassicGroup) -> None:
 
 
 def joined(group: ClassicGroup, member: str) -> JoinGroupAnswer:
-    """The current generation; for the leader with all members and their metadata for the chosen protocol."""
+    """The current generation; the leader's answer has all members and their metadata for the chosen protocol."""
     return JoinGroupAnswer(
         generation=group.generation,
         protocol_type=group.protocol_type,
@@ -159,16 +159,16 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
 
 
 def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
-    """Park a JoinGroup until the rebalance continues; an earlier one of the same member is answered.
+    """Park a JoinGroup until the rebalance continues; an earlier parked JoinGroup of the same member is answered.
 
-    Kafka never answers the earlier one. Its connection may still be open, and would wait forever.
+    Kafka never answers the earlier one: if its connection is still open, the client would wait forever.
     """
     answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
     group.joining[member] = ticket
 
 
 def park_sync(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
-    """Keep a SyncGroup until the leader's arrives; see `park_join` for an earlier one."""
+    """Park a SyncGroup until the leader's arrives; for an earlier one see `park_join`."""
     answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
     group.syncing[member] = ticket
 

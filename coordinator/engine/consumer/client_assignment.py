@@ -1,11 +1,11 @@
-"""Client-side assignment: a heartbeat's answer asks a member to compute; it prepares, computes and installs.
+"""Client-side assignment: a heartbeat's answer asks a member to compute; the member prepares, computes and installs.
 
-The chosen member has its rebalance timeout, starting with that answer. If it times out, another one is chosen; it is
-not removed. The group epoch may change meanwhile: the assignment is validated against the input that it was computed
-from and installed for that epoch, and the next computation follows at once.
+The chosen member has its rebalance timeout for this, starting with that answer. If it times out, another member is
+chosen; it is not removed. The group epoch may change meanwhile: the assignment is validated against the input that it
+was computed from and installed for that epoch, and the next computation follows at once.
 
 The assignor's other results, metadata for each member and an error for all, reach a member with the target: in the
-answer that brings it to the target's epoch, or as the user data of its SyncGroup.
+answer that brings it to the target's epoch, or as the user data in its SyncGroup's answer.
 
 Source: KIP-848 "Client Side Mode", "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssignment API".
 """
@@ -43,7 +43,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareAssignmentAnswer:
-    """The group at an epoch. `topics`: id, name and partition count."""
+    """The group at an epoch. `topics`: id, name and partition count of each."""
 
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
@@ -53,7 +53,7 @@ class PrepareAssignmentAnswer:
     subscribed: Mapping[str, tuple[UUID, ...]] = field(default_factory=dict)
     """The ids of each member's subscribed topics that exist."""
     assignors: Mapping[str, ClientAssignor] = field(default_factory=dict)
-    """Each member's own, with its metadata for the others."""
+    """Each member's own assignor, with its metadata for the others."""
     targets: Mapping[str, TopicPartitions] = field(default_factory=dict)
     """Each member's current target."""
     topics: tuple[tuple[UUID, str, int], ...] = ()
@@ -79,8 +79,8 @@ class InstallAssignmentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallAssignment(Request[InstallAssignmentAnswer]):
-    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is 0 or the
-    reason of its failure, which is sent to all members."""
+    """KIP-848's ConsumerGroupInstallAssignment: a computed assignment. `error`, a code of the assignor, is the reason
+    of its failure, which is sent to all members, or 0."""
 
     group: str
     member: str
@@ -97,7 +97,7 @@ class InstallAssignment(Request[InstallAssignmentAnswer]):
 def should_compute(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether the answer to this member's heartbeat asks it to compute. The first such answer starts its timeout."""
     if group.epoch <= group.assignment_epoch or not ctx.config.group_consumer_client_assignors_enable:
-        return False  # before the members are sorted, which is too slow for every heartbeat
+        return False  # checked before the members are sorted, which is too slow for every heartbeat
     choice = assignor_in_use(ctx, group.in_order())
     if choice is None:
         return False
@@ -169,7 +169,8 @@ def assignor_in_use(ctx: EngineContext, members: Sequence[ConsumerMember]) -> As
 
 
 def _next(group: ConsumerGroup, choice: AssignorChoice) -> str:
-    """The first member that can compute and has not failed; once all have, each is asked again, the last one last."""
+    """The first member that can compute and has not failed. Once all have failed, all are asked again, the last one
+    last."""
     client = group.client
     if set(choice.capable) <= set(client.failed):
         client.failed = client.failed[-1:] if len(choice.capable) > 1 else []
@@ -225,7 +226,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
 
 
 def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
-    """Members that have left get nothing, those that have joined wait for the next assignment."""
+    """Install the assignment; members that have joined meanwhile wait for the next one."""
     client = group.client
     records: list[Record] = []
     for member in group.in_order():

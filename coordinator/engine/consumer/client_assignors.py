@@ -2,9 +2,9 @@
 
 Kafka never shipped this part of KIP-848; it is off unless `group.consumer.client.assignors.enable` is set.
 
-A client-side assignor is used if every member has it, and if some member can read the metadata of all others. A classic
-member has the assignors of its JoinGroup; the user data of its subscription is its metadata, the user data of its
-assignment is the metadata for it, and both have version -1: the coordinator does not convert them.
+A client-side assignor is used if every member has it, and if some member can read the metadata of all others. A
+classic member has the assignors of its JoinGroup. The user data of its subscription is its metadata, the user data of
+its assignment is the metadata for it, and both have version -1: the coordinator does not convert them.
 
 Source: KIP-848 "Client Side Mode", "Client Side Assignor".
 """
@@ -30,8 +30,8 @@ CLASSIC_VERSION = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computation:
-    """A computation in progress, with its input: the group when it was prepared. The assignment is validated by
-    that."""
+    """A computation in progress, with its input: the group when it was prepared. The assignment is validated against
+    that input."""
 
     member: str
     group_epoch: int
@@ -48,7 +48,7 @@ class ClientSide:
     """The member that is asked to compute."""
     computation: Computation | None = None
     failed: list[str] = field(default_factory=list)
-    """Members that were asked and failed; each is asked again once all have failed."""
+    """Members that were asked and failed; all are asked again once all have failed."""
 
     def forget(self, member: str) -> None:
         """The member has left."""
@@ -64,7 +64,7 @@ class AssignorChoice:
 
     name: str
     offers: Mapping[str, ClientAssignor]
-    """Each member's own."""
+    """Each member's own version of the assignor."""
     capable: tuple[str, ...]
     """None if no member can read the metadata of all others."""
 
@@ -97,7 +97,7 @@ def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
 
 
 def without_reason(metadata: ConsumerMemberValue) -> tuple[ClientAssignor, ...]:
-    """A member's client-side assignors, for comparison: a reason counts once, when it is sent."""
+    """A member's client-side assignors without their reasons, for comparison: a reason counts once, when sent."""
     return tuple(replace(each, reason=0) for each in metadata.client_assignors)
 
 
@@ -120,7 +120,7 @@ def check_readable(before: Sequence[ConsumerMember], after: Sequence[ConsumerMem
     """Check that some member can still read the metadata of all others for the group's assignor.
 
     `before` and `after` are the members without and with the changes of the request.
-    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: because of this request, none can
+    :raises RequestRefused: UNSUPPORTED_ASSIGNOR: no member can any more, because of this request
     """
     old, new = _elect(before), _elect(after)
     if new is None or new.capable or (old is not None and old.name == new.name and not old.capable):

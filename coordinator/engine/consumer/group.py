@@ -4,7 +4,7 @@
     assignment epoch   the group epoch that the target assignment was computed for
     member epoch       the assignment epoch that a member has reached
 
-Hard state is the records 3 to 8 and 16; only `replay` changes it. The rest is derived from it.
+Hard state is the records of keys 3 to 8 and 16; only `replay` changes it. The rest is derived from it.
 
 Source: KIP-848 "Consumer Group"; modern.ModernGroup, modern.consumer.ConsumerGroup.
 """
@@ -61,7 +61,7 @@ MEMBER_TIMERS = (
 
 
 class ConsumerGroup:
-    """A group of type consumer. A new one starts at group epoch 1 with an empty assignment of epoch 1."""
+    """A group of type consumer. A new group starts at group epoch 1 with an empty assignment of epoch 1."""
 
     type = GroupType.CONSUMER
     protocol_type = "consumer"
@@ -74,19 +74,19 @@ class ConsumerGroup:
         """Whether a broker before 4.1 left a record of key 4, which must be deleted."""
         self.assignment_epoch = 1
         self.assigned_ms = 0
-        """When the target was computed; 0 if none was, or by a broker that did not record it."""
+        """When the target was computed; 0 if there is no target, or the broker that computed it did not record it."""
         self.members: dict[str, ConsumerMember] = {}
         self.targets: dict[str, TopicPartitions] = {}
         self.payloads: dict[str, Payload] = {}
         """The client-side assignor's metadata that comes with the target, by member."""
         self.regexes: dict[str, RegexValue] = {}
-        """Resolved regexes; one that is missing matches nothing yet."""
+        """Resolved regexes; a regex that is missing here matches nothing yet."""
         self.refresh_metadata = True
-        """Soft: whether a topic may have changed since the metadata hash was computed."""
+        """Soft state: whether a topic may have changed since the metadata hash was computed."""
         self.may_describe: Callable[[str], bool] | None = None
-        """Soft: which topics the member may describe that had the regexes resolved; None: all."""
+        """Soft state: the topics that the member whose heartbeat had the regexes resolved may describe; None: all."""
         self.client = ClientSide()
-        """Soft: the member that computes for the group."""
+        """Soft state: the member that computes for the group."""
         self.capacity = FIRST_SLOTS
         """The capacity of the map in which a broker keeps the members; it never shrinks."""
         self.regex_users: Counter[str] = Counter()
@@ -157,7 +157,7 @@ class ConsumerGroup:
                 if old.instance != member.instance:
                     self._release_instance(old)
             self._count(member, 1)
-        # The broker's map grows for one more even when it only replaces a member.
+        # The broker's map grows for one more member even if it only replaces a member.
         self.capacity = grown_slots(self.capacity, len(self.members) + 1)
         self.members[member.id] = member
         if member.instance is not None:
@@ -199,7 +199,7 @@ class ConsumerGroup:
         return [members[index] for index in order]
 
     def owner(self, topic: UUID, partition: int) -> str | None:
-        """The member that has the partition, or is revoking it; None if it is free."""
+        """The member that has the partition, or is revoking it; None if no member has it."""
         return self._owners.get(topic, {}).get(partition)
 
     def is_free(self, topic: UUID, partition: int) -> bool:
@@ -209,13 +209,13 @@ class ConsumerGroup:
         return None if instance is None else self.members.get(self._static.get(instance, ""))
 
     def target_of(self, member: str, instance: str | None) -> TopicPartitions:
-        """The member's target; with an instance id, that of the member which has it now."""
+        """The member's target; with an instance id, the target of the member that has the instance id now."""
         if instance is None:
             return self.targets.get(member, {})
         return self.targets.get(self._static.get(instance, ""), {})
 
     def member(self, member_id: str) -> ConsumerMember:
-        """Raises UNKNOWN_MEMBER_ID if it does not exist."""
+        """The member with that id. Raises UNKNOWN_MEMBER_ID if it does not exist."""
         if member_id not in self.members:
             raise RequestRefused(
                 ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.id}."
@@ -223,11 +223,11 @@ class ConsumerGroup:
         return self.members[member_id]
 
     def subscribed_topics(self) -> Set[str]:
-        """Names that members subscribe to, and those that their resolved regexes match. A view, not to be kept."""
+        """Names that members subscribe to, and names that their resolved regexes match. A view: do not keep it."""
         return self._subscriptions.keys()
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
-        """Whether another member still has something in the target of a member with unreleased partitions."""
+        """Whether the member waits for partitions in its target that another member still has."""
         if member.current.state is not MemberState.UNRELEASED_PARTITIONS:
             return False
         return any(
@@ -269,9 +269,9 @@ class ConsumerGroup:
         )
 
     def tombstones(self, old: str | None = None, new: str | None = None) -> tuple[Record, ...]:
-        """The records that delete the group, in the broker's order. Type 4 is always deleted, even if it does not exist.
+        """The records that delete the group, in the broker's order. A record of key 4 is always among them.
 
-        With `new` instead of the member `old`, if records that are not replayed yet replace it.
+        With `new` they name this member instead of `old`, if records that replace `old` are not replayed yet.
         """
         members = [new if new is not None and member.id == old else member.id for member in self.in_order()]
         aimed = dict.fromkeys((*members, *(member for member in self.targets if member != old)))
@@ -293,7 +293,7 @@ def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
 
 
 def _partitions(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
-    """What the member has and what it is revoking."""
+    """The partitions that the member has or is revoking."""
     for partitions in (member.revoking, member.assigned):
         for topic, numbers in partitions.items():
             for partition in numbers:

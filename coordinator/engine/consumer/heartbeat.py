@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat: joining, staying and leaving under the consumer protocol.
 
-    epoch 0     join, or rejoin after having released everything
+    epoch 0     join, or rejoin after releasing everything
     epoch > 0   alive; None in a field means unchanged
     epoch -1    leave
     epoch -2    a static member leaves temporarily
@@ -54,7 +54,7 @@ from wire.uuids import format_uuid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerGroupHeartbeatAnswer:
-    """`assignment` None: unchanged."""
+    """`assignment` is None if it is unchanged."""
 
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
@@ -72,7 +72,7 @@ class ConsumerGroupHeartbeatAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
-    """ConsumerGroupHeartbeat v0–v1; None is "unchanged since the last heartbeat"."""
+    """ConsumerGroupHeartbeat v0–v1; None means "unchanged since the last heartbeat"."""
 
     group: str
     member: str
@@ -85,9 +85,9 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
     assignor: str | None = None
     owned: TopicPartitions | None = None
     client_assignors: tuple[ClientAssignor, ...] | None = None
-    """Preferred first. Kafka never defined fields for them, so Kohort adds tagged fields."""
+    """Preferred first. Kafka never defined a field for them, so Kohort adds tagged fields."""
     may_describe: Callable[[str], bool] | None = None
-    """Which topics the sender may describe; None: all. Regexes match no others."""
+    """Whether the sender may describe a topic; None: all topics. Regexes match no others."""
     version: int = 1
 
     def refused(self, error: RequestRefused) -> ConsumerGroupHeartbeatAnswer:
@@ -95,7 +95,7 @@ class ConsumerGroupHeartbeat(Request[ConsumerGroupHeartbeatAnswer]):
 
 
 def handle(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> None:
-    """Answer a heartbeat. Raises RequestRefused if it is refused; then nothing has changed."""
+    """Answer a heartbeat. Raises RequestRefused; then nothing has changed."""
     if request.group in ctx.state.other_types:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group} is not a consumer group.")
     answer = (
@@ -135,7 +135,7 @@ def _heartbeat(
     reconcile_member(update, retarget(update), request.owned)
     commit(update)
     if before.classic is not None:
-        # It must neither join nor sync any more; Kafka lets these timers run and removes the member.
+        # The member need not join or sync any more; Kafka lets these timers run and removes the member.
         for kind in (TimerKind.JOIN, TimerKind.SYNC):
             ctx.timers.cancel(TimerKey(kind, group.id, member_id))
     return _answer(ctx, request, update.before, update.after)
@@ -144,8 +144,8 @@ def _heartbeat(
 def _changes_nothing(
     group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
 ) -> bool:
-    """Whether the member only reports that it is alive, has reached the target, and nothing is due in its group, as in
-    most heartbeats."""
+    """Whether the member only reports that it is alive, has reached the target, and nothing is due in its group: true
+    for most heartbeats."""
     return (
         request.epoch > 0
         and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
@@ -163,7 +163,7 @@ def _changes_nothing(
 def _find(
     group: ConsumerGroup, request: ConsumerGroupHeartbeat, member_id: str
 ) -> tuple[ConsumerMember, list[Record]]:
-    """The member, and the records that create it if it replaces another."""
+    """The member, and the records that create it if it replaces another member."""
     joins, instance = request.epoch == 0, request.instance
     if instance is None:
         member = group.members.get(member_id) if joins else group.member(member_id)
@@ -183,7 +183,7 @@ def _find(
 
 
 def _with_request(before: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call) -> ConsumerMember:
-    """The member with the changes of the request, whose sender uses the consumer protocol."""
+    """The member with the changes of the request; it uses the consumer protocol from now on."""
     old, timeout_ms = before.metadata, request.rebalance_timeout_ms
     new = ConsumerMemberValue(
         instance=old.instance if request.instance is None else request.instance,
@@ -230,11 +230,11 @@ def _answer(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OpenGroup:
-    """The group of a heartbeat. A draft becomes part of the state with the records."""
+    """The group of a heartbeat. A draft becomes part of the state when its records are written."""
 
     group: ConsumerGroup
     records: tuple[Record, ...] = ()
-    """They are written before all others."""
+    """Written before all other records."""
     replaces: ClassicGroup | None = None
 
 
@@ -285,7 +285,7 @@ def _leave_temporarily(ctx: EngineContext, group: ConsumerGroup, member: Consume
 
 
 def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
-    """Validate the request by itself. Raises RequestRefused."""
+    """Validate what does not depend on the group. Raises RequestRefused."""
     if request.version >= 1 or request.epoch > 0 or request.epoch == LEAVE_EPOCH:
         _not_blank(request.member, "MemberId")
     _not_blank(request.group, "GroupId")
@@ -300,7 +300,7 @@ def check(request: ConsumerGroupHeartbeat, config: Config) -> None:
         raise _invalid("MemberEpoch is invalid.")
     known = config.group_consumer_assignors
     if request.assignor is not None and request.assignor not in known:
-        # The broker lists them in the order of a Java HashMap.
+        # The broker lists the known assignors in the order of a Java HashMap.
         names = ", ".join(known[index] for index in map_order(string_hashes(known)).indices.tolist())
         raise RequestRefused(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
@@ -337,7 +337,7 @@ def _check_join(request: ConsumerGroupHeartbeat) -> None:
 def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicPartitions | None) -> None:
     """Check the member's epoch. Raises FENCED_MEMBER_EPOCH.
 
-    The previous epoch is accepted if the answer with the new one may have been lost: then the member reports only
+    The previous epoch is accepted if the answer with the current one may have been lost: then the member reports only
     partitions that it was assigned.
     """
     if epoch in (0, member.epoch):

@@ -50,7 +50,7 @@ DELETED_ASSIGNMENT = CurrentAssignmentValue(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMember:
-    """Frozen: a heartbeat creates another one, and records put it into the group."""
+    """Frozen: a heartbeat creates a new object, and records put it into the group."""
 
     id: str
     metadata: ConsumerMemberValue = NEW_METADATA
@@ -66,7 +66,7 @@ class ConsumerMember:
 
     @property
     def classic(self) -> ClassicMemberMetadata | None:
-        """Its classic metadata, if it uses the classic protocol."""
+        """The member's classic metadata, if it uses the classic protocol."""
         return self.metadata.classic
 
     @property
@@ -108,7 +108,7 @@ def normal_assignment(value: CurrentAssignmentValue) -> CurrentAssignmentValue:
 
 
 def same_assigned(one: CurrentAssignmentValue, other: CurrentAssignmentValue) -> bool:
-    """Whether both have the same partitions, assigned at the same epochs; what is being revoked does not count."""
+    """Whether both have the same partitions, assigned at the same epochs; partitions being revoked do not count."""
     if one is other:
         return True
     if one.assigned != other.assigned:
@@ -127,7 +127,7 @@ def subscribed_names_of(metadata: ConsumerMemberValue, regexes: Mapping[str, Reg
 
 
 def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, RegexValue]) -> frozenset[str]:
-    """The topic names that some member subscribes to."""
+    """The topic names that at least one member subscribes to."""
     names: set[str] = set()
     used: set[str] = set()
     for member in members:
@@ -141,7 +141,7 @@ def subscribed_names(members: Iterable[ConsumerMember], regexes: Mapping[str, Re
 def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
     """Whether the broker considers all subscriptions equal: the same names and no regex, or one regex and no name.
 
-    This differs from whether they are equal: a name in addition to a regex is enough for false.
+    This differs from real equality: a name in addition to a regex is enough for false.
     """
     everybody = list(members)
     used = {member.metadata.regex for member in everybody}
@@ -152,6 +152,6 @@ def is_homogeneous(members: Iterable[ConsumerMember]) -> bool:
 
 
 def stale_epoch(member: ConsumerMember, what: str) -> RequestRefused:
-    """The error of an offset request with a wrong epoch; for a classic member it is about its generation."""
+    """The error of an offset request with a wrong epoch; a classic member's error is about its generation."""
     code = ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
     return RequestRefused(code, f"The received {what}")

@@ -1,8 +1,8 @@
-"""Reconciliation: a member's steps to its target, never owning what another member still has.
+"""Reconciliation: a member's steps to its target, in which it never owns what another member still has.
 
-A member first revokes what its target no longer contains; until it reports without those partitions it keeps its epoch.
-Then it gets the target's epoch and those partitions that no other member has any more. It waits for the rest at its new
-epoch.
+A member first revokes the partitions that its target no longer contains; until it reports without them it keeps its
+epoch. Then it gets the target's epoch and the partitions that no other member has any more. It waits for the rest at
+its new epoch.
 
     STABLE                    has its target and nothing else
     UNREVOKED_PARTITIONS      was asked to revoke partitions and still reports them
@@ -35,10 +35,10 @@ class ReconciliationInput:
     """The input of a reconciliation: the member's target, and the facts that limit it."""
 
     epoch: int
-    """Of the target assignment."""
+    """The epoch of the target assignment."""
     target: TopicPartitions
     subscribed: Container[UUID]
-    """Topics that the member subscribes to: the rest of its target is not assigned to it (any more)."""
+    """Topics that the member subscribes to: partitions of other topics in its target are not assigned to it."""
     owned: TopicPartitions | None
     """The partitions that the member reports; None if it does not report them."""
     is_free: Callable[[UUID, int], bool]
@@ -70,7 +70,7 @@ def reconcile(current: CurrentAssignmentValue, goal: ReconciliationInput) -> Cur
 
 
 def _still_has(revoking: TopicPartitions, owned: TopicPartitions | None) -> bool:
-    """Whether the member may still have some of the partitions, which it may if it does not report any."""
+    """Whether the member may still have some of the partitions, as it may if it does not report any."""
     if owned is None:
         return True
     return any(not set(numbers).isdisjoint(owned.get(topic, ())) for topic, numbers in revoking.items())
@@ -125,7 +125,7 @@ def _moved(
     revoking: TopicPartitions,
     gained: Mapping[tuple[UUID, int], int] | None = None,
 ) -> CurrentAssignmentValue:
-    """Partitions keep the epoch at which they were assigned; `gained` is that of the new ones."""
+    """The next assignment: partitions keep the epoch of their assignment; `gained` has the epochs of new ones."""
     known = {**current.assigned_epochs, **(gained or {})}
     now = normal_partitions(assigned)
     return replace(

@@ -1,11 +1,11 @@
 """The refresh of a group's regexes: when they are resolved, and the effect.
 
-Regexes are resolved in a separate step, never in an answer: a heartbeat sets the timer, the timer matches all regexes
-of the group against all topics. Two refreshes of a group are at least 10 s apart; one is due for an unresolved regex, a
-new topic, and every `group.consumer.regex.refresh.interval.ms`. The matching time is linear in the names, and its
-memory is bounded (groups.regex.broker).
+Regexes are resolved in a separate step, never while a heartbeat is answered: a heartbeat sets the timer, and the
+timer matches all regexes of the group against all topics. Two refreshes of a group are at least 10 s apart. A refresh
+is due for an unresolved regex, a new topic, and every `group.consumer.regex.refresh.interval.ms`. The matching time
+is linear in the names, and its memory is bounded (groups.regex.broker).
 
-A topic that the member whose heartbeat triggered it may not describe is not matched.
+A topic is not matched if the member whose heartbeat triggered the refresh may not describe it.
 
 Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpressionsResult; TopicRegexResolver.
 """
@@ -28,7 +28,7 @@ MIN_INTERVAL_MS = 10_000
 def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, unresolved: bool) -> bool:
     """Whether a heartbeat triggers a refresh of the group's regexes.
 
-    `used` are those of its members after the heartbeat; `unresolved`: whether one of them is new.
+    `used` are the regexes of its members after the heartbeat; `unresolved`: whether one of them is new.
     """
     if not used or ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None:
         return False
@@ -42,7 +42,7 @@ def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, 
         unresolved
         or len(used) != len(group.regexes)
         or last.version < newest
-        or last.version > ctx.topics.version  # of another coordinator's numbering
+        or last.version > ctx.topics.version  # numbered by another coordinator
         or ctx.now_ms > last.resolved_ms + ctx.config.group_consumer_regex_refresh_interval_ms
     )
 

@@ -1,7 +1,7 @@
-"""The target assignment of a consumer group: what each member will own in the end.
+"""The target assignment of a consumer group: the partitions that each member will own in the end.
 
-Members are in the order of the broker's map, a joining one last; topics are the subscribed ones that exist. The order
-decides between equally good assignments.
+Members are in the order of the broker's map, a joining member last; topics are the subscribed ones that exist. The
+order decides between equally good assignments.
 
 Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder.
 """
@@ -44,7 +44,7 @@ class AssignmentInput:
 def in_broker_order(
     known: Sequence[ConsumerMember], members: Mapping[str, ConsumerMember]
 ) -> tuple[ConsumerMember, ...]:
-    """`members` in the broker's order: those `known` before in their order, new ones last."""
+    """`members` in the broker's order: the `known` members in their order, new members last."""
     ids = {member.id for member in known}
     there = [members[member.id] for member in known if member.id in members]
     return (*there, *(member for member in members.values() if member.id not in ids))
@@ -67,7 +67,8 @@ def compute_target(inputs: AssignmentInput, assignor: str) -> dict[str, TopicPar
 
 
 def _in_map_order(inputs: AssignmentInput, result: Result) -> dict[str, TopicPartitions]:
-    """The assignment in the order of the broker's maps, which is that of the records, and affects the next round."""
+    """The assignment in the order of the broker's maps: the order of the records, which affects the next
+    assignment."""
     group, named = result.assignment.group, result.assignment.named()
     topics, members = group.spec.topics, group.spec.members
     orders = [range(len(topics))] * len(members) if result.map_order is None else result.map_order()
@@ -115,9 +116,9 @@ def _name(image: TopicImage, topic: UUID) -> str:
 
 
 def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
-    """By member what makes the subscriptions unequal for the assignor; empty if the broker considers them equal.
+    """By member: what makes the subscriptions unequal for the assignor; empty if the broker considers them equal.
 
-    The broker considers one common regex equal, and a regex in addition to a name unequal whatever they match.
+    The broker considers one common regex equal, and a regex in addition to a name unequal, whatever they match.
     """
     if is_homogeneous(inputs.members):
         return {}
@@ -142,9 +143,9 @@ def shown_assignor(requested_assignors: Mapping[str, int], default: str | None =
 def chosen_assignor(
     requested_assignors: Mapping[str, int], old: str | None, new: str | None, configured: Sequence[str]
 ) -> str:
-    """The assignor to use, after a member requests `new` and no longer `old`; None is no request.
+    """The assignor to use when a member requests `new` instead of `old`; None means no request.
 
-    The first configured assignor replaces a missing request, and one that is not configured any more.
+    If no member requests one, or the requested one is not configured any more, the first configured one is used.
     """
     counts, in_bin = dict(requested_assignors), list(requested_assignors)
     if old is not None and old in counts:

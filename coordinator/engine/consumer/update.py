@@ -54,13 +54,13 @@ from wire.errors import ErrorCode
 
 
 class RegexStatus(Enum):
-    """The change of a member's regex."""
+    """How a request changes the member's regex."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     """It must be resolved before it takes effect."""
     RESOLVED = "resolved"
-    """It changed to one that is already resolved, or was removed."""
+    """Changed to a regex that is already resolved, or removed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,14 +70,14 @@ class Update:
     ctx: EngineContext
     group: ConsumerGroup
     before: ConsumerMember
-    """The current member; the initial one if it is new or a replacement."""
+    """The current member; the initial state of a member that is new or a replacement."""
     after: ConsumerMember
-    """With the changes of the request; after `reconcile_member` with its next assignment."""
+    """The member with the changes of the request; after `reconcile_member` also with its next assignment."""
     records: list[Record] = field(default_factory=list)
     replaces: ClassicGroup | None = None
     """A classic group that is replaced when the request succeeds."""
     may_describe: Callable[[str], bool] | None = None
-    """Which topics the sender may describe; None: all."""
+    """Whether the sender may describe a topic; None: all topics."""
     epoch: int = field(init=False)
     """The group epoch after the request."""
     asks_for_assignment: bool = False
@@ -96,13 +96,13 @@ class Update:
 
     @property
     def predecessor(self) -> str | None:
-        """The static member that this one replaces, before the request; None: it replaces none."""
+        """The static member that the request replaces; None: it replaces no member."""
         holder = self.group.static_member(self.after.instance)
         return None if holder is None or holder.id == self.after.id else holder.id
 
     @property
     def members(self) -> dict[str, ConsumerMember]:
-        """The members after the request: without the one that is replaced."""
+        """The members after the request, without the replaced one."""
         members = {**self.group.members, self.after.id: self.after}
         if self.predecessor is not None:
             del members[self.predecessor]

@@ -38,7 +38,7 @@ class Offset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitAnswer:
-    """Topic name, topic id, partition and error: unknown partitions first, then the rest, each in the order of the
+    """Topic name, topic id, partition and error: unknown partitions first, then the others, each in the order of the
     request. Clients use the first error that they find."""
 
     partitions: tuple[tuple[str, UUID | None, int, ErrorCode], ...] = ()
@@ -93,9 +93,9 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TxnOffsetCommit(Request[OffsetCommitAnswer]):
-    """TxnOffsetCommit v0–v5: offsets that take effect when the transaction of the producer commits.
+    """TxnOffsetCommit v0–v5: offsets that become visible when the transaction of the producer commits.
 
-    Before v3 the request does not contain the member.
+    Before v3 the request does not identify the member.
     """
 
     group: str
@@ -110,7 +110,7 @@ class TxnOffsetCommit(Request[OffsetCommitAnswer]):
 
 
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
-    """As `handle`. The transaction coordinator decides whether the transaction is the producer's."""
+    """Like `handle`. The transaction coordinator checks that the transaction belongs to the producer."""
     found = [_find(ctx.topics, each, by_id=False) for each in request.offsets]
     commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
 
@@ -125,7 +125,7 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Commit:
-    """A commit of either kind."""
+    """A commit, transactional or not."""
 
     group: str
     offsets: tuple[Offset, ...]
@@ -168,9 +168,9 @@ def _write(
     found: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
 ) -> list[ErrorCode]:
-    """Validate everything, then write. RequestRefused: nothing may be committed.
+    """Validate everything, then write. Raises RequestRefused if nothing may be committed.
 
-    The first offset of an unknown group creates it when replayed.
+    When it is replayed, the first offset of an unknown group creates the group.
     """
     missing = [each for each in found if isinstance(each, ErrorCode)]
     if len(missing) == len(found):
@@ -193,7 +193,7 @@ def _write(
 
 
 def _check_group(group: Group | None, request: OffsetCommit) -> PartitionCheck | None:
-    """Whether the request may commit; None if every partition is allowed. :raises RequestRefused:"""
+    """Check that the request may commit. None: it may commit every partition. :raises RequestRefused:"""
     if group is None:
         if request.generation_or_epoch >= 0:
             by_epoch = request.version >= BY_EPOCH
@@ -251,7 +251,7 @@ def _check_epoch(member: ConsumerMember, epoch: int) -> PartitionCheck | None:
 
 
 def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> PartitionCheck | None:
-    """Whether a member may commit in its transaction; missing fields are not checked. :raises RequestRefused:
+    """Check that a member may commit in its transaction; missing fields are not checked. :raises RequestRefused:
 
     Source: OffsetMetadataManager.validateTransactionalOffsetCommit.
     """
@@ -273,7 +273,7 @@ def _check_transactional(ctx: EngineContext, request: TxnOffsetCommit) -> Partit
 
 
 def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
-    """Errors in terms of generations: a transactional commit knows no epochs."""
+    """Replace errors about epochs with errors about generations: a transactional commit knows no epochs."""
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -297,7 +297,7 @@ def _record(commit: _Commit, offset: Offset, topic: TopicInfo, now_ms: int) -> O
 
 
 def _keep_alive(ctx: EngineContext, request: OffsetCommit, group: Group | None) -> None:
-    """A commit keeps a classic member alive, like a heartbeat, except while commits are refused."""
+    """Keep a classic member alive, as a heartbeat does, except while commits are refused."""
     if isinstance(group, ClassicGroup) and group.has_member(request.member):
         rebalance.keep_alive(ctx, group, group.members[request.member])
 

@@ -23,7 +23,7 @@ from wire.errors import ErrorCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetQuery:
-    """One group of an OffsetFetch; `topics` None is all, keyed by name or, since v10, by id."""
+    """One group of an OffsetFetch. `topics` are keyed by name or, since v10, by id; None: all topics."""
 
     group: str
     member: str | None = None
@@ -88,7 +88,7 @@ class _Offsets:
     unstable: Container[Partition]
 
     def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:
-        """An offset committed to an earlier topic of the same name does not belong to this topic."""
+        """The offset of a partition; an offset committed for an earlier topic of the same name does not count."""
         if (topic, partition) in self.unstable:
             return FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
         value = self.committed.get((topic, partition))
@@ -112,13 +112,13 @@ def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> Quer
         topics = _all(offsets, ctx.topics, by_id=request.version >= BY_ID)
     else:
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
-        # Topics that do not exist are last, as a broker answers for them itself.
+        # Topics that do not exist are last, as in a broker, which answers for them itself.
         topics = tuple(sorted(asked, key=_is_unknown))
     return QueriedOffsets(group=fetch.group, topics=topics)
 
 
 def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, ...]:
-    """Every offset, by topic and partition. By id, deleted topics cannot be identified."""
+    """Every offset, by topic and partition; by id without deleted topics, which cannot be identified."""
     by_topic: dict[str, list[tuple[int, FetchedOffset]]] = {}
     for topic, partition in sorted(offsets.committed):
         by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))

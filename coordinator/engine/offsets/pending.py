@@ -1,8 +1,8 @@
-"""Pending offsets: those committed within open transactions.
+"""Pending offsets: offsets committed in open transactions.
 
-They are not visible before the transaction commits, and they keep their partitions unstable until it ends. A later
-value in the log wins, regardless of the order in which transactions end: a plain commit, or another transaction's.
-Records are replayed in the order of the log, so the order here is that of the log.
+They are not visible before the transaction commits, and they keep their partitions unstable until it ends. The latest
+value in the log wins, from a plain commit or from a transaction, in whatever order the transactions end. Records are
+replayed in the order of the log, so the order here is the order of the log.
 
 Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions, replayEndTransactionMarker.
 """
@@ -25,7 +25,7 @@ class _Pending:
     position: int
     """Increases along the log."""
     superseded: bool = False
-    """A later value in the log is already visible: this one never will be."""
+    """Whether a later value in the log is already visible: then this one never will be."""
 
 
 @dataclass(slots=True)
@@ -45,14 +45,14 @@ class PendingOffsets:
         self._producers.setdefault(group, {}).setdefault(partition, set()).add(producer_id)
 
     def supersede(self, group: str, partition: Partition) -> None:
-        """A plain commit is later in the log than everything that is pending now."""
+        """Note a plain commit: it is later in the log than every offset that is pending now."""
         if not self._producers:
             return
         for producer_id in self._producers.get(group, {}).get(partition, ()):
             self._by_producer[producer_id][group, partition].superseded = True
 
     def drop(self, group: str, partition: Partition) -> None:
-        """A tombstone also deletes what is pending, and makes the partition stable."""
+        """Delete pending offsets because of a tombstone, which also makes the partition stable."""
         for producer_id in self._close(group, partition):
             of_producer = self._by_producer[producer_id]
             del of_producer[group, partition]
@@ -60,7 +60,7 @@ class PendingOffsets:
                 del self._by_producer[producer_id]
 
     def end(self, producer_id: int, *, committed: bool) -> list[tuple[str, Partition, StoredOffset]]:
-        """The transaction ends: the offsets that become visible by it, with their groups."""
+        """End the transaction. Returns the offsets that become visible, with their groups."""
         visible = []
         for (group, partition), pending in self._by_producer.pop(producer_id, {}).items():
             others = self._producers[group][partition]

@@ -86,7 +86,7 @@ def schedule(ctx: EngineContext) -> None:
 
 
 def expire_offsets(ctx: EngineContext) -> None:
-    """Delete expired offsets, then Empty groups without any left, including groups that have only pending members.
+    """Delete expired offsets, then Empty groups that have none left, also if they have pending members.
 
     An open transaction keeps the partitions that it committed, and its group.
     """
@@ -116,7 +116,7 @@ def _is_expired(ctx: EngineContext, group: Group, value: StoredOffset) -> bool:
 
 
 def _base_ms(group: Group, offset: StoredOffset) -> int | None:
-    """The start of the retention time of an unsubscribed topic's offset; None: it does not expire."""
+    """When the retention time of an unsubscribed topic's offset starts; None: the offset does not expire."""
     if isinstance(group, ConsumerGroup) or not group.protocol_type:
         return offset.commit_ms
     if group.is_empty():
