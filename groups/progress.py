@@ -73,8 +73,8 @@ class Reading(NamedTuple):
     owned: bool = False
     """Whether a member owns the partition."""
     waiting_since_ms: int | None = None
-    """The time since which there are unread records, if known: the last commit or the write time of the first unread
-    record, whichever is later."""
+    """The time since which there are unread records, if known: the later of the last commit and the write time of the
+    first unread record."""
 
 
 class Progress(NamedTuple):

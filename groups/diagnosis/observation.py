@@ -29,9 +29,9 @@ class Observation:
     cluster: Cluster | None = None
     """The version and settings of the brokers; None: not requested."""
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
-    """The time since which a partition has unread records, in milliseconds since 1970: the last commit or the write
-    time of the first unread record, whichever is later. None: no unread record, only transaction markers. Contains
-    only the partitions for which it was requested."""
+    """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
+    and the write time of the first unread record. None: no unread record, only transaction markers. Contains only the
+    partitions for which it was requested."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Open transactions by partition, the earliest first, of partitions whose last stable offset is before the end;
     None: not requested."""

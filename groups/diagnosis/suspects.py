@@ -85,7 +85,7 @@ def waiting_since(
 ) -> Mapping[Place, int | None]:
     """The time since which each partition has had unread records; None if it has none.
 
-    It is the commit or the write time of the first unread record, whichever is later. Partitions for which one of the
+    It is the later of the commit time and the write time of the first unread record. Partitions for which one of the
     two is not known are left out.
     """
     found: dict[Place, int | None] = {}
