@@ -2,7 +2,7 @@
 
     plugin      the pytest plugin: fixtures and their marker
     broker      KohortBroker, the API for tests
-    faults      its `fault`
+    faults      the faults of `KohortBroker.fault`
     child       the server process, which also executes the tests' requests
 
 The plugin imports nothing of Kohort's except this package: docs/decisions/pytest-plugin-package.md.

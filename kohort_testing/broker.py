@@ -1,7 +1,7 @@
 """The broker of a test: `kohort serve` in a separate process, and the requests of a test to it.
 
 Requests are lines of JSON on the process's standard input, answers are on its standard output. The process exits at the
-end of its input, so also when the tests are killed.
+end of its input, even if the tests are killed.
 """
 
 from __future__ import annotations

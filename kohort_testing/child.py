@@ -47,7 +47,7 @@ def _control() -> None:
         do, bootstrap = request.pop("do"), request.pop("bootstrap")
         try:
             answer = {"answer": ACTIONS[do](tests.of(bootstrap), **request)}
-        except Exception as error:  # whatever it is, the test must get it
+        except Exception as error:  # the test must get every error
             answer = {"error": str(error) or type(error).__name__}
         print(json.dumps(answer), flush=True)
     tests.end()
@@ -64,7 +64,7 @@ class Tests:
         self.joined: list[JoinedConsumer] = []
 
     def of(self, bootstrap: str) -> Tests:
-        """The same, connected."""
+        """This object, connected to the server."""
         if not self.bootstrap:
             from cli.sources.live import LiveSource
             from wire.client.security import ConnectionSettings
@@ -98,7 +98,7 @@ class Tests:
 
 
 def fault(tests: Tests, event: Mapping[str, Any]) -> int:
-    """The id of the rule, -1 for an immediate event."""
+    """Inject a fault. Returns the id of its rule, -1 for an immediate event."""
     from wire.messages.schemas.faults import DO
 
     return int(tests.asked(operation=DO, event=json.dumps(event)).rule)
@@ -156,7 +156,7 @@ def group(tests: Tests, group: str) -> dict[str, Any]:
 
 
 def _is_whole(tests: Tests, group: Group) -> bool:
-    """Whether all partitions of the members' topics have one owner: not between two cooperative rebalances."""
+    """Whether all partitions of the members' topics have one owner (not between two cooperative rebalances)."""
     named = {topic for member in group.members if member.subscription for topic in member.subscription.topics}
     sizes = {topic.name: topic.partitions for topic in tests.source.topics(named, end_offsets=False).items}
     owned = [
@@ -180,7 +180,7 @@ def committed(tests: Tests, group: str) -> list[tuple[str, int, int]]:
 
 
 def join(tests: Tests, group: str) -> int:
-    """The number of the new consumer."""
+    """Add a consumer to a group. Returns its number."""
     found = tests.described(group)
     if found is None or not found.members:
         raise Refused(f"group {group} has no members to join")

@@ -1,6 +1,6 @@
 """The state that all brokers of the server share: topics and their records, groups, transactions and configs.
 
-With a data directory, the cluster continues from what that holds, and answers a request once its records are stored.
+With a data directory, the cluster continues from its content, and answers a request once its records are stored.
 If a write fails, memory is ahead of the disk: pending and new requests are refused, and the caller must stop the
 cluster (docs/decisions).
 """
@@ -87,7 +87,7 @@ class Cluster:
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
         self.sessions: WeakSet[Session] = WeakSet()
-        """Of all connections, to any broker."""
+        """The sessions of all connections, to any broker."""
         self.requests = 0
         """The requests received since the start, without logins."""
         self._began = time.time() - time.monotonic()
@@ -119,7 +119,7 @@ class Cluster:
         self.coordinators = Coordinators(
             self.placement, partitions, self._engine, self.now_ms, self.groups.deliver
         )
-        if self.recovered is not None:  # all were loaded at once
+        if self.recovered is not None:  # all partitions were loaded at once
             self.coordinators.load_times.add(loading_s, partitions)
         if self.recovered is not None and self.recovered.records:
             self.topics.show(self._internal[OFFSETS_TOPIC])
@@ -221,7 +221,7 @@ class Cluster:
             self._leaders_changed([(topic, partition)], 0)
 
     def elect_preferred(self, topic: str, partition: int) -> bool:
-        """Make the first replica the leader of an existing partition; whether another one led it."""
+        """Make the first replica the leader of an existing partition. Returns whether the leader has changed."""
         has_new_leader = self.placement.elect_preferred(topic, partition)
         if has_new_leader:
             self._leaders_changed([(topic, partition)], 0)
@@ -240,7 +240,7 @@ class Cluster:
         self._leaders_changed(self.placement.stop(node_id, self._partition_counts()), loading_ms)
 
     async def restart_broker(self, node_id: int, loading_ms: int = 0) -> None:
-        """Restart a stopped broker. It leads the partitions without a leader, and those that have no other replica.
+        """Restart a stopped broker. It leads the partitions that have no leader or no other replica.
 
         :raises RequestRefused: it is running :raises OSError: it cannot listen again
         """
@@ -364,7 +364,7 @@ class Cluster:
         self.group_settings[group] = dict(values)
 
     def check_group_settings(self, group: str, values: Mapping[str, str]) -> None:
-        """As `set_group_settings`, without the change."""
+        """As `set_group_settings`, but only the check."""
         try:
             check_others(values, self.configs.brokers, self.settings.node_id)
         except InvalidSetting as error:
@@ -424,7 +424,7 @@ class Cluster:
         return recovered
 
     def _keep(self, append: Callable[[], object], release: Callable[[], None]) -> None:
-        """Write something; `release` is called when it is as durable as the policy requires."""
+        """Call `append` to write records; `release` is called once they are as durable as the policy requires."""
         if self._journal is None:
             append()
             release()

@@ -1,12 +1,12 @@
 """The connections of clients: frames in, answers out, in the order of the requests.
 
 Theory of operation. A request whose answer is ready at once is answered straight from the bytes that arrive, without
-a task. A connection is held by
+a task. A connection is held
 
-- an answer that is not ready yet, which gets a task: later requests wait as well, as in Kafka (`SocketServer` mutes the
+- while an answer is not ready, which gets a task: later requests wait as well, as in Kafka (`SocketServer` mutes the
   channel);
-- a client that does not read its answers;
-- for one turn of the event loop, having used up its share.
+- while the client does not read its answers;
+- for one turn of the event loop, after it has used up its share.
 
 While a connection is held, at most one more read is buffered; then reading pauses until the connection is released.
 
@@ -39,9 +39,9 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONG_AT_ONCE = 4
-"""Requests longer than `LONG_BYTES` at a time; others wait their turn. A connection buffers up to that many bytes."""
+"""How many requests longer than `LONG_BYTES` are read at a time. A connection buffers up to `LONG_BYTES`."""
 SHARE = 64
-"""Requests of one connection that are answered before others get their turn."""
+"""How many requests of one connection are answered before other connections get their turn."""
 ENOUGH = 65_536
 """The upper limit of connections, even if the system allows more."""
 KEPT_FREE = 256
@@ -120,12 +120,12 @@ class ClientConnection(asyncio.Protocol):
         self._connections = connections
         self._received = b""
         self._position = 0
-        """The position in it where the next request starts."""
+        """Where the next request starts in the received bytes."""
         self._long: _LongRequest | None = None
         """The long request that is being read."""
         self._task: asyncio.Task[None] | None = None
         self._only_waits = False
-        """Work of the task that can be canceled when the client is gone."""
+        """Whether the task only waits, so that it can be canceled when the client is gone."""
         self._is_clogged = False
         self._had_its_share = False
         self._has_sent_all = False
@@ -224,7 +224,7 @@ class ClientConnection(asyncio.Protocol):
                 self._rest()
 
     def _resume_reading(self) -> None:
-        """All complete requests are answered, or one is long and has its task."""
+        """Called when all complete requests are answered, or a long one has its task."""
         if self._task is not None:
             return
         if self._has_sent_all:

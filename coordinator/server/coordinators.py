@@ -1,8 +1,9 @@
 """The mapping of groups to coordinators: the leader of a group's partition of `__consumer_offsets`.
 
-Theory of operation. There is one engine for all brokers. When a partition gets another leader, everything that a broker
-would hold only in memory is dropped: the engine unloads the groups, the old leader answers NOT_COORDINATOR from then
-on, and the new one COORDINATOR_LOAD_IN_PROGRESS until it has loaded them; then they are as after a restart.
+Theory of operation. There is one engine for all brokers. When a partition gets another leader, everything that a
+broker holds only in memory is dropped: the engine unloads the groups, the old leader answers NOT_COORDINATOR from
+then on, and the new leader COORDINATOR_LOAD_IN_PROGRESS until it has loaded them. After that, the groups are as after
+a restart.
 
 Source: KIP-848 "Initialize"; CoordinatorRuntime, GroupCoordinatorService.partitionFor.
 """

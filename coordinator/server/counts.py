@@ -1,6 +1,6 @@
 """Event counts since the start, derived from the records that calls and timers write; a replay counts nothing.
 
-Source: the sensors of GroupCoordinatorMetrics, and where GroupMetadataManager and OffsetMetadataManager record them.
+Source: the sensors of GroupCoordinatorMetrics, and their uses in GroupMetadataManager and OffsetMetadataManager.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     incoming = parse_request(content)                    API, version and fields
     answer = await dispatcher.respond(incoming, session)     None: the client wants no answer
 
-Sockets belong to the listener, answers to the handlers (`served.SERVED`). What concerns every request is here.
+The listener has the sockets, the handlers make the answers (`served.SERVED`). Work common to all requests is here.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ _PENDING_RESTARTS: set[asyncio.Task[None]] = set()
 
 
 def _next_broker(cluster: Cluster, partition: int) -> int:
-    """The one after the leader of a partition of `__consumer_offsets`; the same one if there is no other."""
+    """The broker after the leader of a partition of `__consumer_offsets`; the leader if there is no other."""
     present = [broker.node_id for broker in cluster.present]
     leader = cluster.leader_of(OFFSETS_TOPIC, partition)
     if not present or leader is None:

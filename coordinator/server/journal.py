@@ -104,7 +104,7 @@ class Journal:
             self._syncing = asyncio.get_running_loop().create_task(self._sync_held())
 
     async def _sync_held(self) -> None:
-        """Release what waits, until nothing does."""
+        """Release waiting answers, until there are none."""
         try:
             while self._held:
                 held, self._held = self._held, []

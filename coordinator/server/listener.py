@@ -133,7 +133,7 @@ async def _open(cluster: Cluster, broker: Broker, host: str, port: int) -> None:
 
 
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of them is set."""
+    """Wait until one of the events is set."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The metrics endpoint of the coordinator: HTTP, in OpenMetrics or Prometheus text format as the reader accepts.
+"""The metrics endpoint of the coordinator: HTTP, in the format that a reader accepts: OpenMetrics or Prometheus text.
 
 A library's thread serves each reader; the values are read in the event loop, between two requests.
 """

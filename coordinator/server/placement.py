@@ -40,9 +40,9 @@ class Placement:
     def __init__(self, racks: Mapping[int, str | None]) -> None:
         self._order = _alternating(racks)
         self._given: dict[str, Sequence[Replicas]] = {}
-        """The replicas that differ from the round-robin assignment with one replica."""
+        """The replicas of topics that are not assigned round-robin with one replica."""
         self._led: dict[tuple[str, int], int] = {}
-        """The leader, if it is not the first replica or once was not."""
+        """The leaders of partitions whose leader is not the first replica, or once was not."""
         self._away: set[int] = set()
 
     @property
@@ -62,7 +62,7 @@ class Placement:
         return [turns[number % len(turns)] for number in partitions]
 
     def is_usual(self, topic: str, replicas: Sequence[Replicas]) -> bool:
-        """Whether the assignment equals the one without `put`, when all brokers are running."""
+        """Whether the assignment equals the default one (without `put`) when all brokers are running."""
         return all(
             each == _round_robin(self._order, topic, number, 1) for number, each in enumerate(replicas)
         )
@@ -110,7 +110,7 @@ class Placement:
         self._led[topic, partition] = broker
 
     def reassign(self, topic: str, partition: int, placed: Sequence[Replicas]) -> bool:
-        """Assign all partitions of a topic, of which one has other brokers; whether its leader has changed."""
+        """Assign all partitions of a topic; only `partition` has new brokers. Returns whether its leader changed."""
         before = self.leader(topic, partition)
         self._given[topic] = placed
         present = [each for each in placed[partition] if each not in self._away]
@@ -118,7 +118,7 @@ class Placement:
         return self.leader(topic, partition) != before
 
     def elect_preferred(self, topic: str, partition: int) -> bool:
-        """Make the first replica the leader; whether it was not, and is running."""
+        """Make the first replica the leader, if it is running. Returns whether the leader has changed."""
         preferred = self.replicas(topic, partition)[0]
         if preferred in self._away or self.leader(topic, partition) == preferred:
             return False
@@ -126,12 +126,12 @@ class Placement:
         return True
 
     def stop(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
-        """Stop a broker; the partitions with a new leader, of topics with these partition counts."""
+        """Stop a broker. Returns the partitions with a new leader. `topics`: partition counts of all topics."""
         self._away.add(broker)
         return list(self._elect(topics))
 
     def restart(self, broker: int, topics: Mapping[str, int]) -> list[tuple[str, int]]:
-        """Restart a broker; as `stop`. It leads partitions without a leader, and those whose only replica it is."""
+        """Restart a broker; as `stop`. It leads partitions without a leader, and partitions with no other replica."""
         self._away.discard(broker)
         return list(self._elect(topics))
 

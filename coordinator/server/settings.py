@@ -106,7 +106,7 @@ def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]
 
 
 _SYNONYMS = {"log.roll.hours": ("log.roll.ms", 3_600_000), "broker.id": ("node.id", 1)}
-"""By synonym: the setting that it sets unless that is given, and its unit in terms of that setting's."""
+"""By synonym: the setting that it sets if that is not given, and its unit as a multiple of that setting's."""
 
 
 def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:

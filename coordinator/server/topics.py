@@ -41,9 +41,9 @@ class Topics:
         data: DataDirectory | None = None,
         version: int = 0,
     ) -> None:
-        """`racks` are the brokers', by node id; `factor` is the default replication factor.
+        """`racks`: the racks of the brokers, by node id; `factor`: the default replication factor.
 
-        `data`: where topics outlive the process; `version` must be larger than any it has had before.
+        `data`: for topics that outlive the process; `version` must be larger than any earlier version of its image.
         """
         self._placement = placement
         self._racks = racks
@@ -51,7 +51,7 @@ class Topics:
         self._data = data
         self._kept = kept = None if data is None else data.topics
         self.changing = asyncio.Lock()
-        """Held while topics change, outside of the event loop, as their directories are created and deleted."""
+        """Held while topics change: their directories are created and deleted outside of the event loop."""
         found = () if kept is None else tuple(kept.found)
         for topic in found:
             self._restore(topic)
@@ -133,7 +133,7 @@ class Topics:
             self.show(grown)
 
     def reassign(self, topic: TopicInfo, partition: int, replicas: Replicas) -> bool:
-        """Assign other brokers to a partition; whether its leader changes. :raises TopicRefused:"""
+        """Assign other brokers to a partition. Returns whether its leader has changed. :raises TopicRefused:"""
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
         placed[partition] = replicas
         with _storing():

@@ -26,7 +26,7 @@ _RETRIED = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_COORDINAT
 
 
 class Writer(Protocol):
-    """Writes what `append` writes; `release` is called when that is as durable as the policy requires."""
+    """Calls `append`, which writes records; `release` is called when they are as durable as the policy requires."""
 
     def __call__(self, append: Callable[[], object], release: Callable[[], None]) -> None: ...
 
@@ -84,7 +84,7 @@ class Transactions:
     ) -> None:
         """Check that a producer may write to a partition in its transaction; the write `adds` the partition.
 
-        The records then wait for the same disk, after this change. `is_abortable`: the client knows
+        The records are written after this change, and wait for the same disk. `is_abortable`: the client knows
         TRANSACTION_ABORTABLE. :raises RequestRefused:
         """
         if adds:

@@ -1,9 +1,9 @@
 """The log cleaner: compacts every segment of a partition except the active one.
 
-Theory of operation. What is before `first_dirty` was compacted earlier; what was written since is dirty, and determines
-which keys have a later record now. A partition is compacted once more than half of its bytes are dirty. The segments
-are read one after the other, and neighbors that fit into one segment are merged. The active segment is not touched, and
-no one else writes to the others, so that compaction can run in a separate thread while records are appended.
+Theory of operation. Records before `first_dirty` were compacted earlier; the others are dirty, and determine which
+keys have a later record now. A partition is compacted once more than half of its bytes are dirty. The segments are
+read one after another, and neighbors that fit into one segment are merged. Compaction does not touch the active
+segment, and nothing else writes to the others, so that it can run in a separate thread while records are appended.
 
 `compaction` decides which records survive. Memory: the keys of the dirty part, and two segments. Source:
 LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
@@ -14,11 +14,10 @@ A compacted segment replaces its source segments so that a kill at any point los
     0000.log.swap       complete and on the disk: it is valid, whatever of the old segments still exists
     0000.log            in place
 
-Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them.
-`finish_interrupted` completes or reverts at the next start what a kill interrupted. The names are a broker's, so that
-each continues an interrupted compaction of the other. The index files belong to their segment;
-`write_missing_indexes` creates those of the new one. Source: LocalLog.replaceSegments,
-LogLoader.load.
+Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them. At
+the next start `finish_interrupted` completes or reverts a compaction that a kill interrupted. The names are a
+broker's, so that each continues an interrupted compaction of the other. The index files belong to their segment;
+`write_missing_indexes` creates the index files of the new one. Source: LocalLog.replaceSegments, LogLoader.load.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Interrupted(Exception):
 
 
 def dirty_ratio(directory: Path, *, first_dirty: int, active: int) -> float:
-    """The share of dirty bytes in what can be compacted, 0 to 1. `active` is the active segment's base offset.
+    """The share of dirty bytes, 0 to 1, in the segments before the active one, which has the base offset `active`.
 
     :raises OSError:
     """
@@ -113,7 +112,7 @@ def compact(
     stopped: Callable[[], bool] = lambda: False,
     put_in_place: Callable[[Path, int], None] | None = None,
 ) -> int:
-    """Compact the segments before the one with the base offset `active`; the offset after which nothing was touched.
+    """Compact the segments before the base offset `active`. Returns the offset from which nothing was touched.
 
     `put_in_place` is for a log that is being read: called instead of `replace_segments`, which it calls when possible.
 
@@ -142,7 +141,7 @@ def compact(
 
 
 def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: int) -> int:
-    """The base offset of the first segment that must not be compacted: the one with an open transaction."""
+    """The base offset of the first segment that must not be compacted: it has an open transaction, or is active."""
     if open_from is None:
         return active
     return next(base_offset_of(span.path) for span in spans if span.end > open_from)
@@ -206,7 +205,7 @@ def replace_segments(cleaned: Path, next_offset: int) -> None:
 
 
 def finish_interrupted(directory: Path) -> None:
-    """Complete or revert what was interrupted here, also by a broker.
+    """Complete or revert an interrupted compaction in this directory, including a broker's.
 
     :raises DamagedLog: a `.swap` file is incomplete
     :raises OSError:

@@ -1,4 +1,4 @@
-"""Client-side assignors in the records of consumer groups, which Kafka's record types have no fields for.
+"""Client-side assignors in the records of consumer groups; Kafka's record types have no fields for them.
 
 KIP-848 describes fields for them in the records 5, 7 and 8; Kafka never shipped these. Here they are tagged fields with
 a tag that Kafka does not use, so that a broker and its tools skip them, and a log without client-side assignors is

@@ -1,4 +1,4 @@
-"""Compaction: which records of a log survive, the last valid one of every key. `cleaner` writes them.
+"""Compaction: the choice of the records that survive, the last valid one of every key. `cleaner` writes them.
 
 Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `Retention` reads it again,
 in the same order, and returns what remains in the log:
@@ -217,7 +217,7 @@ class Retention:
         return keep
 
     def _judge_batches(self, batches: Batches) -> _Decisions:
-        """What the headers and the transaction markers determine."""
+        """The decisions that depend only on the headers and the transaction markers."""
         headers = batches.headers
         attributes = headers["attributes"]
         without_horizon = attributes & DELETE_HORIZON == 0

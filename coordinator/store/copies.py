@@ -1,7 +1,7 @@
 """Copies of a partition in the log directories of several brokers: where they are, and which is the most complete.
 
-Of two copies the one with the later leader epoch is used, as that leader was elected from in-sync replicas; of one
-epoch the longer one. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
+The copy with the latest leader epoch is used, as that leader was elected from in-sync replicas; among copies of the
+same epoch, the longest. Source: ReplicaManager, UnifiedLog.endOffsetForEpoch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Notice:
         return f"{place}{self.message}"
 
     def with_consequence(self, consequence: str, *, is_problem: bool = False) -> Notice:
-        """The same, with its consequence."""
+        """The same notice, with its consequence."""
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 

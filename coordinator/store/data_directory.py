@@ -71,7 +71,7 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredContent:
-    """The recovered content. `records` counts those in the log; `other_types` counts groups of types not served."""
+    """The recovered content. `records`: how many the log has; `other_types`: how many groups of types not served."""
 
     groups: int
     other_types: int
@@ -80,7 +80,7 @@ class RecoveredContent:
     unknown_records: int
     torn: Sequence[Torn]
     was_clean: bool
-    """It was closed cleanly."""
+    """Whether the directory was closed cleanly."""
 
 
 class DataDirectory:
@@ -169,8 +169,8 @@ class DataDirectory:
     def compact(self, now_ms: int, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Compact the partition that needs it most; False: none needs it.
 
-        One with an open transaction is compacted up to that, and again when the next segment exists. One that cannot
-        be compacted is skipped from then on. :raises Interrupted: :raises StorageFailed:
+        A partition with an open transaction is compacted up to that, and again when the next segment exists. If a
+        partition cannot be compacted, it is skipped from then on. :raises Interrupted: :raises StorageFailed:
         :raises DamagedLog:
         """
         settings = self.settings.compaction

@@ -40,7 +40,7 @@ DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAUL
 def described_group(
     state: State, others: Mapping[str, OtherGroup], name: str, names: Names
 ) -> tuple[Group | None, tuple[Problem, ...]]:
-    """A group, and problems reading it; None if there is no such group. `names`: of topics by id."""
+    """A group, and problems reading it; None if there is no such group. `names`: topic names by id."""
     stored = state.groups.get(name)
     if isinstance(stored, ClassicGroup):
         return classic_group(stored)

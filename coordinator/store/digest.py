@@ -1,11 +1,11 @@
 """The digest of a partition of `__consumer_offsets`: a shorter list of records that replays to the same state.
 
 Theory of operation. Most records of a log are offsets that were committed again later. A digest reads the log once, a
-chunk of records at a time, and keeps of the offsets (key types 0 and 1) the last value and the last tombstone of each
-key; all other records are kept in order, which matters for them. Records of a transaction take effect with its COMMIT,
-but at their own position in the log: of a plain commit and a transaction's, the later one in the log wins, whenever the
-transaction ended. `events` then returns the remaining records in the order of the log. Replaying them gives the same
-state as replaying every record.
+chunk of records at a time. For each key of an offset (key types 0 and 1) it keeps the last value and the last
+tombstone; it keeps all other records in order, which matters for them. Records of a transaction take effect with its
+COMMIT, but at their own position in the log: if a key has a plain commit and a transaction's, the later one in the
+log wins, whenever the transaction ended. `events` then returns the remaining records in the order of the log.
+Replaying them gives the same state as replaying every record.
 
 One effect of a lost offset remains: the first one created its group, if it did not exist. So for every group the last
 value of any key is kept, even if a tombstone or an ABORT came after it.
@@ -61,7 +61,7 @@ class RemainingRecord(NamedTuple):
 
 
 _Written: TypeAlias = tuple[int, int, bytes]
-"""A value of an offset: its position in the log, the type of its key, its bytes. There are too many for more."""
+"""The value of an offset: its position in the log, key type, and bytes; a tuple, as there are very many."""
 
 
 class Digest:
@@ -180,7 +180,7 @@ def _place(written: _Written | None) -> int:
 
 
 def _group(key: bytes) -> bytes:
-    """The group in an offset's key without its type; for a malformed one it does not matter."""
+    """The group in an offset's key without its type; for a malformed key the result does not matter."""
     return key[2 : 2 + int.from_bytes(key[:2])]
 
 
@@ -192,7 +192,7 @@ def _keys(columns: Columns, lanes: Ints) -> list[bytes]:
 
 
 def _written(columns: Columns, types: Ints, lanes: Ints) -> Iterable[tuple[bytes, _Written]]:
-    """The last value of each key, of offsets with a value."""
+    """The last value of each key, among records with a value."""
     data = columns.data
     last = dict(zip(_keys(columns, lanes), lanes.tolist(), strict=True))
     chosen = np.fromiter(last.values(), dtype=np.int64, count=len(last))

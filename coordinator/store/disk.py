@@ -74,7 +74,8 @@ def write_atomically(path: Path, content: str) -> None:
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Do work that waits for the disk for many files in parallel: they share the commits of the file system's journal.
 
-    Fifty files of a partition each take 10 ms and not 170 (ext4). What one of them raises is raised when all are done.
+    Fifty files of a partition each take 10 ms and not 170 (ext4). If one of them fails, its error is raised once
+    all are done.
     """
     chosen = list(items)
     if len(chosen) == 1:

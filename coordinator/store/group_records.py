@@ -1,7 +1,7 @@
 """Conversion of a group from any source to the records that restore it in a coordinator.
 
-Unknown values are replaced by client defaults: timeouts, the version of the embedded protocol. Nothing is invented that
-a coordinator would act on before the member's next request.
+Unknown values are replaced by client defaults: timeouts, the version of the embedded protocol. Values that a
+coordinator would act on before the member's next request are not invented.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def _consumer_member(group: Group, member: Member) -> ConsumerMemberValue:
 
 
 def _current(group: Group, member: Member, topics: TopicImage) -> CurrentAssignmentValue:
-    """A member still has what it must revoke, and nothing yet of what it will be assigned."""
+    """A member still has the partitions that it must revoke, and none yet of those that it will be assigned."""
     owned, target = member.owned or {}, member.target if member.target is not None else member.owned or {}
     kept = {
         topic: tuple(p for p in numbers if p in target.get(topic, ())) for topic, numbers in owned.items()

@@ -7,9 +7,9 @@ A directory is one of a broker's `log.dirs`. The directories of several brokers 
 the most complete one is read or, for an earlier time, one that still has the records of that time. The brokers may be
 running.
 
-Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at all, not those of some
-earlier time, which an operator would mistake for the current ones. If a time before the damage is requested, the groups
-of that time are complete.
+Unreadable parts are reported, and the rest is read. A damaged partition yields no groups at all: an operator would
+mistake groups of an earlier time for the current ones. If a time before the damage is requested, the groups of that
+time are complete.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Coverage:
         self._as_of_ms = as_of_ms
         self._next_offset = 0
         self._last_gap: int | None = None
-        """The offset after it."""
+        """The offset after the last gap."""
         self._first_later: int | None = None
-        """Base offset of the first batch with a later record."""
+        """The base offset of the first batch with a record after the requested time."""
         self._active_from = 0
         self._times: list[tuple[int, int]] = []
-        """By segment its base offset, and its latest time."""
+        """For each segment its base offset, and its latest time."""
 
     @property
     def extends_beyond(self) -> bool:
@@ -108,7 +108,7 @@ class LoadedLog:
     unknown_keys: Counter[int]
     """The number of records of types that Kafka 4.3 does not know, by type."""
     notices: tuple[Notice, ...]
-    """By partition; those about topic names are in `topics`."""
+    """By partition; notices about topic names are in `topics`."""
     records: int
     batches: int
     partitions: tuple[int, ...]
@@ -138,7 +138,7 @@ class _Read:
     coverage: Coverage | None
     batches: int = 0
     segments: list[tuple[int, Path]] = field(default_factory=list)
-    """Base offset and file."""
+    """The base offset and file of each segment."""
     torn: Torn | None = None
     damage: DamagedLog | None = None
     """The error that ended the reading, after the requested time."""
@@ -193,7 +193,7 @@ class _Loading:
         self._as_of_ms = as_of_ms
         self._failed: list[int] = []
         self._behind: dict[tuple[Path, Path], list[int]] = {}
-        """Partitions by the log directory whose copy is not the latest, and that of the best one."""
+        """Partitions, by the log directory of an outdated copy and the log directory of the best copy."""
         self._doubtful: dict[int, int] = {}
         """By partition, the time from which the records are complete."""
         self._cleaned: dict[Path, Mapping[tuple[str, int], int]] = {}

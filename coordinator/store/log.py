@@ -94,7 +94,7 @@ class PartitionLog:
         *,
         was_clean: bool = False,
     ) -> tuple[Self, Torn | None]:
-        """Open the log in a prepared directory; and its torn tail, which is cut off now.
+        """Open the log in a prepared directory. Returns its torn tail, too, which is cut off.
 
         `see` is called with every segment, in order. `was_clean`: the index files are complete.
 
@@ -121,7 +121,7 @@ class PartitionLog:
     ) -> None:
         """Write the records as one batch, in the transaction of `producer` if any.
 
-        The operating system has it then, the disk after `sync`. :raises OSError:
+        It is in the operating system's cache then, and on the disk after `sync`. :raises OSError:
         """
         of_producer = producer or ProducerIdentity()
         batch = encode_batch(
@@ -195,7 +195,7 @@ class PartitionLog:
 
 
 def write_batch(descriptor: int, batch: bytes | bytearray, position: int) -> None:
-    """Write a batch at `position`, the end of a segment. :raises OSError: nothing of it is written"""
+    """Write a batch at `position`, the end of a segment. :raises OSError: no part of it is written"""
     left, at = memoryview(batch), position
     try:
         while left:

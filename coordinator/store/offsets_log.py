@@ -80,10 +80,10 @@ class OffsetsLog:
     def append(
         self, written: Sequence[Written], now_ms: int, producer: ProducerIdentity | None = None
     ) -> None:
-        """Write records, one batch per partition; all of them, or none. The operating system has them then, not the
-        disk.
+        """Write records, one batch per partition; all of them, or none.
 
-        Those of a `producer` belong to its transaction. :raises StorageFailed:
+        The operating system has them then, not yet the disk. Records of a `producer` belong to its transaction.
+        :raises StorageFailed:
         """
         by_partition: dict[int, list[KeyAndValue]] = {}
         for group, key_and_value in written:

@@ -39,7 +39,7 @@ STABLE_MEMBER = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeyTypes:
-    """The key types of a type of group. `topics` is what it reads: state partitions or topology."""
+    """The key types of a type of group. `topics`: the record of its topics (share state partitions, or topology)."""
 
     metadata: int
     member: int
@@ -102,7 +102,7 @@ class OtherGroup:
             self._targets[member_id] = value
 
     def _set_member(self, member_id: str, key_type: int, value: Fields | None) -> None:
-        """A member is removed with its metadata; one whose current assignment is deleted stays."""
+        """Set a member's record. Deleting the metadata removes the member; deleting the assignment does not."""
         if value is None and key_type == self._types.member:
             self.members.pop(member_id, None)
         elif value is not None or member_id in self.members:
@@ -175,7 +175,7 @@ class OtherGroup:
             )
 
     def _streams_members(self, member_ids: Iterable[str]) -> Iterator[Member]:
-        """With active tasks as partitions of what they read; no epoch before the first assignment."""
+        """The members, active tasks as partitions of the topics they read; no epoch before the first assignment."""
         return described.streams_members(self._topology(), map(self._streams_member, member_ids))
 
     def _streams_member(self, member_id: str) -> Member:
@@ -243,7 +243,7 @@ class OtherGroups:
             del self.by_id[group_id]
 
     def discard(self, group_id: str) -> None:
-        """A group of a served type has taken the id."""
+        """Remove a group whose id a group of a served type uses now."""
         self.by_id.pop(group_id, None)
 
 

@@ -78,7 +78,7 @@ class LeaderEpoch:
 
 
 def parse_partition_name(name: str) -> PartitionName | None:
-    """The partition of a directory's name; None if it is not one of a partition."""
+    """The partition of a directory's name; None if it is not the name of a partition's directory."""
     found = _NAME.fullmatch(name)
     if found is None or int(found["partition"]) >= _INT32:
         return None

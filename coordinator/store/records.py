@@ -163,7 +163,7 @@ class _Struct:
 
 
 def _none_for(nothing: Any) -> Callable[[Any], Any]:
-    """None for the value that means none on disk."""
+    """None for the value that means "none" on disk."""
     return lambda value: None if value == nothing else value
 
 
@@ -362,4 +362,4 @@ _KINDS = (
 
 _BY_CLASS = {kind.record: kind for kind in _KINDS}
 _BY_NUMBER = {0: _BY_CLASS[OffsetRecord], **{kind.number: kind for kind in _KINDS}}
-"""Number 0 is that of offsets in old logs."""
+"""Number 0 is the type of offsets in old logs."""

@@ -3,15 +3,15 @@
     orders-0/partition.metadata      orders has the id in this file
     orders-1/partition.metadata      and two partitions
 
-Theory of operation. A topic has as many partitions as it has contiguous directories from partition 0. Of new
-directories the first one is created last, so that a topic is created, and grows, at one moment; it is deleted with
-partition 0, which is the first one to be renamed to `-delete`. What a kill leaves half done is therefore not part of a
-topic, and is removed at the next start: a directory without records that is not contiguous, and any of a topic whose id
-also has a directory named `-delete`. Deleted topics are remembered until they are purged: their offsets must be deleted
-too, even after a kill in between.
+Theory of operation. A topic has as many partitions as it has contiguous directories from partition 0. The first of
+several new directories is created last, so that a topic is created, and grows, at one moment; it is deleted with
+partition 0, which is renamed to `-delete` first. Directories that a kill leaves half done are therefore not part of a
+topic, and are removed at the next start: a directory without records that is not contiguous, and any directory of a
+topic whose id also has a directory named `-delete`. Deleted topics are remembered until they are purged: their
+offsets must be deleted too, even after a kill in between.
 
-A directory with more than `partition.metadata` holds records. A broker's topic may have its other partitions elsewhere,
-so it has at least as many as its highest partition with records.
+A directory with more than `partition.metadata` holds records. Other partitions of a broker's topic may be elsewhere,
+so the topic has all partitions up to the highest one with records.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """All partitions of an internal topic, open for appending: `__consumer_offsets`, `__transaction_state`.
 
 Theory of operation. A hash modulo the partition count determines a record's partition, so the count must never change:
-it is fixed when the partitions are created, and is from then on the number of directories. The last one is created
-first, so that after a kill meanwhile the highest number is right.
+it is fixed when the partitions are created, and equals the number of directories from then on. The directory of the
+highest number is created first, so that the count is right even if a kill interrupts this.
 
-What is appended together becomes one batch per partition. If one of them cannot be written, the others are removed
-again.
+Records that are appended together become one batch per partition. If one batch cannot be written, the others are
+removed again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wire.log.segments import Segment, Torn
 MOST_PARTITIONS = 10_000
 
 ActivePartition: TypeAlias = tuple[int, Path, int]
-"""The number of a partition, its directory, and the base offset of its active segment."""
+"""A partition's number, its directory, and the base offset of its active segment."""
 
 
 class TopicLog:
@@ -57,7 +57,7 @@ class TopicLog:
     ) -> Self:
         """Read the partitions in a log directory, which was closed cleanly or not; create them if there are none.
 
-        `see` is called with the segments of each partition, by its number. `new_id` is that of a topic that is created.
+        `see` is called with the segments of each partition, by its number. `new_id`: the id of a new topic.
 
         :raises DamagedLog: :raises StorageFailed: :raises Unusable:
         """
@@ -96,7 +96,7 @@ class TopicLog:
         return self._logs[number].directory
 
     def begin_epoch(self, number: int, epoch: int) -> None:
-        """A new leader writes to a partition from now on."""
+        """Set the leader epoch of later batches."""
         self._logs[number].leader_epoch = epoch
 
     def append(
@@ -107,10 +107,10 @@ class TopicLog:
         *,
         control: bool = False,
     ) -> None:
-        """Write records by partition; all of them, or none. The operating system has them then, not the disk.
+        """Write records by partition; all of them, or none. The operating system has them then, not yet the disk.
 
-        Those of a `producer` belong to its transaction, or are the `control` record that ends it. :raises
-        StorageFailed:
+        Records of a `producer` belong to its transaction, or are the `control` record that ends it.
+        :raises StorageFailed:
         """
         done: list[PartitionLog] = []
         for number, encoded in records.items():

@@ -118,9 +118,9 @@ class _PartitionDirectories:
             self._partitions.setdefault(name.topic, {}).setdefault(topic_id, []).append(name.partition)
 
     def topics(self) -> dict[str, KnownTopic]:
-        """The existing topics. Of two ids with one name, that of most directories is used.
+        """The existing topics. If a name has several ids, the id with the most directories is used.
 
-        A directory without an id is new, or of a broker before 2.8: it belongs to the topic of its name.
+        A directory without an id is new, or a broker's before 2.8: it belongs to the topic of its name.
         """
         topics = {}
         for name, found in self._partitions.items():

@@ -19,11 +19,11 @@ class Transactions(Generic[V]):
         self._open: dict[int, dict[bytes, V]] = {}
 
     def write(self, producer_id: int, written: Iterable[tuple[bytes, V]]) -> None:
-        """The producer writes in its transaction, which this may start."""
+        """Add records to the producer's transaction, which is started if none is open."""
         self._open.setdefault(producer_id, {}).update(written)
 
     def end(self, producer_id: int) -> dict[bytes, V]:
-        """The transaction ends, either way: its records. Empty if none is open."""
+        """End the producer's transaction, committed or aborted. Returns its records; empty if none is open."""
         return self._open.pop(producer_id, {})
 
     def open(self) -> Iterator[tuple[int, bytes, V]]:

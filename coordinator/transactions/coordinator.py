@@ -63,7 +63,7 @@ class TransactionCoordinator:
         transactions: Iterable[Transaction] = (),
         version: Callable[[], TransactionVersion] = lambda: Version.TV_2,
     ) -> None:
-        """`new_producer_id` returns one that was never used; `transactions` are those of the log.
+        """`new_producer_id` returns an unused producer id; `transactions` are the transactions in the log.
 
         `version` returns the finalized level of `transaction.version`.
         """
@@ -101,7 +101,7 @@ class TransactionCoordinator:
         if transaction.state.is_prepared:
             return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS)
         if transaction.state is State.ONGOING:
-            # The producer retries and finds it ended.
+            # The producer retries, and then the transaction has ended.
             return Outcome(error=ErrorCode.CONCURRENT_TRANSACTIONS, change=self._abort(transaction, now_ms))
         next_one = self._next_producer(transaction, expected)
         if next_one is None:
@@ -216,7 +216,7 @@ class TransactionCoordinator:
         return None
 
     def _abort(self, transaction: Transaction, now_ms: int) -> Transaction:
-        """Abort a transaction whose producer is fenced."""
+        """Fence the producer of a transaction, and abort it."""
         return self._change(transaction.fenced(self._version(), now_ms))
 
     def _change(self, transaction: Transaction) -> Transaction:
@@ -225,7 +225,7 @@ class TransactionCoordinator:
 
 
 def _is_current_producer(transaction: Transaction, expected: ProducerIdentity) -> bool:
-    """Whether the producer is the id's, judging by the producer id; its epoch is checked later."""
+    """Whether the transactional id belongs to this producer, by its producer id; its epoch is checked later."""
     is_late = expected.id == transaction.previous_id and expected.epoch >= MAX_EPOCH - 1
     return (
         transaction.producer.epoch == NO_PRODUCER_EPOCH or expected.id == transaction.producer.id or is_late
@@ -233,7 +233,7 @@ def _is_current_producer(transaction: Transaction, expected: ProducerIdentity) -
 
 
 def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """The result of an EndTxn up to v4: NONE: it was done before; None: it must be done now."""
+    """The result of an EndTxn up to v4. NONE: it was done before; None: it must be done now."""
     if transaction.producer.id != producer.id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if transaction.producer.epoch != producer.epoch:
@@ -244,7 +244,7 @@ def _judge_end_1(transaction: Transaction, producer: ProducerIdentity, committed
 
 
 def _judge_end_2(transaction: Transaction, producer: ProducerIdentity, committed: bool) -> ErrorCode | None:
-    """As `_judge_end_1` from v5 on, where an end has bumped the epoch: this identifies a repeated one."""
+    """As `_judge_end_1`, from v5 on: every end bumps the epoch, which identifies a repeated request."""
     is_late = transaction.previous_id == producer.id and (producer.epoch, transaction.producer.epoch) == (
         MAX_EPOCH - 1,
         0,

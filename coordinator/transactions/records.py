@@ -23,7 +23,7 @@ _WRITTEN = TRANSACTION_RECORD.written
 
 
 def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
-    """Key and value; a tombstone for one that is Dead. :raises ValueError: a name is too long"""
+    """Key and value of a transactional id; a tombstone if it is Dead. :raises ValueError: a name is too long"""
     key = bytearray(_INT16.pack(TRANSACTION_RECORD.id))
     message_writer(TRANSACTION_RECORD.key, 0, str)(key, {"transactionalId": transaction.transactional_id})
     if transaction.state is TransactionState.DEAD:

@@ -17,7 +17,7 @@ TopicPartition: TypeAlias = tuple[str, int]
 
 
 class TransactionState(Enum):
-    """The number in the log; names as Kafka shows them."""
+    """The state of a transaction: its number in the log; `shown` is its name in Kafka."""
 
     EMPTY = 0
     ONGOING = 1
@@ -73,11 +73,11 @@ class Transaction:
 
     @property
     def has_epochs_left(self) -> bool:
-        """The highest epoch is never assigned to a client, so that every one can be fenced."""
+        """Whether a higher epoch can be assigned. The highest is reserved, so that every client can be fenced."""
         return self.producer.epoch < MAX_EPOCH - 1
 
     def fenced(self, version: TransactionVersion, now_ms: int) -> Transaction:
-        """With a decided abort, and an epoch that no client has, so that the producer is refused."""
+        """The transaction with its abort decided, and an epoch that no client has: the producer is refused."""
         return replace(
             self,
             state=TransactionState.PREPARE_ABORT,
@@ -89,7 +89,7 @@ class Transaction:
         )
 
     def reset(self, producer: ProducerIdentity, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:
-        """For a producer that starts, or starts again."""
+        """The transactional id for a producer that starts, or restarts."""
         return replace(
             self,
             producer=producer,
@@ -106,7 +106,7 @@ class Transaction:
     def with_partitions(
         self, partitions: frozenset[TopicPartition], version: TransactionVersion, now_ms: int
     ) -> Transaction:
-        """Ongoing, with these additional partitions."""
+        """The transaction, Ongoing, with these additional partitions."""
         begins = self.state is not TransactionState.ONGOING
         return replace(
             self,
@@ -121,7 +121,7 @@ class Transaction:
     def prepared(
         self, *, committed: bool, version: TransactionVersion, next_id: int, now_ms: int
     ) -> Transaction:
-        """With its end decided. In version 2 the producer gets the next epoch with it.
+        """The transaction with its end decided. In version 2 the producer gets the next epoch with the end.
 
         An abort without any partition is allowed there and starts with its end.
         """
@@ -143,7 +143,7 @@ class Transaction:
         )
 
     def completed(self, now_ms: int) -> Transaction:
-        """With all its markers written."""
+        """The transaction with all its markers written."""
         is_commit = self.state is TransactionState.PREPARE_COMMIT
         rotates = self.version.bumps_epoch and self.next_id != NO_PRODUCER_ID
         return replace(

@@ -1,4 +1,4 @@
-"""The faults that can be injected. Where a file names a field differently, its metadata has that name (`groups.trees`).
+"""The faults that can be injected. If a file names a field differently, its metadata has that name (`groups.trees`).
 
 They use the terms of scenarios (docs/scenarios.md) where these exist: `topic`, `coordinator`, `for`. Times are in
 seconds.
@@ -41,7 +41,7 @@ class Rule:
     chance: Annotated[float, Between(0, 1)] = 1.0
     """The probability for each request that matches."""
     seed: Annotated[int, Between(0, INT64)] = 0
-    """Determines which requests are affected, and the delay within its bounds."""
+    """Determines the affected requests, and the delay within its bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class Disconnect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeTopic:
-    """One of: it grows to this many `partitions`, is created, recreated with another id, or deleted."""
+    """One change of a topic: it grows to `partitions`, is created, recreated with another id, or deleted."""
 
     topic: str
     partitions: PartitionCount | None = None

@@ -29,7 +29,7 @@ IMPLIED_BY = {
     ),
     Operation.DESCRIBE_CONFIGS: frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS}),
 }
-"""The operations whose ALLOW implies each operation."""
+"""For each operation, the operations whose ALLOW implies it."""
 
 
 @dataclass(slots=True)

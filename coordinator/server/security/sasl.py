@@ -32,7 +32,7 @@ Exchange = Generator[bytes, bytes, tuple[str, bytes]]
 
 
 class LoginRefused(Exception):
-    """The login failed; the text is sent to the client, and is empty where it would reveal too much."""
+    """The login failed; the text is sent to the client, and is empty if it would reveal too much."""
 
 
 class State(Enum):

@@ -1,7 +1,7 @@
 """The ACLs that clients create and delete: applied to the authorizer at once, and stored in the data directory.
 
-Stored are the differences from the ACLs given at the start: a given ACL is in effect from the start until a client
-deletes it, and then until a client creates it again, however often the server restarts.
+Only the differences from the ACLs given at the start are stored: a given ACL is in effect until a client deletes it,
+and again once a client creates it again. Restarts do not change this.
 """
 
 from __future__ import annotations
