@@ -14,7 +14,7 @@ IMPLIES_DESCRIBE = frozenset({"ALL", "DESCRIBE", "READ", "WRITE", "DELETE", "ALT
 
 
 class ResourceKind(Enum):
-    """What is accessed."""
+    """The type of a resource."""
 
     TOPIC = "TOPIC"
     GROUP = "GROUP"
@@ -32,7 +32,7 @@ class AccessEntry:
     allows: bool
 
     def covers(self, kind: ResourceKind, name: str) -> bool:
-        """Whether the entry is about this resource."""
+        """Whether the entry applies to this resource."""
         if self.kind is not kind:
             return False
         return self.name == ANYTHING or (name.startswith(self.name) if self.is_prefix else name == self.name)
@@ -40,8 +40,8 @@ class AccessEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """The entries of topics and groups; `problem` is why they could not be read, `is_open` whether there is no
-    authorizer.
+    """The entries for topics and groups; `problem` explains why they could not be read, `is_open` means that there is
+    no authorizer.
     """
 
     entries: tuple[AccessEntry, ...] = ()
@@ -70,7 +70,7 @@ class Access:
 
 
 def undescribable(access: Access, group: str, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By principal that may read the group, those of the topics that it may not describe, sorted."""
+    """For each principal that may read the group: the topics that it may not describe, sorted."""
     names = sorted(topics)
     found = {
         principal: tuple(topic for topic in names if not access.may_describe(principal, topic))

@@ -1,7 +1,7 @@
 """The settings of a client's configuration file that a migration depends on.
 
-Only settings that a rule or a rehearsal uses are kept, so that no secret can reach a message: a value of any other
-key is dropped when the file is read. Which library the file is for shows in keys that only one library knows.
+Only settings that a rule or a rehearsal uses are kept, so that no secret can reach a message: the value of any other
+key is dropped when the file is read. Keys that only one library knows show which library the file is for.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ STRATEGY = "partition.assignment.strategy"
 PROTOCOL = "group.protocol"
 REMOTE_ASSIGNOR = "group.remote.assignor"
 LOCAL_ASSIGNORS = "group.local.assignors"
-"""KIP-848's text has it; no release of any client does."""
+"""A setting in KIP-848's text that no release of any client has."""
 SESSION_TIMEOUT = "session.timeout.ms"
 HEARTBEAT_INTERVAL = "heartbeat.interval.ms"
 OVERRIDE_POLICY = "connector.client.config.override.policy"
-"""Which consumer settings the connectors of a Connect cluster may have: a worker's setting."""
+"""A setting of Connect workers: the consumer settings that their connectors may have."""
 MAX_IDLE = "connections.max.idle.ms"
 MAX_POLL_INTERVAL = "max.poll.interval.ms"
 METADATA_MAX_AGE = "metadata.max.age.ms"
@@ -49,7 +49,7 @@ KEPT = frozenset(
         OVERRIDE_POLICY,
     }
 )
-"""The settings whose values are kept, for rules and rehearsals. None of them is ever secret."""
+"""The settings whose values are kept, for rules and rehearsals. None of them is secret."""
 
 _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "consumer": {
@@ -59,11 +59,12 @@ _LEFTOVERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "classic": {"java": (REMOTE_ASSIGNOR,), "connect": (REMOTE_ASSIGNOR,)},
 }
-"""What each library refuses to start with under a protocol: Java's ConsumerConfig.checkUnsupportedConfigsPostProcess,
-librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka minds them even where they are empty."""
+"""Settings with which a library refuses to start, by protocol and library: Java's
+ConsumerConfig.checkUnsupportedConfigsPostProcess, librdkafka's rd_kafka_conf_finalize (2.16.0 tried). librdkafka also
+refuses them if they are empty."""
 
 LIBRARIES_WITH_FILES = ("java", "librdkafka", "connect")
-"""Libraries that are configured by Kafka's keys, which a file can contain unchanged."""
+"""Libraries that are configured with Kafka's own keys, so that a file can contain them unchanged."""
 
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
 JAVA_CLASSES = {
@@ -72,7 +73,7 @@ JAVA_CLASSES = {
     f"{_JAVA_PACKAGE}StickyAssignor": "sticky",
     f"{_JAVA_PACKAGE}CooperativeStickyAssignor": "cooperative-sticky",
 }
-"""Of Java's assignors, and the names that they have in the protocol."""
+"""Classes of Java's assignors, and their names in the protocol."""
 _LIBRDKAFKA_NAMES = frozenset({"range", "roundrobin", "cooperative-sticky"})
 _LIBRDKAFKA_ALL = LIBRDKAFKA_KEYS | LIBRDKAFKA_OTHER_KEYS
 _RECOGNIZED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
@@ -80,7 +81,7 @@ _RECOGNIZED = ALL_KEYS | {LOCAL_ASSIGNORS, OVERRIDE_POLICY}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A setting of the file as it counts: of a repeated key the last one."""
+    """A setting of the file; of a repeated key the last one, which counts."""
 
     key: str
     """Kafka's name."""
@@ -96,33 +97,33 @@ class Setting:
 
     @property
     def place(self) -> str:
-        """For messages: `session.timeout.ms (line 7)`."""
+        """The key and its line, for messages: `session.timeout.ms (line 7)`."""
         return self.written if self.line is None else f"{self.written} (line {self.line})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """A configuration file, and whose it is."""
+    """A configuration file, and the members or library that it is for."""
 
     name: str
-    """The file, for messages."""
+    """The file's name in messages."""
     settings: tuple[Setting, ...]
     library: str | None = None
-    """The library that it is for: as declared, else as its keys show; None when unknown."""
+    """The library that it is for: the declared one, else the one that its keys show; None if unknown."""
     known_by: str = "no key that is specific to one library"
     member: str | None = None
-    """The member (id, instance id or client id) whose file it is; None for all, or all of the library."""
+    """The member (id, instance id or client id) that it is for; None: all members, or all of the library."""
     is_for_library: bool = False
-    """Whether it was given as the file of all members of `library`."""
+    """Whether it was given as the file for all members of `library`."""
 
     @property
     def description(self) -> str:
-        """The file and whose it is, as `--client-config` takes it."""
+        """The file and its owner, in the syntax of `--client-config`."""
         owner = self.library if self.is_for_library else self.member
         return f"{owner}={self.name}" if owner else self.name
 
     def setting(self, key: str) -> Setting | None:
-        """The setting of this name, None without a value."""
+        """The setting with this name; None if it is missing or empty."""
         return next((each for each in self.settings if each.key == key and each.value), None)
 
     @property
@@ -135,7 +136,7 @@ class ClientConfig:
     def assignors(self) -> tuple[str, ...] | None:
         """The names of the listed assignors, preferred first; a class that is not Kafka's own by its class name.
 
-        None where the file does not list any, and the library's default counts.
+        None if the file does not list any, and the library's default applies.
         """
         listed = self.setting(STRATEGY)
         if listed is None:
@@ -144,7 +145,7 @@ class ClientConfig:
         return tuple(JAVA_CLASSES.get(name, name) for name in names if name)
 
     def leftovers(self, protocol: str) -> tuple[Setting, ...]:
-        """What has to go before the client starts with this group protocol, in the order of the file."""
+        """Settings to remove before the client starts with this group protocol, in the order of the file."""
         by_library = _LEFTOVERS[protocol]
         keys = {key for keys in by_library.values() for key in keys}
         if self.library in LIBRARIES_WITH_FILES:
@@ -156,7 +157,7 @@ class ClientConfig:
 def kafka_key(written: str) -> str | None:
     """Kafka's name in a key of a file: bare, or after a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
     with Spring's dashes (`group-id`) or brackets (`properties[session.timeout.ms]`), or Python's underscores
-    (`session_timeout_ms`); None when it holds none.
+    (`session_timeout_ms`); None if the key does not contain one.
     """
     dotted = written.strip().replace("[", ".").replace("]", "")
     for spelling in (dotted, dotted.replace("-", ".").replace("_", ".")):
@@ -172,13 +173,13 @@ def kafka_key(written: str) -> str | None:
 
 
 _OTHERS = frozenset({"zookeeper", "producer", "admin"})
-"""Whose settings have the names of a consumer's too (`zookeeper.session.timeout.ms`)."""
+"""Prefixes of other clients whose settings may have a consumer's names (`zookeeper.session.timeout.ms`)."""
 _SPRING = {"heartbeat.interval": HEARTBEAT_INTERVAL}
 """Spring Boot's own names of settings (`spring.kafka.consumer.heartbeat-interval`)."""
 
 
 def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
-    """Of (key, value, line), the settings that rules use; of a repeated one the last, as every client reads it."""
+    """The entries that rules use, as settings; of a repeated key the last one, as every client reads it."""
     latest: dict[str, Setting] = {}
     for written, value, line in entries:
         key = kafka_key(written)
@@ -196,19 +197,19 @@ _CONNECTS = re.compile(
 )
 """Keys that only workers and connectors of Kafka Connect have."""
 _OF_SINKS = re.compile(r"(?:.*\.)?consumer\.(?:override\.)?")
-"""The prefixes of the settings of sink tasks' consumers: `consumer.` of a worker, `consumer.override.` of a connector,
-and what is around them in a request for the REST API (`config.`)."""
+"""The prefixes of settings for sink tasks' consumers: `consumer.` of a worker, `consumer.override.` of a connector,
+each after a possible prefix in a request to the REST API (`config.`)."""
 
 
 def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entry]:
-    """The settings of a file that are its consumers': Connect's workers have a group, timeouts and a protocol too."""
+    """The entries that apply to consumers: Connect's workers have a group, timeouts and a protocol of their own."""
     for entry in entries:
         if library != "connect" or _OF_SINKS.match(entry[0]) or kafka_key(entry[0]) == OVERRIDE_POLICY:
             yield entry
 
 
 def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
-    """The library that a file is for and what shows it; None and why it is unknown."""
+    """The library that a file is for, and the key that shows it; or None, and why it is unknown."""
     only: dict[str, str] = {}
     connects = next((written for written, _, _ in entries if _CONNECTS.fullmatch(written)), None)
     if connects is not None:
@@ -238,7 +239,7 @@ def _library_of(key: str, value: str) -> str | None:
         if any(name.startswith(_JAVA_PACKAGE) for name in names):
             return "java"
         return "librdkafka" if names and set(names) <= _LIBRDKAFKA_NAMES else None
-    if "." not in key:  # `debug` may be anybody's
+    if "." not in key:  # any library may have a key such as `debug`
         return None
     in_java, in_librdkafka = key in JAVA_KEYS, key in _LIBRDKAFKA_ALL
     if in_java == in_librdkafka:
@@ -247,7 +248,7 @@ def _library_of(key: str, value: str) -> str | None:
 
 
 def configs_of_group(configs: Iterable[ClientConfig], group: str) -> tuple[ClientConfig, ...]:
-    """The files that may be of a group's members: those that name no other group."""
+    """The files that may be for members of a group: all that do not name another group."""
     return tuple(
         config
         for config in configs

@@ -1,11 +1,11 @@
-"""Client libraries: what each can do, and which one a member runs.
+"""Client libraries: the abilities of each, and the library that a member runs.
 
-A plan that ignores the library is dangerous (librdkafka refuses the two bounces that Java needs), so a
-library is either declared, or recorded in the source, or inferred from what only one library does, or unknown.
+A plan that ignores the library is dangerous (librdkafka refuses the two bounces that Java needs). A library is
+declared, or recorded in the source, or inferred from behavior that only one library has, or unknown.
 
-A describe shows only the assignor that the group chose. Which assignors a member lists comes from its configuration
-file, and decides how many bounces there are: Java's default since 3.0, range and cooperative-sticky, is the list that
-the first of two bounces would bring.
+A describe shows only the assignor that the group chose. The list of a member's assignors is in its configuration
+file, and decides the number of bounces: Java's default since 3.0, range and cooperative-sticky, is already the list
+that the first of two bounces would bring.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """What a library can do, and since which version; None is never."""
+    """The abilities of a library, each with the first version that has it; None: no version."""
 
     name: str
     cooperative: Version | None = None
@@ -33,17 +33,17 @@ class Library:
     both (KIP-429, Upgrade Path; kafka-clients 2.3.1 to 4.3.1 on a 4.3.1 broker, tried)."""
     consumer: Version | None = None
     consumer_wanted: Version | None = None
-    """Older versions that speak the consumer protocol have faults that a plan warns of."""
+    """Before this version, the consumer protocol has faults that a plan warns of."""
     consumer_fault: str = ""
-    """What those do."""
+    """The faults of older versions."""
     cooperative_wanted: Version | None = None
-    """Older versions with a cooperative assignor have faults that a plan warns of."""
+    """Before this version, a cooperative assignor has faults that a plan warns of."""
     cooperative_fault: str = ""
-    """What those do."""
+    """The faults of older versions."""
     upgraded: str = "the client"
-    """What has the version."""
+    """What must be upgraded to get the version."""
     assignors: tuple[str, ...]
-    """Those of Kafka's that it has, and its own, by their names in the protocol; the first is the plain choice."""
+    """Kafka's assignors that it has, and its own, by their names in the protocol; the first is the plain choice."""
     source: str
 
     @property
@@ -137,23 +137,23 @@ LIBRARIES: Mapping[str, Library] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberClient:
-    """The library that a member runs, and how that is known."""
+    """The library that a member runs, and how it is known."""
 
     library: Library | None
     version: Version | None = None
-    """The library's own, whatever the number of the binding."""
+    """The version of the library itself, not of a binding."""
     binding: Binding | None = None
-    """The binding of librdkafka that was named, where one was."""
+    """The binding of librdkafka, if one was named."""
     binding_version: str | None = None
     known_by: str = NOT_KNOWN
     shown: KnownLibrary | None = None
-    """What the member itself shows, where another library was declared."""
+    """The library that the member itself shows, if another library was declared."""
     is_inferred: bool = False
-    """Whether only the member's ids suggest the library."""
+    """Whether the library is only inferred from the member's ids."""
 
     @property
     def is_replaced_in_first_bounce(self) -> bool:
-        """Whether the first bounce to a cooperative assignor brings a newer release too: this one has none."""
+        """Whether the first bounce also brings a newer release, because this one has no cooperative assignor."""
         library = self.library
         if library is None or library.cooperative is None or self.version is None:
             return False
@@ -167,11 +167,11 @@ class DeclaredClients:
     everybody: tuple[str, str | None] | None = None
     single: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     otherwise: tuple[str, str | None] | None = None
-    """For members whose library is otherwise unknown: what a configuration file is for."""
+    """The library of a configuration file, for members whose library is otherwise unknown."""
 
 
 def with_configs(declared: DeclaredClients, configs: Iterable[ClientConfig]) -> DeclaredClients:
-    """The declared clients, and where there are none, what the keys of configuration files show."""
+    """The declared clients, completed with the libraries that the keys of configuration files show."""
     single, otherwise = dict(declared.single), declared.otherwise
     shared: set[str] = set()
     for config in configs:
@@ -218,7 +218,7 @@ _VERSION = re.compile(r"(?:[\w.+-]*rdkafka-)?v?(\d+(?:\.\d+)*)(?:[.]?[a-z_~+-][\
 
 
 def parse_version(text: str) -> Version:
-    """The leading numbers of a version; ValueError when there are none, and for what is more than a version."""
+    """The leading numbers of a version; ValueError if there are none, or if the text is more than a version."""
     match = _VERSION.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a version")
@@ -226,7 +226,7 @@ def parse_version(text: str) -> Version:
 
 
 def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
-    """A declared client wins over one that the source recorded, and that over one inferred from the member id."""
+    """The client of a member: the declared one, else the one that the source recorded, else inferred from its id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
     given = next(
@@ -246,7 +246,7 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
 
 
 def clients_of(group: Group, declared: DeclaredClients) -> dict[str | None, MemberClient]:
-    """The client of every member by member id; of a group without members, under None, the declared one."""
+    """The clients by member id; for a group without members, the declared client under None."""
     if not group.members:
         given = declared.everybody or declared.otherwise
         return {None: MemberClient(library=None) if given is None else _client_of(*given)}
@@ -254,7 +254,7 @@ def clients_of(group: Group, declared: DeclaredClients) -> dict[str | None, Memb
 
 
 def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
-    """What `--client MEMBER=…` names that the group does not have."""
+    """Members that `--client MEMBER=…` names and the group does not have."""
     have = {key for m in group.members for key in (m.id, m.instance, m.client.id)}
     return [name for name in declared.single if name not in have]
 
@@ -284,24 +284,24 @@ def version_text(version: Version) -> str:
 
 
 def is_surely_older(version: Version, needed: Version) -> bool:
-    """Whether it is older, whatever the missing numbers are: 2.11 is older than 2.12.0, 2 may not be."""
+    """Whether the version is older, whatever its missing numbers are: 2.11 is older than 2.12.0, 2 may not be."""
     return version < needed[: len(version)]
 
 
 def is_surely_since(version: Version, needed: Version) -> bool:
-    """Whether it is not older, whatever the missing numbers are: 4 is 4.0 at least, 2 may not be 2.4."""
+    """Whether the version is not older, whatever its missing numbers are: 4 is at least 4.0, 2 may not be 2.4."""
     return (*version, *(0,) * (len(needed) - len(version))) >= needed
 
 
 JAVAS_DEFAULT = ("range", "cooperative-sticky")
-"""ConsumerConfig of kafka-clients since 3.0."""
+"""The default of ConsumerConfig in kafka-clients since 3.0."""
 _SINCE = (3, 0)
 
 
 def with_configured_assignors(
     group: Group, clients: Mapping[str | None, MemberClient], configs: Sequence[ClientConfig]
 ) -> Group:
-    """The group with its members' lists, where files tell them and the source did not."""
+    """The group with the lists of its members from files, if the source does not show them."""
     if group.type is not GroupType.CLASSIC or not configs:
         return group
     members = (_with_configured(group, member, clients.get(member.id), configs) for member in group.members)
@@ -314,12 +314,12 @@ def _with_configured(
     if member.protocols is not None or client is None or client.library is None:
         return member
     listed = _listed(member, client, configs)
-    # A list without the assignor in use is not what this member runs with.
+    # A member cannot be running with a list that lacks the assignor in use.
     return replace(member, protocols=listed) if listed and group.protocol in listed else member
 
 
 def _listed(member: Member, client: MemberClient, configs: Sequence[ClientConfig]) -> tuple[str, ...] | None:
-    """The file of the member itself beats that of its library, and that the one of all."""
+    """The assignors from the member's own file, else from the file for its library, else from the file for all."""
     names = (member.id, member.instance, member.client.id)
     library = client.library.name if client.library else None
     mine = [config for config in configs if config.member is not None and config.member in names]
@@ -334,7 +334,7 @@ def _listed(member: Member, client: MemberClient, configs: Sequence[ClientConfig
 
 
 def _default(client: MemberClient) -> tuple[str, ...] | None:
-    """What a member lists whose file lists nothing."""
+    """The default list of a member whose file has none; None if unknown."""
     if client.library is None or client.library.name != "java" or client.version is None:
         return None
     return JAVAS_DEFAULT if client.version >= _SINCE else None

@@ -1,4 +1,4 @@
-"""Commands of a plan, to be pasted into a shell: a group id may contain any character."""
+"""Commands of a plan, quoted for a shell: a group id may contain any character."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ PLAN_FILE = "PLAN.yaml"
 VARIABLE = '"$BOOTSTRAP"'
 """A runbook's placeholder for an unknown cluster address."""
 CONFIG_VARIABLE = '"$COMMAND_CONFIG"'
-"""A file of client properties that the operator of the plan has to write."""
+"""A runbook's placeholder for a file of client properties that the operator has to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """How the commands of a plan reach the cluster."""
+    """Options by which the commands of a plan reach the cluster."""
 
     bootstrap_server: str | None = None
-    """None where the plan was made without a cluster: the runbook then names a variable."""
+    """None if the plan was made without a cluster: the runbook then contains a variable."""
     command_config: str | None = None
     """A file of client properties."""
     context: str | None = None
-    """The name by which Kohort knows the cluster; Kafka's own tools do not."""
+    """The context of the cluster in Kohort's configuration, which Kafka's own tools do not know."""
     has_own_properties: bool = False
-    """Whether the context itself contains the client properties: Kafka's tools need them in a file."""
+    """Whether the context itself contains client properties, which Kafka's tools need in a file."""
 
     @property
     def bootstrap(self) -> str:
@@ -53,33 +53,33 @@ class ClusterOptions:
 
 
 def describe_migration(group: str, connection: ClusterOptions) -> str:
-    """`kohort describe` of where each member is on its way."""
+    """`kohort describe` with the progress of each member."""
     return _with_group("kohort describe", group, f"--migration {connection.kohort}")
 
 
 def bridge(group: str, connection: ClusterOptions, *, runs: bool = False) -> str:
-    """`kohort bridge`: what it would take, or, where it `runs`, the bridge itself, until the group is converted."""
+    """`kohort bridge`: shows the required restarts, or, if it `runs`, is the bridge until the group is converted."""
     options = f"{connection.kohort} --execute --watch" if runs else connection.kohort
     return _with_group("kohort bridge", group, options)
 
 
 def gate(step: int, connection: ClusterOptions) -> str:
-    """Whether the step is complete, as an exit status; waits for it."""
+    """`kohort gate`, which waits for a step; its exit status shows whether the step is complete."""
     return f"kohort gate {PLAN_FILE} --step {step} --wait {connection.kohort}"
 
 
 def gate_round(step: int, connection: ClusterOptions) -> str:
-    """Whether round K of the step is complete."""
+    """`kohort gate` for round K of a step."""
     return f'kohort gate {PLAN_FILE} --step {step} --round "$K" --wait {connection.kohort}'
 
 
 def plan_into_file(group: str, options: Sequence[str]) -> str:
-    """Make a plan, and keep it as data."""
+    """`kohort plan`, which writes the plan into a file."""
     return f"{_with_group('kohort plan', group, shlex.join([*options, '--output', 'yaml']))} > {PLAN_FILE}"
 
 
 def rehearse_seed(seed: int, options: Sequence[str], settings: Mapping[str, str]) -> str:
-    """Rehearse the plan that is kept from one seed, and print what happened."""
+    """`kohort rehearse` of the plan file from one seed, with its events."""
     words = ["kohort", "rehearse", PLAN_FILE, *options]
     for name, value in settings.items():
         words += ["--set", f"{name}={value}"]
@@ -87,7 +87,7 @@ def rehearse_seed(seed: int, options: Sequence[str], settings: Mapping[str, str]
 
 
 def of_round(command: str, number: int) -> str:
-    """The command of a step's rounds, for one of them."""
+    """A step's command for rounds, with the number of one round."""
     return command.replace('"$K"', str(number))
 
 

@@ -1,5 +1,5 @@
-"""The root of what plans and gates report to a user."""
+"""The base class of errors of plans and gates."""
 
 
 class MigrationError(Exception):
-    """A plan, or what a gate noted, cannot be used; the message says why."""
+    """A plan or the notes of a gate cannot be used; the message explains why."""

@@ -1,7 +1,7 @@
-"""Frameworks that bring their own rebalance listeners: what is known of each where the callbacks change.
+"""Frameworks with their own rebalance listeners, and the known problems of each when the callbacks change.
 
-A group does not show which framework its members use: the operator gives it (`--framework`). A framework is listed for
-the reports in its own repository; nothing is known of any other, which does not mean that it is ready.
+A group does not show which framework its members use: the operator declares it (`--framework`). A framework is listed
+because of reports in its own repository; of any other nothing is known, which does not mean that it is ready.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from migration.model import Destination
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a framework does on the way to some destinations, and what to do about it."""
+    """A known problem of a framework on the path to some destinations, and what to do about it."""
 
     to: frozenset[Destination]
     level: Level

@@ -1,4 +1,4 @@
-"""The progress of a group's migration, from what a broker shows; `groups.waits` has what its members wait for."""
+"""The progress of a group's migration, as a broker shows it; `groups.waits` computes what its members wait for."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from migration.clients import DeclaredClients, MemberClient, client_of
 
 COOPERATIVE = "cooperative-sticky"
 WRITERS_OF_USER_DATA = frozenset({("librdkafka", COOPERATIVE), ("sarama", "sticky")})
-"""Library and assignor of the leaders that put user data into assignments; librdkafka's once a member has rejoined.
-Read off the logs of real groups on 4.3.1."""
+"""Library and assignor of leaders that put user data into assignments; librdkafka's do once a member has rejoined.
+Found in the logs of real groups on 4.3.1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,24 +22,24 @@ class InspectedMember:
 
     member: Member
     label: str
-    """What people call it: its instance, else its client id, or its id where others have the same."""
+    """Its name in messages: its instance id, else its client id; its member id if others have the same name."""
     client: MemberClient
     assignors: tuple[str, ...] | None
-    """The assignors that it is known to list, preferred first; None when none is known."""
+    """The assignors that it is known to list, preferred first; None if none is known."""
     all_assignors: bool
     """Whether `assignors` is its whole list."""
     epoch: int | None
-    """Member epoch, or the generation that it has seen."""
+    """Its member epoch, or its last generation."""
     leads: bool | None
-    """None when unknown."""
+    """None: unknown."""
     rank: int | None
-    """Its place in the order of succession, from 1; None for the leader, without an order, or if it is not known."""
+    """Its place in the order of succession, from 1; None for the leader, or if there is no known order."""
     waits: tuple[Wait, ...] | None
-    """In the order in which they end; None when unknown, empty when it waits for nothing."""
+    """In the order in which they end; None if unknown, empty if it waits for nothing."""
     user_data_bytes: int | None
-    """Size of the user data in its assignment; None when not known."""
+    """Size of the user data in its assignment; None if unknown."""
     writes_user_data: bool | None
-    """Whether, leading, it writes user data into the assignments that it makes; None when not known."""
+    """Whether it writes user data into the assignments when it leads; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +51,12 @@ class Inspection:
     members: tuple[InspectedMember, ...]
     succession: Succession | None
     upgrade_blocked_by: tuple[str, ...] | None
-    """Ids of members whose assignments carry user data, for which a broker refuses to convert the group online; None
-    when not known, and where the question has no sense."""
+    """Ids of members whose assignments carry user data, so that a broker refuses to convert the group online; None if
+    unknown or not applicable."""
 
 
 def inspect(group: Group) -> Inspection:
-    """All that is known of a group in a migration."""
+    """Everything known about a group's migration."""
     order = succession(group)
     labels = labels_of(group)
     waits = waits_of(group)
@@ -124,13 +124,13 @@ def _classic_standing(group: Group) -> str:
 
 
 def _may_bounce(group: Group) -> bool:
-    """Whether some member's library may list an eager and a cooperative assignor at once, or is not known."""
+    """Whether some member's library may list an eager and a cooperative assignor at once, or is unknown."""
     libraries = [client_of(member, DeclaredClients()).library for member in group.members]
     return any(library is None or library.two_bounces for library in libraries)
 
 
 def _bounced(lists: Sequence[Sequence[str]]) -> str:
-    """The progress of the two bounces to the cooperative assignor, by the whole lists of all members."""
+    """The progress of the two bounces to the cooperative assignor, according to the lists of all members."""
     listing, alone = (
         sum(COOPERATIVE in each for each in lists),
         sum(list(each) == [COOPERATIVE] for each in lists),
@@ -196,7 +196,7 @@ def _leads(group: Group, member: Member, leader: str | None) -> bool | None:
 
 
 def _assignors(group: Group, member: Member) -> tuple[tuple[str, ...] | None, bool]:
-    """What a member is known to list, and whether that is all: a classic group shows only what it chose."""
+    """The known assignors of a member, and whether they are its whole list: a classic group shows only its choice."""
     if member.protocols is not None:
         return member.protocols, True
     if group.type is GroupType.CLASSIC and group.protocol:
@@ -211,7 +211,7 @@ def _epoch(group: Group, member: Member) -> int | None:
 
 
 def blocking_upgrade(group: Group) -> tuple[str, ...] | None:
-    """As `Inspection.upgrade_blocked_by`."""
+    """The value of `Inspection.upgrade_blocked_by`."""
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "", "consumer"):
         return None
     found = tuple(member.id for member in group.members if member.user_data and member.user_data.assignment)

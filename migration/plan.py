@@ -1,4 +1,4 @@
-"""Making a plan: judge the group, and if nothing blocks, lay out the steps."""
+"""Making a plan: check all rules, and if nothing blocks the migration, lay out the steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from migration.rules.case import Case
 from migration.rules.catalog import judge
 
 DEFAULT_BOUNCE_S = 30.0
-"""A container's stop, its start and the join: what rolling restarts are usually given. Measure yours."""
+"""A usual allowance for a container's stop, its start and the join. Measure your own."""
 
 
 def case_of(
@@ -46,11 +46,11 @@ def case_of(
 ) -> Case:
     """The input of the rules.
 
-    `topics` are the topics that the members want, or all; none where the source does not know them. `assignor` is
-    the one of a rollback; None takes the likeliest. `regexes` are the declared regexes of the members,
-    `configs` their configuration files, `access` what the cluster's authorizer allows, `settings` the group's own,
-    `frameworks` the declared frameworks of the members. `offline` asks for a plan that stops all members, where an
-    online one is possible too.
+    `topics` are the topics that the members want, or all topics; empty if the source does not know them. `assignor`
+    is the assignor for a rollback; None: the likeliest. `regexes` are the declared regexes of the members, `configs`
+    their configuration files, `access` the permissions of the cluster's authorizer, `settings` the group's own
+    settings, `frameworks` the declared frameworks of the members. `offline` requests a plan that stops all members,
+    even if an online plan is possible.
     """
     clients = _clients_to_migrate(group, clients_of(group, with_configs(declared, configs)))
     return Case(
@@ -80,9 +80,9 @@ def make_plan(
 ) -> Plan:
     """The plan of a case. A blocked plan has no steps: none would be safe.
 
-    `concurrency` members are restarted together, each for `bounce_s` seconds. `connection` is what the commands of the
-    plan reach the cluster with. Without `with_costs` no step says what it costs, which is most of the work; with
-    `most_rounds` it is computed from that many rounds of each step.
+    `concurrency` members are restarted together, which takes `bounce_s` seconds. The commands of the plan reach the
+    cluster through `connection`. The costs of the steps are most of the work: without `with_costs` they are left out,
+    and with `most_rounds` they are computed from that many rounds of each step.
     """
     findings = tuple(lists_are_known(case)) if has_arrived(case) else judge(case)
     plan = Plan(
@@ -117,13 +117,13 @@ def make_plan(
 def _clients_to_migrate(
     group: Group, clients: Mapping[str | None, MemberClient]
 ) -> dict[str | None, MemberClient]:
-    """The clients of the members to migrate: a bridge from an earlier plan is known, and leaves again."""
+    """The clients of the members to migrate, without a bridge from an earlier plan, which leaves again."""
     bridges = {member.id for member in group.members if member.client.id == BRIDGE}
     return {member: client for member, client in clients.items() if member not in bridges}
 
 
 def baseline_of(case: Case) -> Baseline:
-    """The group as it is now: what the plan was made for."""
+    """The group as it is now, to be recorded in the plan."""
     group = case.group
     wanted = {
         topic
@@ -146,7 +146,7 @@ def baseline_of(case: Case) -> Baseline:
 
 
 def epoch_of(group: Group) -> int | None:
-    """Its generation or group epoch, which continue when a group is converted; None where it is not known."""
+    """Its generation or group epoch, whose count continues when a group is converted; None if unknown."""
     return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
 
 

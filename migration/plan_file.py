@@ -1,12 +1,12 @@
-"""A plan as plain data, and back: what `kohort plan --output yaml|json` prints is what `kohort gate` reads.
+"""Converts a plan to plain data and back: `kohort plan --output yaml|json` prints it, `kohort gate` reads it.
 
-The data follow the dataclasses of `migration.model`: a field added there is written and read without a line here.
-Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. Fields for people and scripts that follow
-from the others (`client`, `verdict`, each step's number) are written, and not read back.
+The data follow the dataclasses of `migration.model`: a field added there is written and read without a change here.
+Conditions are tagged by their kind: `{check: state-in, states: [Stable]}`. Fields for people and scripts that are
+derived from others (`client`, `verdict`, each step's number) are written, and ignored on reading.
 
-Reading trusts nothing (`groups.trees`): an unknown field is refused (a gate that passes over a condition it does not
-know would open when it must not), and the number of values is bounded, so that a small file whose aliases repeat each
-other costs no memory.
+Reading trusts nothing (`groups.trees`): an unknown field is refused (a gate that ignored an unknown condition would
+open too early), and the number of values is limited, so that a small file with nested aliases cannot use up the
+memory.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from migration.model import Condition, Plan, Step
 
 FORMAT_VERSION = 1
 MAX_VALUES = 2_000_000
-"""Values in a plan: 40 times those of a plan for 500 members."""
+"""The most values in a plan: 40 times as many as in a plan for 500 members."""
 
 _TREES = Trees(
     advice="a newer Kohort may have written it; make a new plan with this one",
-    # What every JSON document of Kohort has around its data, and what follows from other fields.
+    # Fields that every JSON document of Kohort has around its data, and fields derived from others.
     extra={Plan: ("kohort", "command", "errors", "client", "verdict"), Step: ("step", "danger")},
 )
 
@@ -44,7 +44,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
 
 
 def risk_text(step: Step) -> str:
-    """The dangers of a step in one text."""
+    """The risks of a step in one text."""
     return " ".join(f"{danger.what} {danger.symptom} {danger.then}" for danger in step.dangers)
 
 
@@ -68,7 +68,7 @@ def plan_from_data(data: object) -> Plan:
     plan: Plan = _TREES.read(Plan, data)
     for position, step in enumerate(data["steps"]):
         number = step.get("step", position + 1)
-        if str(number) != str(position + 1):  # somebody took a step out, or moved it
+        if str(number) != str(position + 1):  # a step was removed or moved
             raise Malformed(
                 f"expected {position + 1}, found {shown(number)}: a step is missing or in the wrong place",
                 "steps",
@@ -81,7 +81,7 @@ def plan_from_data(data: object) -> Plan:
 
 
 def _inconsistencies(plan: Plan) -> Iterator[tuple[Path, str]]:
-    """Checks beyond types: ids that exist, bounds that leave room."""
+    """Errors beyond types: ids that do not exist, bounds that exclude every value."""
     if not plan.group:
         yield (("group",), "is empty")
     if plan.concurrency < 1:

@@ -1,7 +1,7 @@
-"""The rollout of a plan as a picture shows it: the protocol and the partitions of each member, moment by moment.
+"""The rollout of a plan as the contents of a picture: the protocol and the partitions of each member over time.
 
-No drawing here: columns (`TimelineFrame`), what a member is at each (`Kind`), and lanes of members, or, of a large
-group, how many members are of each kind.
+Nothing is drawn here. A timeline has columns (`TimelineFrame`), the kind of each member in each column, and a lane
+for each member, or, for a large group, the number of members of each kind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TimelineFrame:
     round: int
     title: str
     group: str
-    """Type and assignor: `classic, range`; `empty` without members."""
+    """Type and assignor of the group: `classic, range`; `empty` without members."""
     rebalances: int
     moved: int
     without_owner_s: float
@@ -52,23 +52,24 @@ class Timeline:
 
     frames: tuple[TimelineFrame, ...]
     kinds: tuple[str, ...]
-    """What a member can be, in order of appearance: `classic: range`, `consumer`, `stopped`."""
+    """The kinds of members, in order of appearance: `classic: range`, `consumer`, `stopped`."""
     lanes: tuple[MemberLane, ...]
-    """Empty for a group of more members than can be shown one by one."""
+    """Empty if the group has more than `MOST_LANES` members."""
     members: tuple[tuple[int, ...], ...]
-    """Members of each kind: a row for each kind."""
+    """The number of members of each kind: a row for each kind."""
     partitions: tuple[tuple[int, ...], ...]
-    """Partitions owned by members of each kind, and in one more row those without an owner."""
+    """Partitions owned by members of each kind, and in the last row partitions without an owner."""
     left_out: int
-    """Rounds that are not shown: there are too many, or they were not walked."""
+    """The number of rounds that are not shown: there are too many, or they were not walked."""
 
 
 def timeline_of(
     settled_groups: Sequence[SettledGroup], names: Mapping[str, str], rounds: int
 ) -> Timeline | None:
-    """The timeline of a walk; None where nothing was walked.
+    """The timeline of a walk; None if nothing was walked.
 
-    `names` says what people call a member (a temporary one keeps its id), `rounds` how many rounds the plan has in all.
+    `names` contains names of members for people (temporary members keep their ids); `rounds` is the number of rounds
+    in the plan.
     """
     if len(settled_groups) < 2:
         return None
@@ -103,7 +104,7 @@ def timeline_of(
 
 
 def _shown(settled_groups: Sequence[SettledGroup]) -> list[Sequence[SettledGroup]]:
-    """All moments, or the rounds, or some rounds: each with the moments that it stands for, the last one as it is."""
+    """The columns: all moments, or all rounds, or some rounds; each with its moments, of which the last is shown."""
     if len(settled_groups) <= MOST_FRAMES:
         return [[settled] for settled in settled_groups]
     rounds: dict[tuple[int, int], list[SettledGroup]] = {}
@@ -138,7 +139,7 @@ def _title(settled_groups: Sequence[SettledGroup]) -> str:
 
 
 def _kind(member: SettledMember | None) -> str:
-    """The kind of a member, in words; a temporary one that has not joined yet is away."""
+    """The kind of a member, in words; a temporary member that has not joined yet is away."""
     if member is None or member.away:
         return AWAY
     if member.protocol is MemberProtocol.CONSUMER:

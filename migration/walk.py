@@ -1,16 +1,16 @@
 """Walking a group through the rollouts of a plan, with the group's assignors.
 
-Theory of operation. The position of a walk is a `Group` as a source would show it. A member is called by the id that it
-had when the plan was made, its origin; a restarted member rejoins under a new id, invented here, because a broker draws
-it. The reaction of a group to a stop or a start depends on its type:
+Theory of operation. The position of a walk is a `Group` as a source would show it. A member's name is its origin, the
+id that it had when the plan was made; a restarted member rejoins under a new id, which is invented here, because a
+broker draws it at random. The reaction of a group to a stop or a start depends on its type:
 
 - **classic**: a member that stops leaves, and all others rejoin. A static one does not leave, and causes no rebalance
   when it rejoins unless the vote for the assignor changes (KIP-345, ClassicGroup.selectProtocol).
-- **consumer**: the broker sets a new target. The first member of the consumer protocol makes a classic group a consumer
-  group, and when the last one has left it is classic again (KIP-848).
+- **consumer**: the broker sets a new target. The first member of the consumer protocol converts a classic group to a
+  consumer group, and after the last one has left, the group is classic again (KIP-848).
 
-Of a long rollout only some rounds are walked (`sampled`): in the others what a restarted member owned goes to its
-successor, which is where an even group ends up anyway.
+Of a long rollout only some rounds are walked (`sampled`): in the other rounds a restarted member's successor gets its
+partitions, which is also the result in an evenly assigned group.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from migration.rebalancing import (
 from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember, Start
 
 MOST_WORK = 60_000
-"""Members and partitions, summed over the rounds of a rollout that are walked."""
+"""The most members and partitions, summed over the walked rounds of a rollout."""
 FEWEST_ROUNDS = 5
 
 
 def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
-    """The rounds to walk out of `count`, from 0: all, or the first, the last, and some evenly in between.
+    """The rounds to walk out of `rounds`, from 0: all, or the first, the last, and some evenly in between.
 
-    `size` is what a round costs to compute: members and partitions together. `most` asks for fewer rounds than that
-    would allow; of a single one it is that in the middle.
+    `size` is the work of a round: the sum of members and partitions. `most` limits the number of rounds further; if
+    it is 1, the middle round is walked.
     """
     able = max(FEWEST_ROUNDS, MOST_WORK // max(1, size))
     if most is not None:
@@ -61,7 +61,7 @@ def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
 
 
 class Walk:
-    """A group on its way through a plan."""
+    """A group that is walked through a plan."""
 
     def __init__(
         self,
@@ -71,14 +71,14 @@ class Walk:
         bounce_s: float,
         most_rounds: int | None = None,
     ) -> None:
-        """`most_rounds` of each rollout are walked, see `sampled`."""
+        """At most `most_rounds` of each rollout are walked, see `sampled`."""
         self._topics, self._leader, self._bounce_s = topics, leader, bounce_s
         self._most_rounds = most_rounds
         self._group = replace(group, members=tuple(_known(group, member) for member in group.members))
         in_use = group.protocol if group.type is GroupType.CONSUMER else None
         self._remote_assignor = in_use or BROKERS_DEFAULT
         self._members = {member.id: member for member in self._group.members}
-        """By origin, each member as it was when it was last there."""
+        """Each member by its origin, as it was when it was last in the group."""
         self._away: set[str] = set()
         self._latest = owners_of(self._group)
         self._step = 0
@@ -86,7 +86,7 @@ class Walk:
 
     @property
     def size(self) -> int:
-        """Members and partitions together."""
+        """The sum of members and partitions."""
         return len(self._members) + len(self._latest)
 
     def now(self) -> SettledGroup:
@@ -94,9 +94,9 @@ class Walk:
         return self._settled_group(0, RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=()))
 
     def walk(self, rollout: Rollout) -> Iterator[SettledGroup]:
-        """The settled groups of the rounds that are walked; those of one round share its number.
+        """The settled groups after each stop and start of the walked rounds.
 
-        :raises LookupError: the rollout names a member that is not there, or an assignor is not known
+        :raises LookupError: the rollout names a member that does not exist, or an assignor is unknown
         :raises NoCommonProtocolError, AssignorFailedError: the rebalance would fail
         """
         self._step += 1
@@ -134,7 +134,7 @@ class Walk:
         )
 
     def _stays(self, origin: str, action: RoundAction) -> bool:
-        """Whether a member that is stopped keeps its place: a static one, for the time of its session."""
+        """Whether a stopped member keeps its place: a static member does if it restarts within its session."""
         return (
             self._members[origin].instance is not None
             and action is RoundAction.RESTART
@@ -142,7 +142,7 @@ class Walk:
         )
 
     def _session_waits(self, leaving: Sequence[str]) -> Iterator[OwnerGap]:
-        """A static member that stays away leaves when its session ends."""
+        """The gap until a static member that stays away has left: its session must expire."""
         static = [self._members[origin] for origin in leaving if self._members[origin].instance is not None]
         owned = sum(partitions_of(self._group, member) for member in static)
         others = len(self._group.members) > len(leaving)
@@ -182,7 +182,7 @@ class Walk:
         )
 
     def _first_wait(self, start: Start) -> OwnerGap:
-        """What everything waits for while all members are restarted at once."""
+        """The gap of all partitions while all members are restarted at once."""
         owned = len(self._latest)
         if start.protocol is MemberProtocol.CLASSIC:
             mean_s = most_s = self._bounce_s + INITIAL_DELAY_S
@@ -194,7 +194,7 @@ class Walk:
         return OwnerGap(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
 
     def _skip(self, origins: Sequence[str], start: Start | None) -> None:
-        """A round that is not walked: successors take over."""
+        """Skip a round that is not walked: each restarted member is replaced in its place."""
         for origin in origins:
             if start is not None and origin not in self._away:
                 self._replace_in_place(origin, start)
@@ -211,7 +211,7 @@ class Walk:
                 self._latest[place] = tuple(new.id if owner == old.id else owner for owner in owners)
 
     def _draw(self, origin: str, start: Start) -> Member:
-        """A member that is started, under a new id."""
+        """A started member, with a new id."""
         old = self._members[origin]
         new = newcomer(replace(_started(old, start), id=_drawn(old)))
         self._members[origin] = new
@@ -221,9 +221,10 @@ class Walk:
         return next(member for member in self._group.members if member.id == member_id)
 
     def _take_over(self) -> RebalanceOutcome:
-        """After static members rejoined in their places: only a change of the vote causes a rebalance.
+        """The outcome after static members rejoined in their places: only a change of the vote causes a rebalance.
 
-        A conversion, either way, does not (GroupMetadataManager.convertToClassicGroup: unless the assignment is stale).
+        A conversion does not, in either direction (GroupMetadataManager.convertToClassicGroup: unless the assignment
+        is stale).
         """
         speaks = {member.protocol for member in self._group.members}
         if MemberProtocol.CONSUMER in speaks:
@@ -292,7 +293,7 @@ class Walk:
 
 
 def _known(group: Group, member: Member) -> Member:
-    """A member with what its group shows of it: a describe shows of a classic member's list only the group's choice."""
+    """A member with an unknown protocol or list taken from its group: describe shows only the group's assignor."""
     protocol = member.protocol or usual_protocol(group.type)
     protocols = member.protocols
     if not protocols and group.type is GroupType.CLASSIC and group.protocol:
@@ -305,7 +306,7 @@ def _started(member: Member, start: Start) -> Member:
 
 
 def _drawn(member: Member) -> str:
-    """An id such as a broker, or a client of the consumer protocol, would draw; always the same for the same member."""
+    """An id in the form that a broker or a client of the consumer protocol draws; the same for the same member."""
     drawn = UUID(bytes=sha256(member.id.encode()).digest()[:16], version=4)
     if member.protocol is MemberProtocol.CONSUMER:
         return str(drawn)
@@ -313,5 +314,5 @@ def _drawn(member: Member) -> str:
 
 
 def partitions_of(group: Group, member: Member) -> int:
-    """How many partitions a member has."""
+    """The number of partitions that a member has."""
     return sum(map(len, current_of(group, member).values()))

@@ -16,22 +16,22 @@ StepRound = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAction:
-    """Something that is done to a member's process."""
+    """A start, stop or restart of a member's process."""
 
     member: str
     script: MemberScript | None
-    """The script to start it with; None: it is stopped, and stays away."""
+    """The script with which it is started; None: it is stopped, and stays away."""
     at_s: float = 0.0
-    """When, from the beginning of the round on."""
+    """When, from the beginning of the round."""
     away_s: float = 0.0
-    """From the end of the old process to the start of the new one; negative: the new one starts so long before the old
-    one is stopped. Of a member that does not run the new one starts at once."""
+    """From the end of the old process to the start of the new one; negative: the new one starts that long before the
+    old one is stopped. If the member does not run, the new process starts at once."""
 
     is_ahead: bool = False
-    """It is what the plan has in the next round, done before its time."""
+    """Whether it is an action of the plan's next round, done too early."""
 
     def delayed(self, by_s: float) -> MemberAction:
-        """The same, but what is started is up so much later."""
+        """The same action, but the started process is up `by_s` seconds later."""
         if self.script is None:
             return self
         return (
@@ -42,8 +42,8 @@ class MemberAction:
 def round_actions(
     plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]
 ) -> tuple[MemberAction, ...]:
-    """The actions of a round of a step, both from 1, on its members, with their present `scripts`; temporary members
-    (`bridge.py`) act by themselves."""
+    """The actions of a round of a step, both from 1; `scripts` are the members' present ones. Temporary members
+    (`bridge.py`) are left out: they act by themselves."""
     rollout = plan.steps[step - 1].rollout
     if rollout is None:
         return ()
@@ -60,7 +60,7 @@ def round_actions(
 def rollback_of(
     rollout: Rollout, actions: Sequence[MemberAction], scripts: Mapping[str, MemberScript]
 ) -> tuple[MemberAction, ...]:
-    """The rollback of actions, before which the members had these `scripts`: none for members that run as before."""
+    """The rollback of `actions` to the `scripts` of before; no action for a member whose script did not change."""
     if rollout.action is RoundAction.START:
         return tuple(MemberAction(member=action.member, script=None) for action in actions)
     return tuple(

@@ -1,10 +1,10 @@
-"""The simulated bridge, which does what `kohort bridge` does, by the same decisions (`migration.bridge`).
+"""The simulated bridge, which acts as `kohort bridge` does: both use the decisions of `migration.bridge`.
 
 Theory of operation. It joins as a member of Java's library, under an id that comes first: a broker gives members their
-ids before the group learns of them, so one is drawn here and prescribed. Twice a second it observes the group, as the
+ids before they join the group, so the id is drawn here and prescribed. Twice a second it observes the group, as the
 command does, and takes the next step: it rejoins, asks for restarts (`asks`), or leaves.
 
-The difference: it joins a group without user data too, as a rehearsed group may be too young to have any.
+The difference: it also joins a group without user data, as a rehearsed group may be too young to have any.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from migration.rollout import Start, TemporaryMember
 
 OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
-"""As `kohort bridge` has them."""
+"""The same as those of `kohort bridge`."""
 MOST_IDS = 2_000
-"""How many ids are drawn for a place."""
+"""How many ids are drawn to find one that comes first."""
 
 
 class Bridge:
-    """See the module. It is called by its client id in the world."""
+    """The simulated bridge. Its name in the world is its client id."""
 
     def __init__(self, simulation: Simulation, temporary: TemporaryMember, start: Start, seed: int) -> None:
         self._simulation, self._name = simulation, temporary.id
@@ -41,15 +41,15 @@ class Bridge:
 
     @property
     def asks(self) -> Restart | None:
-        """The member that it asks to be restarted first; None where it asks for nothing."""
+        """The first member that the bridge asks the operator to restart; None if it asks for no restart."""
         return self._step.restart[0] if self._step.restart else None
 
     def enter(self) -> None:
-        """Join, and be a member until there is nothing left to do."""
+        """Join, and stay until the bridge is no longer needed."""
         self._observe()
 
     def leave(self) -> None:
-        """As on Ctrl-C."""
+        """Leave, as on Ctrl-C."""
         self._take(Step(move=Move.LEAVE, why="it is stopped"))
 
     def _observe(self) -> None:
@@ -61,7 +61,7 @@ class Bridge:
         schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
 
     def _next(self) -> Step | None:
-        """The next step; None while it is joining or leaving the group."""
+        """The next step; None while the bridge is joining or leaving the group."""
         process = self._simulation.world.processes.get(self._name)
         if process is None or not process.is_running:
             return self._join()
@@ -77,7 +77,7 @@ class Bridge:
         )
 
     def _join(self) -> Step | None:
-        """Start its process once the group has settled, under an id that comes first."""
+        """Once the group has settled, start the bridge's process under an id that comes first."""
         group = self._simulation.group()
         if group is None or unsettled(group) is not None:
             return None

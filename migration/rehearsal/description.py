@@ -16,24 +16,24 @@ from groups.model import Group, GroupState, GroupType, Member
 
 
 class Description:
-    """Describes one group again and again: the same object where it has not changed since the last time.
+    """Describes one group repeatedly; returns the same object if the group has not changed since the last time.
 
-    A gate asks for it every two seconds, and to read what the members of a large classic group have sent is most of
-    the work.
+    A gate asks for it every two seconds, and most of the work is parsing the metadata and assignments of the members
+    of a large classic group.
     """
 
     def __init__(self, name: str, default_assignor: str) -> None:
-        """`name` is what the group is called; the default assignor of the brokers is shown where no member has one."""
+        """`name` is the group's id; the brokers' `default_assignor` is shown if no member requests an assignor."""
         self._name, self._default_assignor = name, default_assignor
         self._described_by: object = None
         """The input of the last description."""
         self._last: Group | None = None
         self._members: dict[ClassicMemberValue, Member] = {}
-        """Of the last description of a classic group, by what the coordinator has of each."""
+        """Members of the last description of a classic group, by the coordinator's value of each."""
         self._are_stable = False
 
     def of(self, group: EngineGroup | None, names: Names) -> Group | None:
-        """As of now, with its leader, or None. `names` are those of topics, by id."""
+        """The present group with its leader; None if there is no group. `names`: topic names by id."""
         if isinstance(group, ClassicGroup):
             return self._classic(group)
         return self._consumer(group, names) if isinstance(group, ConsumerGroup) else None

@@ -1,5 +1,5 @@
-"""Why a plan cannot be rehearsed."""
+"""The error of a plan that cannot be rehearsed."""
 
 
 class CannotRehearseError(Exception):
-    """The message contains the reason, for the operator."""
+    """The plan cannot be rehearsed; the message tells the operator why."""

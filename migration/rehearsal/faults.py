@@ -1,7 +1,7 @@
 """The faults file of a rehearsal: faults of network, coordinator and processes while a plan is played.
 
-Its keys are those of a scenario file (docs/scenarios.md): `faults`, and `events` of the kinds in `VERBS`. Times count
-from the beginning of the first round, or of another one: `2.1+5` is five seconds into round 1 of step 2.
+It has the keys of a scenario file (docs/scenarios.md): `faults`, and `events` of the kinds in `VERBS`. Times count
+from the beginning of the first round, or of the round they name: `2.1+5` is five seconds into round 1 of step 2.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
 VERBS: Mapping[str, Any] = {
     verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
 }
-"""Of a scenario's events those that are faults, not an operator's actions."""
+"""The events of a scenario that are faults, not an operator's actions."""
 KEYS = ("kohort", "faults", "events")
 _MOMENT = re.compile(r"(?:([0-9]{1,6})\.([0-9]{1,6})\+)?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFaults:
-    """See the module. Times of events and partitions are seconds from the beginning of their place."""
+    """The contents of a faults file. Times of events and partitions are seconds from the beginning of their round."""
 
     network: Faults = field(default_factory=Faults)
-    """From the first round on, without partitions."""
+    """Faults from the first round on, without network partitions."""
     events: Mapping[StepRound | None, tuple[Fault, ...]] = field(default_factory=dict)
-    """By the round from whose beginning they count; None: the first one that is played. A restart's script is empty:
+    """By the round from which their times count; None: the first round that is played. A restart's script is empty:
     the member restarts unchanged."""
     partitions: Mapping[StepRound | None, tuple[NetworkPartition, ...]] = field(default_factory=dict)
 
@@ -54,9 +54,9 @@ NO_FAULTS = PlanFaults()
 
 
 def read_faults(file: Path, members: Collection[str], places: Collection[StepRound]) -> PlanFaults:
-    """The faults of a file, for a plan with these members, as its rounds call them, and rounds.
+    """The faults of a file, for a plan with these members (by their names in rounds) and rounds.
 
-    :raises TreeError: it cannot be read, or is no faults file of this plan; with line and column
+    :raises TreeError: it cannot be read, or is not a faults file of this plan; with line and column
     """
     text = read_text(file)
     tree = load_tree(file, text)
@@ -119,7 +119,7 @@ class _Reader:
                 try:
                     place, partition = self._partition(each)
                 except Malformed as error:
-                    # A single one needs no list, and then there is no number in its path.
+                    # A single partition needs no list, and then its path has no number.
                     at = error if isinstance(tree["partition"], dict) else error.below(number)
                     raise at.below("partition") from None
                 found[place] = (*found.get(place, ()), partition)
@@ -171,5 +171,5 @@ def _listed(trees: Any, key: str) -> Sequence[Any]:
 
 
 def from_now(partition: NetworkPartition, now_s: float) -> NetworkPartition:
-    """The same, by the world's clock."""
+    """The partition with its times on the world's clock."""
     return replace(partition, start_s=now_s + partition.start_s, end_s=now_s + partition.end_s)

@@ -1,4 +1,4 @@
-"""Rehearsals from several seeds as figures of each step, and what they make of a plan."""
+"""Rehearsals from several seeds as figures of each step, and the plan with these figures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from migration.rehearsal.rehearsed import Rehearsed
 
 RULE = "rehearsal"
 MOST_LINES = 60
-"""Of a story that a plan holds: the last ones."""
+"""Maximum lines of a story in a plan; the last ones are kept."""
 
 
 def figures_of(played: Sequence[Rehearsed], step: int) -> RehearsedStep | None:
-    """Of a step, from 1, over all seeds; None where no round of it was played."""
+    """The figures of a step (from 1) over all seeds; None if no round of it was played."""
     runs = [of_run for run in played if (of_run := _of_run(run, step)) is not None]
     if not runs:
         return None
@@ -41,7 +41,7 @@ def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
 
 
 def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -> StepFigures:
-    """Each figure on its own; one that is missing in a seed is missing."""
+    """`of` applied to each figure separately; None for a figure that is missing in some seed."""
     found: dict[str, float | None] = {}
     for name in (each.name for each in fields(StepFigures)):
         values = [getattr(run, name) for run in runs]
@@ -50,18 +50,18 @@ def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -
 
 
 def as_number(value: float) -> float | int:
-    """As it is printed: whole, or with one digit."""
+    """The number as it is printed: whole, or with one decimal."""
     return int(value) if float(value).is_integer() else round(value, 1)
 
 
 def with_rehearsal(
     plan: Plan, at: str, played: Sequence[Rehearsed], back: Iterable[Rehearsed], detailed: Rehearsed | None
 ) -> Plan:
-    """The plan with the figures of its rehearsals; one that is not safe is blocked, and has no steps.
+    """The plan with the figures of its rehearsals; a plan that is not safe is blocked, and has no steps.
 
     :param at: when it was rehearsed, in UTC
-    :param back: ways back, from rounds on the way
-    :param detailed: the first one that is not safe, with its story
+    :param back: rehearsals of rollbacks, each after some round
+    :param detailed: the first rehearsal that is not safe, with its story
     """
     runs = [*played, *back]
     unsafe = [(run.seed, reason) for run in runs for reason in run.unsafe]
@@ -92,7 +92,7 @@ def with_rehearsal(
 
 
 def not_rehearsed(plan: Plan, why: str) -> Plan:
-    """The plan with a word on why it could not be rehearsed."""
+    """The plan with a finding that explains why it could not be rehearsed."""
     finding = Finding(
         rule=RULE,
         level=Level.INFO,

@@ -1,7 +1,7 @@
 """Operator mistakes: deviations from the actions of a plan.
 
-A mistake is a change to what is done in a place of the plan (`PlacedMistake.operator`): by other members, with other
-scripts, at another time. Its symptoms are not defined here: `symptoms` plays it.
+A mistake changes the actions at a place of the plan (`PlacedMistake.operator`): other members, other scripts, or
+another time. Its symptoms are not defined here: `symptoms` plays it.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Mistake(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedMistake:
-    """A mistake in a place of a plan."""
+    """A mistake at a place of a plan."""
 
     mistake: Mistake
     step: int
-    """In which it is made, or after which; from 1."""
+    """The step, from 1, during or after which it is made."""
     place: StepRound
-    """The round that it changes; of one after the last round, that."""
+    """The round that it changes; the last round for a mistake that is made afterwards."""
     what: str
     """The mistake in words."""
     operator: Operator
@@ -56,7 +56,7 @@ class Inapplicable:
 
 
 def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake | Inapplicable, ...]:
-    """All seven, in each step where they can be made, in the order of the enum."""
+    """All seven mistakes in the order of the enum, each in every step in which it can be made."""
     found: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
         placed = [
@@ -71,7 +71,7 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """Where a mistake may be made."""
+    """A step in which a mistake may be made."""
 
     plan: Plan
     simulated: SimulatedMembers
@@ -109,11 +109,11 @@ class _Step:
         return self.simulated.members[member].name
 
     def found(self, member: str) -> MemberScript:
-        """How the member ran when the plan was made."""
+        """The member's script when the plan was made."""
         return self.simulated.members[member].script
 
     def changes(self, member: str) -> bool:
-        """Whether the step has it run otherwise than it was found."""
+        """Whether the step runs the member with another script than when the plan was made."""
         start = self.rollout.start
         return start is None or started(self.found(member), start) != self.found(member)
 
@@ -122,12 +122,12 @@ def _in(
     place: StepRound,
     change: Callable[[tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]],
 ) -> Operator:
-    """The operator that do something else in one place only."""
+    """An operator that deviates from the plan at one place only."""
     return lambda here, actions, scripts: change(actions, scripts) if here == place else actions
 
 
 def _in_step(number: int, change: Callable[[MemberScript], MemberScript]) -> Operator:
-    """The operator that start members otherwise in all rounds of a step."""
+    """An operator that starts members with changed scripts in all rounds of a step."""
 
     def changed(action: MemberAction) -> MemberAction:
         return action if action.script is None else replace(action, script=change(action.script))

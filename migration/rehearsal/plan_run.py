@@ -1,5 +1,4 @@
-"""Playing a plan: each round carried out on the simulated group, each gate checked until it opens, and the
-rollbacks."""
+"""Playing a plan: carry out each round on the simulated group, check each gate until it opens, and roll back."""
 
 from __future__ import annotations
 
@@ -30,36 +29,36 @@ from migration.rehearsal.simulation import FoundGroup, Simulation
 from migration.rollout import Rollout, Start, TemporaryMember
 
 ASK_S = 2.0
-"""Between two observations of a gate, and STEADY_S between the two before it opens: as in `kohort gate --wait`."""
+"""Time between two observations of a gate; STEADY_S between the last two before it opens. As `kohort gate --wait`."""
 STEADY_S = 1.0
 PATIENCE_S = 300.0
-"""How long a gate is waited for, from the start of the processes on: as `kohort gate --wait` does."""
+"""How long to wait for a gate, in addition to a restart's duration: as `kohort gate --wait` does."""
 OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 """Checks that depend on a bridge."""
 RESOLUTION_S = 0.001
-"""Of simulated time."""
+"""The resolution of simulated time."""
 SETTLING_S = 30.0
 """How long a mistaken operator waits after the start of an unplanned member before the next action."""
 PAUSE_S = 5.0
-"""The longest pause of an operator between two rounds; the seed decides."""
+"""The longest pause of an operator between two rounds; the seed decides the length."""
 SPREAD_S = 1.0
 """Processes that are started together are up within this time; the seed decides when."""
 
 AFTER: StepRound = (0, 0)
-"""When all that is played of the plan is done."""
+"""The place after all rounds that are played."""
 
 NO_ANSWER = GateResult(checks=(undecided("coordinator", "no coordinator answers"),))
 
 Operator = Callable[
     [StepRound, tuple[MemberAction, ...], Mapping[str, MemberScript]], tuple[MemberAction, ...]
 ]
-"""The actions at a place, given those of the plan and the last script of each member."""
+"""Returns the actions at a place, given the plan's actions there and the last script of each member."""
 
 
 def as_planned(
     _place: StepRound, actions: tuple[MemberAction, ...], _scripts: Mapping[str, MemberScript]
 ) -> tuple[MemberAction, ...]:
-    """The actions of the plan."""
+    """The operator that follows the plan."""
     return actions
 
 
@@ -68,7 +67,7 @@ def simulated_for_plan(
 ) -> SimulatedMembers:
     """The members of a rehearsal; `configs` are the members' configuration files, if any.
 
-    :raises CannotRehearseError: the plan, or somebody of the group, cannot be played
+    :raises CannotRehearseError: the plan, or a member of the group, cannot be played
     """
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
@@ -111,10 +110,10 @@ def rehearse(
     last_step: int | None = None,
     faults: PlanFaults = NO_FAULTS,
 ) -> Rehearsed:
-    """Play the plan; `stop_at` a step and a round of it, from 1: after that the rollback starts.
+    """Play the plan, up to the round `stop_at` and back if it is given.
 
-    With `with_story` there is a story, and the run is slower. `operator` may do something else than the plan says;
-    `last_step` is the last one that is played; `faults` inject the group meanwhile.
+    With `with_story` events are recorded, and the run is slower. `operator` may deviate from the plan's actions;
+    `last_step` is the last step that is played; `faults` are injected while the plan is played.
 
     :raises CannotRehearseError: the group as found does not settle
     :raises InvalidSetting: a setting of the brokers cannot be played
@@ -126,8 +125,8 @@ def rehearse(
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Python's collector of cycles scans all objects of a rehearsal, and frees almost nothing: a third of the
-    time of a large one, for a few MB."""
+    """Disable Python's collector of cycles: in a large rehearsal it takes a third of the time to scan all objects,
+    and frees only a few MB."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -138,7 +137,7 @@ def _without_collector() -> Iterator[None]:
 
 
 class PlanRun:
-    """A plan in a simulation, from a seed of the operator's pauses."""
+    """A plan played in a simulation; the seed decides the operator's pauses."""
 
     def __init__(
         self,
@@ -160,15 +159,15 @@ class PlanRun:
         self._undo: list[tuple[MemberAction, ...]] = []
         """The rollback of each completed round."""
         self._planned: dict[str, MemberScript | None] = {}
-        """How the rounds so far have each member run; None: not at all."""
+        """The script of each member according to the rounds so far; None: stopped."""
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
         """By step: the members of the group when it started."""
         self._bridge: Bridge | None = None
         self._restarted_for_bridge: set[str] = set()
-        """Ids of members that it asked to be restarted."""
+        """Ids of members whose restart the bridge has requested."""
         self._judged: Group | None = None
         self._results: dict[tuple[int, int | None, bool], GateResult] = {}
-        """Results of gates for that group: by step, round and whether the gate has been open before."""
+        """Results of gates for `_judged`, by step, round and whether the gate has been open before."""
 
     def run(self, stop_at: StepRound | None, last_step: int | None) -> Rehearsed:
         simulation = self._simulation
@@ -208,7 +207,7 @@ class PlanRun:
         return [place for place in places(self._plan) if place <= last]
 
     def _play_round(self, place: StepRound) -> bool:
-        """Do a round and wait for its gate; False where that stays closed, or opened wrongly."""
+        """Do a round and wait for its gate; False if the gate stays closed or opens wrongly."""
         simulation, (number, round_) = self._simulation, place
         before = simulation.costs
         simulation.wait(self._timing.uniform(0, PAUSE_S))
@@ -226,7 +225,7 @@ class PlanRun:
         self._planned |= {action.member: action.script for action in done if action.is_ahead}
         self._perform(place, done)
         if done != actions:
-            simulation.wait(STEADY_S)  # the gate is not asked before the last action has an effect
+            simulation.wait(STEADY_S)  # so that the last action has an effect before the gate is checked
         opened = not self._has_rounds(number) or self._wait_for_gate(place, round_)
         if opened and round_ < len(_rounds(self._plan.steps[number - 1])):
             if self._judge(place, None, simulation.group()).open and (differs := self._not_done(number)):
@@ -262,7 +261,7 @@ class PlanRun:
             self._bridge.enter()
 
     def _restart_for_bridge(self, asked: Restart | None) -> bool:
-        """Restart the member that the bridge asks for, once; whether that was done."""
+        """Restart the member that the bridge requests, once for each id; returns whether it was restarted."""
         simulation = self._simulation
         if asked is None or asked.member in self._restarted_for_bridge:
             return False
@@ -275,7 +274,7 @@ class PlanRun:
         return True
 
     def _afterwards(self, last: StepRound) -> None:
-        """Actions after the last round: the last gate is checked again."""
+        """Perform actions after the last round, and check the last gate again."""
         actions = self._operator(AFTER, (), self._simulation.scripts)
         if actions:
             before = self._simulation.costs
@@ -290,7 +289,7 @@ class PlanRun:
         return len(self._plan.steps[number - 1].rounds) > 1
 
     def _perform(self, place: StepRound, actions: Sequence[MemberAction]) -> None:
-        """Each at its time; the gate is checked meanwhile, and its result is ignored."""
+        """Perform each action at its time; the gate is checked in between, and its result is only recorded."""
         simulation, began_s = self._simulation, self._simulation.now_s
         round_ = place[1] if self._has_rounds(place[0]) else None
         for action in sorted(actions, key=lambda each: each.at_s):
@@ -300,7 +299,7 @@ class PlanRun:
             simulation.perform(action)
 
     def _wait_for_gate(self, place: StepRound, round_: int | None) -> bool:
-        """Ask from now on until the gate opens; what is unsafe is noted."""
+        """Check the gate until it opens, and record what is unsafe; False if it stays closed or is off plan."""
         simulation = self._simulation
         what = f"the gate of step {place[0]}" + (f", round {round_}," if round_ else "")
         end_s = simulation.now_s + self._plan.bounce_s + PATIENCE_S
@@ -314,7 +313,7 @@ class PlanRun:
                 judged = again
             closed_by = {*self._polls[-1].closed_by}
             if self._bridge is not None and closed_by & OF_BRIDGE and judged.strayed is None:
-                # Its place changes as members restart: an operator of the plan checks again.
+                # The bridge's place changes as members restart: an operator would check again.
                 if closed_by <= OF_BRIDGE and self._restart_for_bridge(self._bridge.asks):
                     end_s = simulation.now_s + self._plan.bounce_s + PATIENCE_S
             elif judged.is_final and not judged.open:
@@ -323,10 +322,10 @@ class PlanRun:
             if simulation.now_s >= end_s:
                 self._unsafe.append(f"{what} does not open: {'; '.join(judged.reasons)}")
                 return False
-            simulation.unsettled()  # it counts since when each member is settled
+            simulation.unsettled()  # records since when each member has been settled
             simulation.wait_for_change(ASK_S, end_s - simulation.now_s)
         away = [member for member, script in self._planned.items() if script is None]
-        # Faults stop single members too, which does not unsettle the group as long as they keep what they own.
+        # Faults stop single members too; the group is settled as long as these keep their partitions.
         of_all = simulation.unsettled if self._faults is NO_FAULTS else simulation.unsettled_group
         if unsettled := simulation.missing(away) or of_all():
             self._note_opened(f"{what} opens too early, at {simulation.now_s:.1f} s: {unsettled}")
@@ -339,7 +338,7 @@ class PlanRun:
         self._unsafe.append(wrongly)
 
     def _not_done(self, number: int) -> str:
-        """A member that does not run yet as after the whole step; empty if all do."""
+        """Names a member that does not run yet as it should after the whole step; empty if there is none."""
         actions = (
             action
             for each, round_ in places(self._plan)
@@ -349,7 +348,7 @@ class PlanRun:
         return self._differs({action.member: action.script for action in actions})
 
     def _differs(self, planned: Mapping[str, MemberScript | None]) -> str:
-        """A member that does not run as planned; empty if all do."""
+        """Names a member that does not run as planned; empty if there is none."""
         for member, script in planned.items():
             if not self._simulation.runs_as(member, script):
                 return f"{self._simulation.name_of(member)} does not run as planned"
@@ -411,7 +410,7 @@ class PlanRun:
             simulation.wait(self._plan.bounce_s)
             arrived = simulation.wait_until_settled()
         if self._bridge is not None and arrived:
-            self._bridge.leave()  # it came before all that
+            self._bridge.leave()  # it joined before the rounds that were undone
             arrived = simulation.wait_until_settled()
         now = simulation.group()
         arrived = arrived and now is not None and start is not None and _is_unchanged(now, start)
@@ -430,7 +429,7 @@ class PlanRun:
 
 
 def places(plan: Plan) -> tuple[StepRound, ...]:
-    """Every round of the plan that the group notices, by step and round from 1."""
+    """Every round of the plan that affects the group, by step and round from 1."""
     return tuple(
         (number, round_)
         for number, step in enumerate(plan.steps, 1)

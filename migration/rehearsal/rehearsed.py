@@ -13,14 +13,14 @@ from migration.rehearsal.simulation import Costs, Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSummary:
-    """A broker's view of a group, without the single members; `type` None: there is no group."""
+    """A broker's view of a group, without its single members; `type` None: there is no group."""
 
     type: GroupType | None
     protocol: str | None
     state: GroupState | None
     members: int
     upgraded: int
-    """Of these, those that speak the consumer protocol."""
+    """The number of members that speak the consumer protocol."""
 
     @classmethod
     def of(cls, group: Group | None) -> GroupSummary:
@@ -38,20 +38,20 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatePoll:
-    """A result of a gate that differs from the one before, or for another state of the group."""
+    """A result of a gate; recorded if the result or the group differs from the previous poll."""
 
     at_s: float
     place: StepRound
-    """After which it was checked."""
+    """The round after which the gate was checked."""
     round: int | None
-    """None: it was the gate of the whole step."""
+    """None: the gate of the whole step."""
     judged: GateResult
     shown: GroupSummary
 
     @property
     def closed_by(self) -> tuple[str, ...]:
-        """The names of what keeps the gate closed: `strayed`, `plan` where the group does not match the plan, or
-        checks."""
+        """The names of what keeps the gate closed: `strayed` and checks, or only `plan` if the group does not match
+        the plan."""
         judged = self.judged
         if judged.differences:
             return ("plan",)
@@ -59,7 +59,7 @@ class GatePoll:
         return (*strayed, *(check.check for check in judged.checks if check.holds is not True))
 
     def repeats(self, before: GatePoll) -> bool:
-        """Whether it shows what an earlier one has shown."""
+        """Whether an earlier poll has shown the same."""
         mine, its = ((each.place, each.round, each.closed_by, each.shown) for each in (self, before))
         return mine == its
 
@@ -73,48 +73,48 @@ class RoundPlayed:
     round: int
     """From 1."""
     costs: Costs
-    """Since the end of the previous round."""
+    """The costs since the end of the previous round."""
     began_s: float
-    """The first stop or start."""
+    """The time of the first stop or start."""
     gate_open_after_s: float | None
-    """Since `began_s`; None: it stayed closed."""
+    """Seconds from `began_s` until the gate opened; None: it stayed closed, or opened wrongly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackResult:
-    """Back to the start, after a round, by undoing one round after the other."""
+    """A rollback to the start after a round, by undoing one round after the other."""
 
     step: int
     round: int
     costs: Costs
     lasted_s: float
     arrived: bool
-    """Whether the group has settled, with the type and the assignor that it was found with."""
+    """Whether the group has settled with the type, assignor and state from before the first round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """A plan played from a seed."""
+    """The result of playing a plan from a seed."""
 
     seed: int
     rounds: tuple[RoundPlayed, ...]
     back: RollbackResult | None
-    """Where the rehearsal went back."""
+    """None if no rollback was played."""
     polls: tuple[GatePoll, ...]
-    """In the order of time."""
+    """In chronological order."""
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
     refusals: tuple[Refusal, ...]
     """Error responses to members; empty unless the story was requested."""
     misplaced: int
-    """Partitions that started with another owner than observed."""
+    """The number of partitions that had another owner than observed when the plan started."""
     violations: tuple[Violation, ...]
     unsafe: tuple[str, ...]
-    """Why the plan is not safe: gates that opened too early or stayed closed, invariants that fell."""
+    """Why the plan is not safe: a gate opened too early or stayed closed, an invariant was violated."""
     story: tuple[str, ...]
-    """Events, a line each; empty unless requested."""
+    """Events, one line each; empty unless requested."""
     result: Result | None
-    """The same as a run of the simulation, for a picture; None unless the story was requested."""
+    """The rehearsal as a run of the simulation, for a picture; None unless the story was requested."""
 
     @property
     def is_safe(self) -> bool:

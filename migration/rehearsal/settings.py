@@ -1,8 +1,8 @@
-"""A rehearsal under other settings than the group was found with: the plan and its gates stay as they are.
+"""A rehearsal with other settings than the group was found with; the plan and its gates are unchanged.
 
-A setting of the coordinator is the brokers', also where the group has its own; one of a consumer is every
-member's, whenever it is started. The session timeout and the heartbeat interval are both: the members' under the
-classic protocol, and the brokers' (`group.consumer.…`, with the limiting bound) under the consumer protocol.
+A coordinator's setting applies to the brokers, and replaces the group's own; a consumer's setting applies to every
+member, whenever it is started. The session timeout and the heartbeat interval apply to both: to the members under the
+classic protocol, and to the brokers (`group.consumer.…`, with the limiting bound) under the consumer protocol.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from migration.rehearsal.simulation import FoundGroup
 
 _OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
 NAMES = (*Config.names(), *_OF_MEMBERS)
-"""Of everything that can be set."""
+"""The names of all settings that can be changed."""
 OF_PLANS = ("concurrency", "bounce-seconds")
 """Options of `kohort plan` that rehearsals of many plans can also vary."""
 _OF_GROUP = "group."
-"""Before the name that a group's own setting has, it is the brokers' name."""
+"""The prefix that turns the name of a group's own setting into the name of the brokers' setting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """Settings by whose they are."""
+    """Changed settings of the brokers and of the members."""
 
     brokers: Mapping[str, str]
     members: Mapping[str, str]
 
 
 def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Overrides:
-    """The overrides of these settings, with the brokers' settings `given`.
+    """The overrides of these settings; `given` are the brokers' present settings.
 
-    :raises InvalidSetting: a name that is not in NAMES, or a value that no consumer has
+    :raises InvalidSetting: a name is not in NAMES, or a value is invalid for a consumer
     """
     brokers: dict[str, str] = {}
     members: dict[str, str] = {}
@@ -58,9 +58,9 @@ def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None 
 def with_settings(
     found: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
-    """The same group and members with these settings in the place of theirs.
+    """The same group and members, with these settings instead of their own.
 
-    :raises InvalidSetting: as `overrides_from`; what brokers refuse shows when it is played
+    :raises InvalidSetting: as `overrides_from`; values that brokers refuse are only found when the plan is played
     """
     if not settings:
         return found, simulated

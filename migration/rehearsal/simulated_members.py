@@ -1,4 +1,4 @@
-"""Members of the simulation, made from those of a group: the known facts of each, and the assumptions."""
+"""The members of the simulation: the known facts of each member of a group, and assumptions for the rest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from migration.rehearsal.errors import CannotRehearseError
 from migration.rollout import Start
 
 NEAREST = "java"
-"""The policy for libraries that the simulation does not have: most are modeled on Java's consumer."""
+"""Replaces libraries that the simulation does not have: most are modeled on Java's consumer."""
 
 _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A classic member id as a broker draws it: the client id or the instance id, and a UUID."""
@@ -36,12 +36,12 @@ class SimulatedMember:
     script: MemberScript
     client: Client
     id: str | None
-    """The member id that it was found with; None where a coordinator would not have drawn it."""
+    """The member id that it was found with; None if a coordinator does not draw ids of this form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedMembers:
-    """All members, by the id that each had when the plan was made."""
+    """All simulated members, by the id that each had when the plan was made."""
 
     members: Mapping[str, SimulatedMember]
     remarks: tuple[str, ...]
@@ -51,9 +51,9 @@ class SimulatedMembers:
 def simulated_members(
     group: Group, planned: Sequence[PlannedMember], configs: Sequence[ClientConfig] = ()
 ) -> SimulatedMembers:
-    """Of the group as it is now; `planned` are its members as the plan has them, `configs` what they are configured by.
+    """Simulated members for the present group; `planned` are its members in the plan, `configs` their configuration.
 
-    :raises CannotRehearseError: a member is not known well enough to be played
+    :raises CannotRehearseError: too little is known of a member to simulate it
     """
     libraries = {one.id: one.library for one in planned}
     names = round_names([PlannedMember.of(member) for member in group.members])
@@ -74,7 +74,7 @@ def simulated_members(
 
 
 def started(script: MemberScript, start: Start) -> MemberScript:
-    """The script of a member that a step of a plan starts."""
+    """The script with which a step of a plan starts a member."""
     return replace(
         script,
         protocol=start.protocol.value,
@@ -88,7 +88,7 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     if protocol is None:
         raise CannotRehearseError(f"the group is of type {group.type.value}: only consumers are rehearsed")
     wanted = member.subscription
-    # A describe of a classic member shows topics where the client matches a regular expression itself.
+    # If a classic client matches a regular expression itself, describe shows the matched topics.
     topics = wanted.topics if wanted is not None else tuple(sorted(current_of(group, member)))
     regex = wanted.regex if wanted is not None else None
     if not topics and not regex:
@@ -114,7 +114,7 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
 
 
 def _settings(member: Member, library: str | None, configs: Sequence[ClientConfig]) -> dict[str, str]:
-    """The simulated consumer's settings in the files; a placeholder is unknown."""
+    """The settings of the simulated consumer that the files contain; placeholders are left out."""
     names = (member.id, member.instance, member.client.id)
     return {
         name: found.value

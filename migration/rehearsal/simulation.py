@@ -1,4 +1,4 @@
-"""The group in its simulated world: as its members have it, and as a broker would describe it."""
+"""The group in its simulated world, as its members see it and as a broker would describe it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from migration.rehearsal.faults import Fault, PlanFaults, from_now
 from migration.rehearsal.simulated_members import SimulatedMembers
 
 REST_S = 5.0
-"""How long nothing may have changed before the rehearsal starts: longer than a heartbeat interval."""
+"""How long the group must be unchanged before the rehearsal starts: longer than a heartbeat interval."""
 PATIENCE_S = 600.0
-"""How long the group has for that."""
+"""The longest time to wait for such an unchanged group."""
 STOP_S = 30.0
-"""How long a process that is stopped is waited for, and how often it is looked at."""
+"""How long to wait for a stopped process to exit, and (POLL_S) how often to check."""
 POLL_S = 0.1
 BETWEEN_MS = 300
-"""How long before an observation members are observed too: one with a request in flight at every full second is
-settled."""
+"""Members are also observed this long before each observation, as a settled member may have a request in flight at
+every full second."""
 HEAD_START_S = 1.0
-"""Of a leader: enough to be the first to join."""
+"""The head start of a leader: enough to join first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +54,11 @@ class FoundGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """The costs up to a moment, or between two."""
+    """The costs up to a moment, or between two moments."""
 
     rebalances: int = 0
     moved: int = 0
-    """Partitions that moved to another member than their last owner."""
+    """Partitions assigned to another member than their last owner."""
     without_owner_s: float = 0.0
     """Partition-seconds."""
     read_twice: int = 0
@@ -79,7 +79,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """An error that a member was answered."""
+    """An error response to a member."""
 
     at_s: float
     member: str
@@ -88,7 +88,7 @@ class Refusal:
 
 
 class Simulation:
-    """See the module. Members are called by the ids that they had when the plan was made."""
+    """The group in its simulated world. Members are named by the ids that they had when the plan was made."""
 
     def __init__(
         self, found: FoundGroup, simulated: SimulatedMembers, seed: int, *, with_story: bool
@@ -122,17 +122,17 @@ class Simulation:
             ),
         )
         self.scripts = {member: each.script for member, each in simulated.members.items()}
-        """As each member was started last."""
+        """The script with which each member was started last."""
         self._stopped: set[str] = set()
         self._names = {member: each.name for member, each in simulated.members.items()}
         """The name of each member's process in the world."""
 
-    # Actions.
+    # Actions
 
     def begin(self, *, leader: str | None = None) -> None:
-        """Start all members as found: first those of the classic protocol, which joined first in a mixed group.
+        """Start all members as found: first the classic ones, which joined first in a mixed group.
 
-        `leader` is to lead, where that matters: it joins first.
+        `leader`, if given, joins before all others, so that it leads.
 
         :raises CannotRehearseError: the group as it was found does not settle
         """
@@ -152,7 +152,7 @@ class Simulation:
                 raise CannotRehearseError(f"the group does not settle as it was found: {self.unsettled()}")
 
     def wait_until_settled(self) -> bool:
-        """Let time pass until nothing has changed for a while; False where that takes too long."""
+        """Let time pass until the group has been unchanged for `REST_S`; False if that takes too long."""
         world = self.world
         end_ms = world.schedule.now_ms + int(PATIENCE_S * 1000)
         while world.schedule.now_ms < end_ms:
@@ -174,18 +174,18 @@ class Simulation:
             self.world.forget()
 
     def wait_for_change(self, step_s: float, longest_s: float) -> None:
-        """Wait `step_s`; where the group has settled, the multiple of it after which that may change: its description
-        stays the same."""
+        """Wait `step_s`, or, if the group has settled, the multiple of `step_s` during which its description cannot
+        change, at most `longest_s`."""
         schedule, step_ms = self.world.schedule, int(step_s * 1000)
         began_ms = schedule.now_ms
         self._leap(began_ms + int(longest_s * 1000))
         end_ms = schedule.now_ms + (-(schedule.now_ms - began_ms) % step_ms or step_ms)
         schedule.play(max(schedule.now_ms, end_ms - BETWEEN_MS), LIMIT)
-        self.unsettled()  # it counts since when each member is settled
+        self.unsettled()  # records since when each member has been settled
         schedule.play(end_ms, LIMIT)
 
     def perform(self, action: MemberAction) -> None:
-        """Stop a member's process and wait for its end, or have another one take its place."""
+        """Stop a member's process and wait for its exit, or replace it with another process."""
         member, name = action.member, self._names[action.member]
         if action.script is None:
             self._stopped.add(member)
@@ -208,7 +208,7 @@ class Simulation:
             self.wait(POLL_S)
 
     def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
-        """Inject the faults of this place, which starts now; None: of the first one."""
+        """Inject the faults of this round, which starts now; None: those of the first round that is played."""
         world, now_s = self.world, self.now_s
         partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
         world.network.set_faults(replace(faults.network, partitions=partitions))
@@ -216,7 +216,7 @@ class Simulation:
             world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._inject_fault, event)
 
     def _inject_fault(self, event: Fault) -> None:
-        """A fault; of a process that does not run then none."""
+        """Inject a fault; a fault of a process that does not run is skipped."""
         if isinstance(event, FailCoordinator):
             self.world.play(event)
             return
@@ -230,10 +230,10 @@ class Simulation:
             self.world.play(replace(event, member=name))
 
     def settles(self) -> bool:
-        """The end: whether all settles, and stays settled."""
+        """Play on to the end; whether everything settles, and stays settled."""
         return run_until_settled(self.world, LIMIT)
 
-    # Its observable state.
+    # Observable state
 
     @property
     def now_s(self) -> float:
@@ -241,7 +241,7 @@ class Simulation:
 
     @property
     def costs(self) -> Costs:
-        """Up to now."""
+        """The costs up to now."""
         for process in self.world.processes.values():
             process.count_reading()
         measures = self.world.measures
@@ -258,7 +258,7 @@ class Simulation:
         return tuple(self.world.violations.all)
 
     def result(self) -> Result | None:
-        """All that happened up to now, for a picture; None where there is no story."""
+        """Everything that has happened up to now, for a picture; None without a story."""
         return result_of(self.world, self._seed) if self._with_story else None
 
     @property
@@ -267,15 +267,15 @@ class Simulation:
         return self.world.coordinator.status is NodeStatus.COORDINATING
 
     def unsettled(self) -> str:
-        """What has not settled in the members' own view; empty if all has."""
+        """Describes what has not settled in the members' own view; empty if everything has."""
         return self._doubled() or self.world.invariants.settling.unsettled()
 
     def unsettled_group(self) -> str:
-        """The same, without reasons of single members: that one is paused, or waits for an answer."""
+        """The same, without reasons that concern single members: one is paused, or waits for a response."""
         return self._doubled() or self.world.invariants.settling.unsettled_group()
 
     def _doubled(self) -> str:
-        """A member with two running processes; empty without one."""
+        """Names a member with two running processes; empty if there is none."""
         for member, name in self._names.items():
             first = self._simulated.members[member].name
             if name != first and self.world.processes[first].is_running:
@@ -283,35 +283,35 @@ class Simulation:
         return ""
 
     def missing(self, stopped: Collection[str]) -> str:
-        """A member that should run and does not, except for the `stopped` ones; empty if all do."""
+        """Names a member that should run and does not, except for the `stopped` ones; empty if there is none."""
         for member, name in self._names.items():
             if member not in stopped and not self.world.processes[name].is_running:
                 return f"{name} has not rejoined"
         return ""
 
     def runs_as(self, member: str, script: MemberScript | None) -> bool:
-        """Whether the member was started with the script last, or, for None, was stopped."""
+        """Whether the member was last started with this script, or, if it is None, was stopped."""
         return script == (None if member in self._stopped else self.scripts[member])
 
     def name_of(self, member: str) -> str:
-        """Its name for readers."""
+        """The member's name in messages."""
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """The name in actions of the member that has this id now. :raises StopIteration: the group as found does not
-        have it"""
+        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration: it is not a member
+        of the group as found"""
         name = self.world.name_of(member_id)
         return next(member for member, each in self._names.items() if each == name)
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Errors that members were answered so far; none where there is no story."""
+        """Error responses to members so far; empty without a story."""
         return tuple(
             Refusal(at_s=at_ms / 1000, member=name, error=error.name)
             for at_ms, name, error in self.world.story.errors()
         )
 
     def misplaced(self) -> int:
-        """How many partitions another member has than was found with them."""
+        """The number of partitions whose owner is not the member that had them in the group as found."""
         wanted = {
             (place, self._simulated.members[member.id].name)
             for member in self.found.group.members
@@ -321,7 +321,7 @@ class Simulation:
         return len(has - wanted)
 
     def group(self) -> Group | None:
-        """As a broker describes it, with its leader, or None. The same object while it is the same."""
+        """The group as a broker describes it, with its leader, or None. The same object while it does not change."""
         world = self.world
         return self._description.of(world.engine.state.groups.get(GROUP), world.topics.image.names)
 
@@ -341,7 +341,7 @@ def _places(group: Group, member: Member) -> Partitions:
 
 
 def _topics(found: FoundGroup) -> TopicImage:
-    """The topics; one whose id is not known gets one that follows from its name."""
+    """The topics; a topic with an unknown id gets an id derived from its name."""
     return TopicImage.of(
         [
             TopicInfo(
@@ -356,12 +356,12 @@ def _topics(found: FoundGroup) -> TopicImage:
 def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
     """The coordinator's records of the group: its target assignment, if all members speak the consumer protocol.
 
-    Members of the classic protocol bring their assignment with them, as far as their assignor looks at it.
+    Members of the classic protocol send their assignment when they join, if their assignor uses it.
     """
     speaks_it = all(member.protocol is MemberProtocol.CONSUMER for member in group.members)
     if group.type is not GroupType.CONSUMER or not speaks_it:
         return ()
-    # A static member cannot be replaced before it is away.
+    # A static member can only be replaced while it is away.
     members = tuple(
         member if member.instance is None else replace(member, epoch=STATIC_LEAVE_EPOCH)
         for member in group.members
@@ -373,7 +373,7 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
 
 
 def _settings(found: FoundGroup) -> dict[str, str]:
-    """The brokers' settings as far as the engine has them; what is set for the group itself wins."""
+    """The brokers' settings that the engine has; the group's own settings take precedence."""
     names = {field.name.replace("_", ".") for field in fields(Config)}
     own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
     known = {**(found.cluster.settings or {}), **own}

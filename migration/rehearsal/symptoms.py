@@ -1,11 +1,11 @@
 """The symptoms of a mistake, and whether the gates detect it.
 
-Theory of operation. A mistake is played from the same seed as the plan itself. What differs between the two is its
-symptom: errors that only then are answered, how the group is shown, what it costs.
+Theory of operation. A mistake is played from the same seed as the plan itself. The differences between the two runs
+are its symptoms: additional errors, other descriptions of the group, other costs.
 
-A mistake that lasts must keep the gate of its step closed. One that passes (a round that was started too early, a
-deploy) may open it as soon as every member runs as planned and the group has settled. A gate that opens otherwise has
-not detected the mistake.
+A lasting mistake must keep the gate of its step closed. After a temporary mistake (a round that was started too
+early, a deploy) the gate may open as soon as every member runs as planned and the group has settled. A gate that
+opens in any other case has not detected the mistake.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class GateOutcome(Enum):
 
     CLOSED = "closed"
     SETTLED = "opens-at-rest"
-    """Once every member runs as planned, and the group has settled."""
+    """The gate opens once every member runs as planned, and the group has settled."""
     OPENED = "opens-in-spite"
-    """It cannot see the mistake."""
+    """The gate opens without detecting the mistake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """An error that a member is answered, and is not where the plan is followed."""
+    """An error response to a member that does not occur if the plan is followed."""
 
     member: str
     error: str
@@ -51,19 +51,19 @@ class Symptom:
 
     refused: tuple[Refused, ...]
     passed: tuple[GroupSummary, ...]
-    """How else the group was shown while it was Stable, but for the end: types and assignors that the plan has not."""
+    """Types and assignors that a Stable group showed before the end, and never shows if the plan is followed."""
     fewest: int
-    """Members at a time."""
+    """The lowest number of members at any time."""
     planned_fewest: int
     shown: GroupSummary
-    """At the end."""
+    """The group at the end."""
     planned: GroupSummary
-    """After the same round of the plan."""
+    """The group after the same round of the plan without the mistake."""
     costs: Costs
     planned_costs: Costs
-    """Of the same rounds."""
+    """The costs of the same rounds without the mistake."""
     violations: tuple[str, ...]
-    """Invariants that fell."""
+    """Violated invariants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,9 @@ class MistakeResult:
     symptom: Symptom
     outcome: GateOutcome
     closed_by: tuple[str, ...]
-    """Names of the checks that kept the gate closed: those of the end, or all of them where it opened later."""
+    """Names of the checks that kept the gate closed: at the end, or at any time if the gate opened later."""
     why: str
-    """The gate's last words while it was closed; where it opened wrongly, what it did not see."""
+    """The gate's last reasons for being closed; if it opened wrongly, what it did not detect."""
     step: int
     """The step of the gate, from 1."""
     round: int | None
@@ -85,7 +85,7 @@ class MistakeResult:
 
 
 def worst_of(played: Sequence[MistakeResult]) -> MistakeResult:
-    """Of a mistake that was played from several seeds: the first one with the worst outcome."""
+    """The first result with the worst outcome, of a mistake that was played from several seeds."""
     order = list(GateOutcome)
     return max(played, key=lambda each: order.index(each.outcome))
 
@@ -98,7 +98,7 @@ def play_mistake(
     right: Rehearsed,
     faults: PlanFaults = NO_FAULTS,
 ) -> MistakeResult:
-    """Play it from the seed of `right`, the plan as it should be done, which was played with its story.
+    """Play the mistake from the seed of `right`, which is the plan without it, played with its story.
 
     :raises CannotRehearseError, InvalidSetting: see `rehearse`
     """
@@ -116,8 +116,8 @@ def play_mistake(
 
 
 def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeResult:
-    """The result of a mistake: `wrong` is the plan with it, up to where it was played; `right`, without, was played to
-    its end."""
+    """The result of a mistake: `wrong` is the plan with it, as far as it was played; `right` is the plan without it,
+    played to its end."""
     polls = [poll for poll in wrong.polls if poll.place >= placed.place]
     last = polls[-1]
     closed = [poll for poll in polls if poll.closed_by]
