@@ -202,7 +202,7 @@ each after a possible prefix in a request to the REST API (`config.`)."""
 
 
 def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entry]:
-    """The entries that apply to consumers: Connect's workers have a group, timeouts and a protocol of their own."""
+    """The entries that apply to consumers: Connect's workers also have a group, timeouts and a protocol."""
     for entry in entries:
         if library != "connect" or _OF_SINKS.match(entry[0]) or kafka_key(entry[0]) == OVERRIDE_POLICY:
             yield entry

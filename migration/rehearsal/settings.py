@@ -58,7 +58,7 @@ def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None 
 def with_settings(
     found: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
 ) -> tuple[FoundGroup, SimulatedMembers]:
-    """The same group and members, with these settings instead of their own.
+    """The same group and members with these settings, which replace existing ones.
 
     :raises InvalidSetting: as `overrides_from`; values that brokers refuse are only found when the plan is played
     """
