@@ -1,4 +1,4 @@
-"""The source of a command, opened for one answer or for many, and its selected groups.
+"""The source of a command, opened for one reading or for many, and its selected groups.
 
 Sources keep their notices as values; here they are printed to stderr, each once.
 """
@@ -93,9 +93,9 @@ def _print_place(options: SourceOptions) -> None:
 
 
 class ReusableSource:
-    """A source that is read repeatedly: a live one stays open in between, a file is read again.
+    """A source that is read repeatedly: a live one stays open between readings, a file is read again.
 
-    Opens what the options name when it is first needed, and again after `close`. Use it in a `with` block.
+    Opens the source when it is first needed, and again after `close`. Use it in a `with` block.
     """
 
     def __init__(self, options: SourceOptions) -> None:
@@ -157,7 +157,7 @@ def is_live(options: SourceOptions) -> bool:
 def source_of(options: SourceOptions) -> Source:
     """Open the source that the options name; UsageError when they name several.
 
-    What they leave to contexts and the environment, `cli.sources.contexts.resolve` has filled in before.
+    `cli.sources.contexts.resolve` has already completed the options from contexts and the environment.
     """
     source = _source_of(options)
     if options.place is not None and options.place.warning is not None:
@@ -255,7 +255,7 @@ def _embedded(directory: Path) -> Source:
 
 
 def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
-    """A test for names of groups, or of what else the option chooses; UsageError for an invalid pattern."""
+    """A test for names of groups, or of other things that the option selects; UsageError for an invalid pattern."""
     from groups.regex.broker import InvalidRegexError, compile_filter
 
     try:
@@ -269,7 +269,7 @@ def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """The ids of the selected groups, and what could not be read of the list.
+    """The ids of the selected groups, and problems of reading the list.
 
     A named group that does not pass the filters is a problem, like one that does not exist.
     """
@@ -280,7 +280,7 @@ def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str
 
 
 def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
-    """Those that pass all filters but that of topics, which only a description shows."""
+    """The selected groups, without the filter by topic, which requires a description."""
     named = list(dict.fromkeys(selection.groups or ()))
     ways = sum([bool(named), selection.match is not None, selection.all_groups])
     if ways > 1:
@@ -304,13 +304,13 @@ def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[s
 def _named(
     source: Source, named: Sequence[str], wanted: GroupFilter
 ) -> tuple[list[str], tuple[Problem, ...]]:
-    """The groups of these names that a filter means, and a problem for each of the others."""
+    """The named groups that pass a filter, and a problem for each of the others."""
     listed = source.select_groups(GroupFilter(has_name=frozenset(named).__contains__), described=True)
     rows = {group.id: group for group in listed.items}
     unread = {each.group for each in listed.problems}
     missing = [name for name in named if name not in rows and name not in unread]
     chosen: list[str] = []
-    # What could not be listed matters if a group is not found.
+    # Problems of the list matter only if a named group is not found.
     problems = [each for each in listed.problems if missing or each.group in named]
     absent = f"no such group in {'the readable part of ' if problems else ''}{source.name}"
     for name in named:
@@ -324,7 +324,7 @@ def _named(
 
 
 def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> ReadResult[Group]:
-    """The selected groups, and what could not be read of them or of the list."""
+    """The selected groups, and problems of reading them or the list."""
     chosen, problems = _chosen_by_list(source, selection)
     topics, unused_for = split_list(selection.topics), selection.unused_for
     read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
@@ -361,7 +361,7 @@ def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
 
 
 def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Problems; that of a group that does not exist ends with the closest name of a group that does."""
+    """The problems; a problem of a missing group ends with the closest name of an existing group."""
     absent = {each.group for each in problems if each.cause is Cause.ABSENT and each.group is not None}
     if not absent or len(absent) > _MOST_SUGGESTIONS:
         return problems
@@ -374,7 +374,7 @@ def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Pro
 
 
 def _close_name(source: Source, group: str) -> str:
-    """`; did you mean X?`, X being a group of the source; empty where none is close, or groups cannot be listed."""
+    """`; did you mean X?`, X being a group of the source; empty if no name is close or groups cannot be listed."""
     try:
         return did_you_mean(group, (listed.id for listed in source.list_groups().items), SIMILAR)
     except WireError:
@@ -382,12 +382,12 @@ def _close_name(source: Source, group: str) -> str:
 
 
 def without_deleted_groups(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
-    """Problems without those of groups deleted since they were listed, unless the groups were named."""
+    """The problems, without problems of groups deleted since they were listed, unless the groups were named."""
     return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
 
 
 def group_filter(options: SelectionOptions) -> GroupFilter:
-    """The filters that a list of groups can decide; UsageError for a type or state that does not exist."""
+    """The filters that need only a list of groups; UsageError for a type or state that does not exist."""
     for name, values in options.filters.items():
         if not split_list(values):
             raise UsageError(f"{name}: no value is given; leave the option out to choose every group")

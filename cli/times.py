@@ -1,4 +1,4 @@
-"""Times as people write them, and as they are printed."""
+"""Parse times that people write, and print times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMS = (
 
 
 def parse_moment(text: str, now_ms: int) -> int:
-    """Milliseconds since 1970 of a moment; ValueError names the accepted forms.
+    """A time in milliseconds since 1970; ValueError names the accepted forms.
 
     ISO 8601, where a missing zone is UTC and a missing time is midnight; a whole number is milliseconds since 1970;
     `-90s`, `-15m`, `-2h`, `-7d` count back from `now_ms`.
@@ -50,7 +50,7 @@ def parse_duration(text: str) -> float:
 
 
 def milliseconds(text: str, option: str) -> int:
-    """The value of a duration option. UsageError for anything else."""
+    """The value of a duration option in ms. UsageError for anything else."""
     try:
         return round(parse_duration(text) * 1000)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The readers of a topic among described groups: `--topic`."""
+"""Select the groups that read a topic: `--topic`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from groups.model import Group
 from groups.readers import TopicUse, topic_use
 
 Uses: TypeAlias = dict[str, dict[str, TopicUse]]
-"""By group and topic, how the group reads it."""
+"""How a group reads a topic, by group and topic."""
 
 
 def readers_of(
     read: ReadResult[Group], topics: Sequence[str], *, named: bool
 ) -> tuple[ReadResult[Group], Uses]:
-    """Those of the groups, described with their offsets, that read any of the topics.
+    """The groups, described with their offsets, that read any of the topics.
 
-    A group of which this is not known is a problem, and so is a named group that reads none.
+    A group is a problem if this is not known, or if it was named and reads none of them.
     """
     uses: Uses = {}
     problems = list(read.problems)
@@ -49,7 +49,7 @@ def _not_known_to_read(group: Group, topics: Iterable[str]) -> Problem:
 
 
 def notify_missing_topics(source: Source, topics: Sequence[str]) -> None:
-    """Notices of the topics that do not exist, or may not, when no group was found that reads them."""
+    """If no group reads the topics, print notices of topics that do not exist or may not exist."""
     read = source.topics(topics, end_offsets=False)
     for problem in read.problems:
         notice(f"{problem.subject}: {problem.message}")

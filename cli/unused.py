@@ -1,4 +1,4 @@
-"""Unused groups among described ones: `--unused-for`."""
+"""Select the groups that are unused: `--unused-for`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SHOWN = 5
 def unused_groups(
     source: Source, read: ReadResult[Group], unused_for: str, *, named: bool
 ) -> ReadResult[Group]:
-    """Those of the groups, described with their offsets, that are known to be unused for this long.
+    """The groups, described with their offsets, that are known to have been unused for this long.
 
-    Groups of which this is not known are a problem, and so is a named one that was used.
+    A group is a problem if this is not known, or if it was named and has been used.
     """
     before_ms = time.time_ns() // 1_000_000 - _milliseconds(unused_for)
     timed = source.with_last_use(read.items)
@@ -81,5 +81,5 @@ def last_use_cells(use: LastUse) -> tuple[Cell, ...]:
 
 
 def last_use_data(use: LastUse) -> dict[str, Any]:
-    """The same for a document."""
+    """The last use as data for a document."""
     return {"last_commit_ms": use.last_commit_ms, "last_member_ms": use.emptied_ms}

@@ -18,7 +18,7 @@ _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 
 def usage_error(error: Any) -> str:
-    """Two lines for a TyperException; one where it is not known which command was parsed."""
+    """Two lines for a TyperException; one line if it is not known which command was parsed."""
     context = getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
     message = message[:1].lower() + message[1:]

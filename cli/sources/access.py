@@ -1,7 +1,7 @@
 """The ACLs of a live cluster's authorizer for topics and groups.
 
-Over the wire client: confluent-kafka's AdminClient 2.16.1 ignores the error of the answer, so that a cluster
-without an authorizer, one that refuses the request, and one without entries look alike.
+Read over the wire client: confluent-kafka's AdminClient 2.16.1 ignores the error of the response, so that a cluster
+without an authorizer, one that refuses the request, and one without entries look the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_access(client: KafkaClient) -> Access:
 
 
 def _is_certain(resource: Any, acl: Any) -> bool:
-    """The hosts of the members are not known: an ALLOW from certain hosts does not count, a DENY does."""
+    """Whether an entry counts: hosts of members are unknown, so an ALLOW for certain hosts does not, a DENY does."""
     is_known = resource.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
     return acl.permission_type != Permission.ALLOW or (acl.host == WILDCARD and is_known)
 

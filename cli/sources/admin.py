@@ -1,4 +1,4 @@
-"""Access where only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
+"""Access if only librdkafka can log in: confluent-kafka's AdminClient, and its configuration.
 
 It reports topics, committed offsets, end offsets, and classic and consumer groups.
 """
@@ -56,7 +56,7 @@ _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAI
 _PAUSES_S = (0.1, 0.3, 0.9)
 """Pause before partitions whose leader has moved are requested again."""
 _NO_OFFSET = -1001
-"""librdkafka's OFFSET_INVALID: nothing is committed, or it is not known."""
+"""librdkafka's OFFSET_INVALID: nothing is committed, or the offset is not known."""
 _NO_ANSWER = (
     "no answer in time from the partition's leader. Check that broker, or allow more time (--timeout)."
 )
@@ -96,7 +96,7 @@ class AdminReader:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """If a whole request fails, the command stops, with the cluster's name in the message."""
+        """Stop the command if a whole request fails; the message contains the bootstrap servers."""
         try:
             yield
         except KafkaException as error:
@@ -120,7 +120,7 @@ class AdminReader:
     def offsets_at(
         self, places: Collection[tuple[str, int]], specs: Sequence[wire_offsets.OffsetSpec]
     ) -> Answers[tuple[str, int], tuple[int, ...]]:
-        """Like the wire client's, one spec after the other."""
+        """Like the wire client's `offsets_at`, one spec after another."""
         answers = [self._offsets_at(places, spec) for spec in specs]
         failed = {place: why for each in reversed(answers) for place, why in each.failed.items()}
         return Answers(
@@ -181,7 +181,7 @@ class AdminReader:
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
     ) -> Answers[str, Outcomes]:
-        """Like the wire client's, one request per group, but without metadata."""
+        """Like the wire client's `commit_offsets`, one request per group, but without metadata."""
         asked: dict[str, Future[Any]] = {}
         for group, wanted in offsets.items():
             places = [
@@ -203,7 +203,7 @@ class AdminReader:
         )
 
     def delete_groups(self, groups: Sequence[str]) -> Answers[str, bool]:
-        """Like the wire client's."""
+        """Like the wire client's `delete_groups`."""
         if not groups:
             return Answers(found={}, failed={})
         found, failed = _results(
@@ -250,7 +250,7 @@ class AdminReader:
         return ReadResult(described, (*problems, *dead))
 
     def authorized_operations(self, groups: Sequence[str]) -> AuthorizedOperations:
-        """Of classic and consumer groups."""
+        """The authorized operations of classic and consumer groups."""
         if not groups:
             return AuthorizedOperations()
         found, failed = _results(
@@ -300,7 +300,7 @@ def _results(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, Kafk
 
 
 def failure_of(error: KafkaError) -> Failure:
-    """librdkafka's own codes are negative, the brokers' positive."""
+    """The failure for an error; librdkafka's own codes are negative, the brokers' codes positive."""
     message = f"{error.str().removeprefix('Broker: ')} ({error.name()})"
     return Failure(message=message, code=error.code() if error.code() > 0 else None, name=error.name())
 
@@ -315,7 +315,7 @@ def is_silence(error: KafkaException) -> bool:
 
 
 def failure_reason(error: KafkaException | KafkaError, needs: Needs = READING) -> str:
-    """Why a request has no answer."""
+    """Why a request failed."""
     reason = error.args[0] if isinstance(error, KafkaException) else error
     if reason.code() in _SILENCE:
         return f"no answer in time ({reason.name()}). Check host, port and login, or allow more time (--timeout)."

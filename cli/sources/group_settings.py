@@ -26,14 +26,14 @@ _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
     ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
 }
-"""By the protocol's numbers; confluent-kafka names only some of them."""
+"""Origins by the protocol's numbers; confluent-kafka names only some of them."""
 
 
 _NO_SETTINGS = (
     "these brokers have no settings of groups, which came with Kafka 4.0. Upgrade the brokers first. Until then the "
     "timeouts of a classic group are settings of its clients (session.timeout.ms, heartbeat.interval.ms)."
 )
-"""Brokers before 4.0 answer INVALID_REQUEST: they have no resource of type GROUP."""
+"""The message if brokers before 4.0 return INVALID_REQUEST: they have no resource of type GROUP."""
 
 
 _IN_A_REQUEST = 500
@@ -44,10 +44,10 @@ class GroupSettings:
     """Settings of groups. Every request takes at most `timeout_s`."""
 
     def __init__(self, admin: AdminClient, timeout_s: float, notices: Notices) -> None:
-        """`notices` are those of the source."""
+        """`notices` are the source's notices."""
         self._admin, self._timeout_s, self._notices = admin, timeout_s, notices
         self._asking: dict[str, Any] = {"request_timeout": timeout_s}
-        """Options of librdkafka's request: `read` names a broker, as by default it may choose a silent one."""
+        """Options of librdkafka's requests; `read` adds a broker, because librdkafka may choose a silent one."""
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
         """Every setting of the cluster for each group, by name, with the brokers' bounds as far as they are known.
@@ -114,7 +114,7 @@ class GroupSettings:
 
 
 def _request_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The groups in portions of one request."""
+    """The groups, split into one portion per request."""
     return (groups[start : start + _IN_A_REQUEST] for start in range(0, len(groups), _IN_A_REQUEST))
 
 

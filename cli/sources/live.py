@@ -1,7 +1,7 @@
 """Groups and topics of a live cluster: over the wire client, or through the AdminClient.
 
-Each fact has one source (docs/decisions/0001). The AdminClient reports groups and topics only where the wire client
-cannot authenticate, and facts that it does not have stay unknown.
+Each fact has one source (docs/decisions/0001). The AdminClient reports groups and topics only if the wire client
+cannot authenticate; facts that it does not report stay unknown.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
 
 
 LONGEST_TIMEOUT_MS = 3_600_000
-"""librdkafka's maximum timeout; a longer one is reduced to an hour."""
+"""librdkafka's maximum timeout; longer timeouts are reduced to an hour."""
 
 
 _SHARE_FETCH = 78
-"""The key of an API of which only the version is looked up."""
+"""The key of an API whose supported versions are looked up, but which is not used."""
 
 _NODES_FAILED = 2
 """The status of a topology description that the broker has but could not read (KIP-1331)."""
@@ -71,7 +71,7 @@ class LiveSource:
         """Prepare; the first request connects, and raises a WireError if that fails.
 
         Every request takes at most the settings' `api_timeout_ms`.
-        :raises InvalidAddress: :raises CommandError: neither client supports the settings' mechanism
+        :raises InvalidAddress: :raises CommandError: neither client supports the mechanism in the settings
         """
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
@@ -93,10 +93,10 @@ class LiveSource:
         settings: ConnectionSettings | None = None,
         cluster_id: str | None = None,
     ) -> LiveSource:
-        """Prepare; the named bootstrap servers override those of the file. `settings` replace a file.
+        """Prepare; the named bootstrap servers override the servers in the file. `settings` replace a file.
 
         With a `cluster_id`, the cluster's id is checked at once.
-        :raises CommandError: it has another :raises WireError: no broker says
+        :raises CommandError: the cluster has another id :raises WireError: no broker reports one
         """
         settings = settings or ConnectionSettings()
         if command_config is not None:
@@ -115,7 +115,7 @@ class LiveSource:
     def check_cluster(self, wanted: str) -> None:
         """Refuse a cluster with another id: the address may belong to another cluster by now.
 
-        :raises CommandError: :raises WireError: no broker says
+        :raises CommandError: the id is different :raises WireError: no broker reports one
         """
         client = self.client
         found = self.admin.cluster_id() if client is None else client.metadata([]).cluster_id
@@ -127,7 +127,7 @@ class LiveSource:
             )
 
     def _log_in_without_wire(self, why_not: str) -> None:
-        """Whether librdkafka supports mechanisms that the wire client does not depends on its build."""
+        """Use librdkafka for a mechanism that the wire client does not support; it depends on librdkafka's build."""
         try:
             _ = self.admin
         except CommandError:
@@ -139,9 +139,9 @@ class LiveSource:
 
     @cached_property
     def admin(self) -> AdminReader:
-        """The AdminClient's side.
+        """The AdminClient.
 
-        :raises CommandError: librdkafka cannot be used with these settings, GSSAPI in its wheels for one
+        :raises CommandError: librdkafka cannot be used with these settings, such as GSSAPI in its wheels
         :raises WireError: there is no token to log in with
         """
         from confluent_kafka import KafkaException
@@ -153,7 +153,7 @@ class LiveSource:
             from wire.client.steps import Deadline
             from wire.client.tokens.source import token_source
 
-            # librdkafka would wait ten seconds for a token that is not available, and not report why.
+            # Otherwise, librdkafka would wait ten seconds for a missing token, and not report why.
             token_source(oauth, self.settings.bootstrap_servers).token(Deadline(self.timeout_ms))
         try:
             return AdminReader(librdkafka_config(self.settings), self.timeout_ms / 1000)
@@ -213,7 +213,7 @@ class LiveSource:
             self.notices.add(
                 "this cluster does not report group types, as Kafka 3.8 and later do: all groups count as classic"
             )
-        # Only a describe shows assignors, and the states that brokers before 2.6 do not list.
+        # Only a describe request returns assignors, and the states that brokers before 2.6 do not list.
         has_states = not wanted.states or all(group.group_state for group in listing.groups)
         on_list = replace(wanted, protocols=frozenset(), states=wanted.states if has_states else frozenset())
         listed = [group for group in listing.groups if on_list.passes(listed_group(group))]
@@ -263,9 +263,9 @@ class LiveSource:
         return ReadResult(tuple(found[name] for name in groups if name in found), tuple(problems))
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
-        """Explain a group that the cluster lists but describes as Dead, the state of one that does not exist.
+        """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist.
 
-        If groups of the consumer protocol can be described, none of them is described as a classic group.
+        Not needed if groups of the consumer protocol can be described: then none is described as a classic group.
         """
         names = first_names(sorted(listed), SHOWN)
         if self.client is None or not names or self.client.home().supports(CONSUMER_GROUP_DESCRIBE):
@@ -277,7 +277,7 @@ class LiveSource:
         )
 
     def _explain_missing(self, unlisted: Iterable[str]) -> None:
-        """Explain Dead for a group that is not listed: brokers before 4.0 report it for one that does not exist."""
+        """Explain Dead for a group that is not listed: brokers before 4.0 report it for groups that do not exist."""
         names = first_names(sorted(unlisted), SHOWN)
         if names:
             self.notices.add(
@@ -286,7 +286,7 @@ class LiveSource:
             )
 
     def _notify_hidden(self, message: str) -> None:
-        """Brokers silently omit what a user may not describe; that is unlikely without logins."""
+        """Brokers silently omit resources that a user may not describe; that is unlikely without a login."""
         if self.settings.security_protocol is not SecurityProtocol.PLAINTEXT:
             self.notices.add(message)
 
@@ -312,7 +312,7 @@ class LiveSource:
         problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
         found = {}
         for name, answer in answers.found.items():
-            # Brokers before 4.4 answer without the field.
+            # The response of brokers before 4.4 lacks the field.
             if description := getattr(answer, "topology_description", None):
                 found[name] = with_nodes(topologies[name], description)
             elif getattr(answer, "topology_description_status", 0) == _NODES_FAILED:
@@ -353,7 +353,7 @@ class LiveSource:
         return read_open_transactions(self.client, places)
 
     def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-        """By group: its committed offsets, or a share group's start offsets, once it has any."""
+        """Committed offsets by group, or a share group's start offsets, once it has any."""
         if self.client is None:
             return self.admin.committed([group.id for group in groups])
         from groups.described import committed_offsets, share_offsets
@@ -374,7 +374,7 @@ class LiveSource:
         start_offsets: bool = False,
         stable_offsets: bool = False,
     ) -> ReadResult[Topic]:
-        # End offsets are read last: none is before the start or last stable offset shown with it.
+        # End offsets are read last, so that none precedes the start or last stable offset shown with it.
         wanted = {
             "start_offsets": start_offsets,
             "stable_offsets": stable_offsets,
@@ -386,7 +386,7 @@ class LiveSource:
         return ReadResult(read.items, in_lines(read.problems))
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> ReadResult[Topic]:
-        """With ids and racks, and the `wanted` offsets; those are None where no leader answered."""
+        """Topics with ids and racks, and the `wanted` offsets, which are None if no leader answered."""
         if names is not None and not names:
             return ReadResult(())
         read, leaders = self._bare_topics(names)
@@ -409,7 +409,7 @@ class LiveSource:
         return ReadResult(topics, (*read.problems, *problems))
 
     def _bare_topics(self, names: Collection[str] | None) -> tuple[ReadResult[Topic], ClusterMetadata | None]:
-        """Without end offsets, and the leaders of their partitions if they are known."""
+        """Topics without end offsets, and the leaders of their partitions if they are known."""
         if self.client is None:
             return self.admin.topics(names), None
         metadata = self.client.metadata(None if names is None else sorted(names))
@@ -475,7 +475,7 @@ class LiveSource:
 
 
 def _why_not_by_wire(settings: ConnectionSettings) -> str | None:
-    """Why the wire client cannot log in; None: it can, or no login is needed."""
+    """Why the wire client cannot log in; None if it can, or if no login is needed."""
     if not settings.security_protocol.sasl:
         return None
     from wire.client.sasl import why_unsupported

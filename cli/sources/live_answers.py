@@ -1,4 +1,4 @@
-"""Convert brokers' answers about groups and topics to our model, and their failures to problems."""
+"""Convert brokers' responses about groups and topics to Kohort's model, and their failures to problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wire.client.cluster import TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
-    """The offsets in an answer about a group, and the partitions that could not be read."""
+    """Reads the offsets in a response about a group, and the partitions that could not be read."""
 
 SHOWN = 5
 """Maximum number of topic or group names in a message."""
@@ -42,7 +42,7 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
     GroupType.SHARE: SHARE_GROUP_DESCRIBE,
     GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
 }
-"""The describe request of each type; any other group is described as a classic one."""
+"""The describe request of each type; groups of any other type are described as classic groups."""
 
 
 def with_offsets(
@@ -59,7 +59,7 @@ def with_offsets(
 def listed_group(
     group: Any, state: str | None = None, protocol: str | None = None, members: int | None = None
 ) -> GroupListing:
-    """A row of a broker's answer to ListGroups, with what a describe shows; `state` if the list has none."""
+    """A row of a broker's ListGroups response, with facts from a describe request; `state` if the list has none."""
     return GroupListing(
         id=group.group_id,
         type=type_of(group.group_type),
@@ -97,7 +97,7 @@ def listed_facts(
     problems: list[Problem] = []
     for _, answers in described_by_kind(client, kinds, kinds):
         for name, group in answers.found.items():
-            # A streams group has neither.
+            # A streams group has neither field.
             protocol = getattr(group, "protocol_data", None) or getattr(group, "assignor_name", None)
             facts[name] = group.group_state, protocol, len(group.members)
         # A group that was deleted since it was listed is not a problem of the list.
@@ -112,7 +112,7 @@ def listed_facts(
 def described_by_kind(
     client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
 ) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
-    """Groups by type, each through its request. A group that no broker lists is described as a classic one."""
+    """Describe groups with the request of their type. A group that no broker lists is described as classic."""
     found: dict[GroupType, list[str]] = {}
     for name in groups:
         found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
@@ -138,7 +138,7 @@ def group_problem(group: str, failure: Failure) -> Problem:
 def problem_of(
     subject: str, failure: Failure, *, group: str | None = None, topics: tuple[str, ...] = ()
 ) -> Problem:
-    """The failure in our words, naming the operation that is not allowed."""
+    """The failure as a problem; an authorization error names the operation that is not allowed."""
     message = with_missing_operations(failure.name, failure.message, READING)
     return Problem(
         subject=subject,
@@ -164,7 +164,7 @@ def nodes_of(client: KafkaClient) -> dict[str, Node]:
 
 
 def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic:
-    """Without end offsets. Racks are unknown unless a broker has one."""
+    """A topic without end offsets. Racks are unknown unless a broker has one."""
     from groups.model import Topic
 
     of_replicas = {
@@ -184,7 +184,7 @@ def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic
 def offsets_of(
     answers: Answers[str, Any], position: Position
 ) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-    """Offsets by group; groups that could not be read, and partitions of those that could."""
+    """Offsets by group, and problems of unreadable groups and of unreadable partitions in the others."""
     problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
     offsets: dict[str, Offsets] = {}
     for name, group in answers.found.items():
@@ -197,7 +197,7 @@ def offsets_of(
 
 
 def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
-    """The times of the first records at or after the offsets; what could not be read is a problem."""
+    """The times of the first records at or after the offsets; offsets that could not be read are problems."""
     answers = client.first_records(wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]
     times: dict[tuple[str, int], dict[int, int | None]] = {}
@@ -213,7 +213,7 @@ def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collectio
 
 
 def _time_problem(topic: str, partition: int, failure: Failure) -> Problem:
-    # A refusal is for a whole topic, a failure for one partition.
+    # A refusal concerns a whole topic, a failure one partition.
     cause = cause_of(failure.name)
     subject = topic if failure.name == "TOPIC_AUTHORIZATION_FAILED" else f"{topic}-{partition}"
     why = with_missing_operations(failure.name, failure.message, READING_RECORDS)

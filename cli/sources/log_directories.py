@@ -55,7 +55,7 @@ def holds_offsets(directory: Path) -> bool:
 
 
 def why_no_log(directory: Path, entries: Sequence[Path]) -> str:
-    """Why a directory is not a broker's log directory, and which one may be meant."""
+    """Why a directory is not a broker's log directory, and which one is probably meant."""
     place = directory.resolve()
     if partition_of(place) is not None:
         return f"{directory} is one partition; name the directory that contains it: {place.parent}"

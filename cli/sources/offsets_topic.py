@@ -1,19 +1,20 @@
 """Facts about groups that no API reports, from the newest records in `__consumer_offsets` of a live cluster.
 
-Theory of operation. All records of a group are in one partition, chosen by the hash of its id, among the commits of
-every group there. The newest ones are searched from the end backwards, in growing windows. A partition is read once
-for all its keys. The consumer that reads is assigned its partitions: it joins no group and commits nothing. Records are
-read whether their transaction was committed or not.
+Theory of operation. All records of a group are in one partition, chosen by the hash of its id, mixed with the records
+of the other groups there. The newest records are searched from the end backwards, in growing windows. A partition is
+read once for all its keys. The consumer is assigned its partitions: it joins no group and commits nothing. Records
+are read whether their transaction was committed or not.
 
 Leaders of classic groups: key type 2, field `leader`, which a coordinator writes whenever a rebalance is finished, when
 a static member is replaced, and when the last member has left. Group records are in no transaction.
 
-Times of commits: key type 1, field `commitTimestamp` (OffsetFetch names no time in any version). The newest record with
-the very offset that the broker reports is taken: a newer one of another offset was written meanwhile, or belongs to a
-transaction that is open or was aborted. The offset follows the version in every version of OffsetCommitValue.
+Times of commits: key type 1, field `commitTimestamp` (no version of OffsetFetch returns a time). The newest record
+with exactly the offset that the broker reports is used: a newer record with another offset was written meanwhile, or
+belongs to a transaction that is open or was aborted. The offset follows the version in every version of
+OffsetCommitValue.
 
-When last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's has the time of its state in
-`currentStateTimestamp`; of the others the newest record was written when the epoch was increased for the last time.
+Times when last members left: key types 2, 3, 11 and 17, the records of groups. A classic group's record has the time
+of its state in `currentStateTimestamp`; other groups' newest record was written when the epoch was last increased.
 
 Source: GroupCoordinatorService.partitionFor, GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue.
 """
@@ -54,7 +55,7 @@ MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of keys and values read in one partition: about two million commits."""
 BATCH = 5_000
 PATIENCE_S = 0.2
-"""Timeout of one poll: the deadline is checked between polls."""
+"""Timeout of one poll; the deadline is checked between polls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class FoundRecord:
-    """A record."""
+    """A record that was found."""
 
     offset: int
     key: bytes
@@ -78,17 +79,17 @@ class FoundRecord:
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
-"""librdkafka's."""
+"""librdkafka's settings."""
 Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
-"""Whether a record is one that is searched for; newer ones that are not are skipped."""
+"""Whether a record is searched for, by key and value; newer records that are not are skipped."""
 
 
 def read_newest(
     config: Settings, keys: Mapping[bytes, str], timeout_s: float, accept: Accept = lambda _key, _value: True
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
-    """The newest record of each key, or why it could not be read; never raises for an answer of the cluster.
+    """The newest record of each key, or why it could not be read; never raises for an error of the cluster.
 
-    `keys` are given with their groups. `config` may contain secrets. Takes little more than `timeout_s` seconds.
+    `keys` are mapped to their groups. `config` may contain secrets. Takes little more than `timeout_s` seconds.
     """
     from confluent_kafka import Consumer, KafkaException
 
@@ -200,7 +201,7 @@ class _Scan:
                 if error is not None and message.topic() == OFFSETS_TOPIC:
                     raise KafkaException(error)
                 if error is not None:
-                    continue  # errors of a connection, which is made again, or of a group that is not joined
+                    continue  # errors of a connection, which is reopened, or of a group that is not joined
                 offset, key, value = message.offset() or 0, message.key() or b"", message.value()
                 if offset >= end:
                     return found
@@ -223,13 +224,13 @@ def _left(deadline: float) -> float:
 
 
 def _refused(reason: KafkaError, place: str = "") -> Unavailable:
-    """librdkafka's reason."""
+    """Unavailable, with librdkafka's reason."""
     return Unavailable(f"{place}{reason.str()} ({reason.name()})", cause_of(reason.name()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderRecord:
-    """The newest record of a group; all None if it is a tombstone: there is no such classic group."""
+    """The newest record of a group; all fields are None for a tombstone: there is no such classic group."""
 
     leader: str | None
     generation: int | None
@@ -237,11 +238,11 @@ class LeaderRecord:
 
 
 LeaderRecords: TypeAlias = Mapping[str, LeaderRecord | Unavailable]
-"""By group."""
+"""Records by group."""
 
 
 def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> LeaderRecords:
-    """The newest record of each group, or why it could not be read; never raises for an answer of the cluster.
+    """The newest record of each group, or why it could not be read; never raises for an error of the cluster.
 
     `config` may contain secrets. Takes little more than `timeout_s` seconds.
     """
@@ -257,7 +258,7 @@ def read_leaders(config: Settings, groups: Iterable[str], timeout_s: float) -> L
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
     """A described group with the facts of its record.
 
-    The generation is the record's only while the group is Stable: it grows before the next record is written.
+    The generation is known only while the group is Stable: it grows before the next record is written.
     """
     if isinstance(record, Unavailable):
         return replace(group, leader_problem=record.why)
@@ -283,16 +284,16 @@ def _decoded(found: FoundRecord) -> LeaderRecord | Unavailable:
 
 
 OFFSET = slice(2, 10)
-"""Fields of a value, after its version."""
+"""The offset's bytes in a value, after its version."""
 SHOWN = 3
 
 
 def read_commit_times(
     config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
 ) -> ReadResult[Group]:
-    """The groups with the times of their commits and between them, and the ids of the topics; and why some are unknown.
+    """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown.
 
-    With `last_members`, those without members also with the times at which the last ones left.
+    With `last_members`, groups without members also get the times at which their last members left.
     """
     keys: dict[bytes, str] = {}
     places: dict[bytes, tuple[str, int]] = {}
@@ -349,11 +350,11 @@ _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
     GroupType.SHARE: (SHARE_GROUP_METADATA.id, "groupId"),
     GroupType.STREAMS: (STREAMS_GROUP_METADATA.id, "groupId"),
 }
-"""The key types of the records that are written when a group's last member leaves, and the field of the group's id."""
+"""By type: the key type of the record written when a group's last member leaves, and its field with the group id."""
 
 
 def _had_members(group: Group) -> bool:
-    """Whether it has no members now but may have had some: a group with an empty protocol type never had any."""
+    """Whether a group has no members but may have had some: a group with an empty protocol type never had any."""
     return not group.members and group.type in _GROUP_KEYS and group.protocol_type != ""
 
 
@@ -363,9 +364,9 @@ def _group_key(group: Group) -> bytes:
 
 
 def _emptied(found: FoundRecord) -> int | Unavailable:
-    """When the newest record of a group without members was written: when the last one left.
+    """When the last member of a group left, in its newest record.
 
-    A classic group's record has the time of its state; of the other types the epoch was increased then.
+    A classic group's record has the time of its state; a record of another type was written with the increased epoch.
     """
     try:
         record = decode_record(found.key, found.value)
@@ -381,7 +382,7 @@ def _emptied(found: FoundRecord) -> int | Unavailable:
 
 
 def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
-    """The committed offsets; those of share groups are in another topic."""
+    """The committed offsets; share groups have none here, because theirs are in another topic."""
     if group.type is GroupType.SHARE:
         return
     for topic, partitions in (group.offsets or {}).items():
@@ -418,7 +419,7 @@ def _with_times(group: Group, commits: Mapping[tuple[str, int], StoredOffset]) -
 def _problems(
     answers: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
 ) -> Iterable[Problem]:
-    """A line for each reason why `what` is not known, with the number of `unit`s, by the groups of their keys."""
+    """A line for each reason why `what` is not known, with the number of `unit`s for each group."""
     missing: dict[Unavailable, list[str]] = {}
     for key, each in answers.items():
         if isinstance(each, Unavailable):

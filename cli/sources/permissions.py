@@ -1,6 +1,6 @@
 """Kafka's authorization errors, worded with the operation that an ACL must allow.
 
-The operations are those that `KafkaApis` checks with its authorizer; docs/security.md lists them by command.
+`KafkaApis` checks these operations with its authorizer; docs/security.md lists them by command.
 """
 
 from __future__ import annotations
@@ -50,6 +50,6 @@ def cause_of(name: str | None) -> Cause:
 
 
 def ending(problem: Problem) -> CommandError:
-    """The error that stops a command with nothing to show but a problem."""
+    """The error that stops a command if a problem is its only result."""
     kind = RefusedError if problem.cause is Cause.FORBIDDEN else CommandError
     return kind(f"{problem.subject}: {problem.message}")

@@ -31,7 +31,7 @@ def _known(
 
 
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
-    # Every record is from 1970 or later, or has no time; a broker treats small negative times specially.
+    # Every record is from 1970 or later, or has no time; brokers treat small negative times specially.
     moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
     answers = (source.client or source.admin).offsets_at(places, [EARLIEST, LATEST, *moments])
     return Positions(

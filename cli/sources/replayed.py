@@ -47,7 +47,7 @@ class ReplayedSource(FileSource):
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> None:
-        """`named` are topics that the user names; `is_embedded`: there is no other broker than this coordinator."""
+        """`named` are topics that the user names; `is_embedded`: the embedded coordinator is the only broker."""
         super().__init__(notices)
         self.name = ", ".join(map(str, log.directories))
         self.log, self.named, self.is_embedded = log, named, is_embedded
@@ -70,7 +70,7 @@ class ReplayedSource(FileSource):
         is_embedded: bool = False,
         notices: Iterable[str] = (),
     ) -> ReplayedSource:
-        """Read everything. CommandError if the directories belong to different clusters."""
+        """Read the directories. CommandError if they belong to different clusters."""
         _check_one_cluster(directories)
         return cls(
             load(directories, as_of_ms=as_of_ms), named=named, is_embedded=is_embedded, notices=notices
@@ -121,12 +121,12 @@ class ReplayedSource(FileSource):
 
     def _with_offsets(self, group: Group) -> Group:
         if group.type is GroupType.SHARE:
-            return group  # a share group's are in __share_group_state
+            return group  # a share group's offsets are in __share_group_state
         stored = self.log.state.offsets.get(group.id, {})
         return replace(group, offsets=committed_offsets(stored))
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """The groups' settings; the brokers' own settings are in no log."""
+        """The groups' settings; logs do not contain the brokers' own settings."""
         known = self._topics_in_log.group_configs
         if known is None:
             known = {}
@@ -137,7 +137,7 @@ class ReplayedSource(FileSource):
     def topics(
         self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool
     ) -> ReadResult[Topic]:
-        """Without offsets, which the coordinator's log does not know.
+        """Topics without offsets, which the coordinator's log does not contain.
 
         A topic whose number of partitions is not known is left out, with a problem, unless only the end offsets of
         certain topics were requested.
@@ -154,7 +154,7 @@ class ReplayedSource(FileSource):
 
     @cached_property
     def topic_names(self) -> Mapping[UUID, str]:
-        """By id, as far as they are known; the user's names override others."""
+        """The known topic names by id; the user's names override others."""
         return {
             **self._topics_in_log.names,
             **{topic.id: topic.name for topic in self.named if topic.id is not None},
@@ -162,7 +162,7 @@ class ReplayedSource(FileSource):
 
     @cached_property
     def known_topics(self) -> Mapping[str, KnownTopic]:
-        """By name; the user's topics override others."""
+        """The known topics by name; the user's topics override others."""
         known = dict(self._topics_in_log.topics)
         for topic in self.named:
             known[topic.name] = _merged(topic, known.get(topic.name))
@@ -194,7 +194,7 @@ class ReplayedSource(FileSource):
 
 
 def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:
-    """The user's facts about a topic, with what else is known of the same one."""
+    """The user's facts about a topic, completed with other known facts if the id is the same."""
     if known is None or known.id not in (None, topic.id):
         return topic
     return replace(topic if topic.is_whole else known, id=topic.id, racks=known.racks)
@@ -221,7 +221,7 @@ def _check_one_cluster(directories: Sequence[Path]) -> None:
 
 
 def _cluster_ids(directories: Iterable[Path]) -> dict[str, Path]:
-    """One directory per cluster; those without a readable meta.properties do not count."""
+    """One directory per cluster; directories without a readable meta.properties are ignored."""
     found: dict[str, Path] = {}
     for directory in directories:
         try:

@@ -19,7 +19,7 @@ T = TypeVar("T", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ReadResult(Generic[T]):
-    """What could be read, and the problems with the rest."""
+    """The items that could be read, and the problems with the rest."""
 
     items: tuple[T, ...]
     problems: tuple[Problem, ...] = ()
@@ -46,7 +46,7 @@ class RecordTimes:
     """When records were written, in ms since 1970.
 
     `times`: by (topic, partition) and offset, the time of the first record at or after it, or None.
-    Offsets of which that is not known are missing; `remark` is the reason if the source contains no records.
+    Offsets whose time is not known are missing; `remark` is the reason if the source contains no records.
     """
 
     times: Mapping[tuple[str, int], Mapping[int, int | None]]
@@ -56,7 +56,7 @@ class RecordTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizedOperations:
-    """Operations of ACLs by group, in Kafka's names; for a missing group they are not known."""
+    """Operations of ACLs by group, with Kafka's names; a group whose operations are not known is missing."""
 
     by_group: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -64,7 +64,7 @@ class AuthorizedOperations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTransactions:
-    """Open transactions by (topic, partition); for a missing partition they are not known."""
+    """Open transactions by (topic, partition); a partition whose transactions are not known is missing."""
 
     by_partition: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -77,7 +77,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """For messages: the bootstrap servers, or the file."""
+        """The name for messages: the bootstrap servers, or the file."""
         ...
 
     def cluster(self) -> Cluster:
@@ -97,20 +97,20 @@ class Source(Protocol):
         ...
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Described groups with the leaders of the classic ones, or the reason why they are not known.
+        """Described groups; classic groups with their leaders, or the reason why these are not known.
 
-        No broker API reports them: a live source reads `__consumer_offsets`, others have returned them already.
+        No broker API reports leaders: a live source reads `__consumer_offsets`; others have already returned them.
         """
         ...
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Described groups; the topologies of streams groups with their nodes, if brokers keep them."""
+        """Described groups; streams groups with the nodes of their topologies, if brokers store these."""
         ...
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
         """Described groups with the times at which their offsets were committed, as far as they can be known.
 
-        No broker API reports them: a live source reads `__consumer_offsets`, others have returned what they know.
+        No broker API reports them: a live source reads `__consumer_offsets`; others have already returned them.
         """
         ...
 
@@ -136,12 +136,12 @@ class Source(Protocol):
     ) -> ReadResult[Topic]:
         """The named topics that exist, or all of them, internal ones included; by name.
 
-        With the requested offsets of their logs, as far as they are known.
+        Topics have the requested offsets of their logs, as far as they are known.
         """
         ...
 
     def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """By group, its settings by name (`consumer.session.timeout.ms`), with the brokers' settings if they are known.
+        """Settings by group and name (`consumer.session.timeout.ms`), with the brokers' settings if they are known.
 
         Groups whose settings are not known are missing.
         """
@@ -156,12 +156,12 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Give connections back."""
+        """Close the connections."""
         ...
 
 
 class FileSource:
-    """Common answers of all sources but a live cluster."""
+    """The methods shared by all sources except a live cluster."""
 
     name: str
     knows_no_records: str
@@ -171,29 +171,29 @@ class FileSource:
         self.notices = Notices(notices)
 
     def select_groups(self: Source, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
-        """Filters the whole list."""
+        """Filter the whole list."""
         listed = self.list_groups()
         problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
         return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Unchanged: a leader that is known at all has been read."""
+        """The same groups: known leaders have already been read."""
         return tuple(groups)
 
     def with_topology_nodes(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Unchanged: records have no nodes."""
+        """The same groups: records contain no nodes."""
         return ReadResult(tuple(groups))
 
     def with_commit_times(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Unchanged: the times that are known have been read with the commits."""
+        """The same groups: known times have been read with the commits."""
         return ReadResult(tuple(groups))
 
     def with_last_use(self, groups: Sequence[Group]) -> ReadResult[Group]:
-        """Unchanged: when members left is not known."""
+        """The same groups: the times at which members left are not known."""
         return ReadResult(tuple(groups))
 
     def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        """None."""
+        """No times, and the reason."""
         return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
 
     def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:

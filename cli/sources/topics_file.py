@@ -1,6 +1,6 @@
 """Topic names from a file (`--topics`), for a log whose records have topic ids only.
 
-Three kinds of files are read: what `kafka-topics --describe` prints, a Kohort snapshot, and a mapping
+Three kinds of files are read: the output of `kafka-topics --describe`, a Kohort snapshot, and a mapping
 `name: id` or `name: {id: …, partitions: N}` in YAML or JSON.
 """
 
@@ -20,7 +20,7 @@ from wire.uuids import parse_uuid
 _DESCRIBED = re.compile(
     r"Topic: (?P<name>\S+)\s+TopicId: (?P<id>\S+)\s+PartitionCount: (?P<partitions>[0-9]+)\b"
 )
-"""A topic's own line; those of its partitions are indented and have no id."""
+"""A topic's own line; the lines of its partitions are indented and have no id."""
 
 MAX_PARTITIONS = 2**31 - 1
 

@@ -1,4 +1,4 @@
-"""Open transactions of a live cluster: what partition leaders and transaction coordinators report of them."""
+"""Open transactions of a live cluster, as partition leaders and transaction coordinators report them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN = -1
 
 
 def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, int]]) -> OpenTransactions:
-    """By partition. Without answers of coordinators, transactional ids, states and times are not known."""
+    """Open transactions by partition. Without responses of coordinators, their ids, states and times are unknown."""
     answers = client.open_transactions(places)
     producers = {each.producer_id for found in answers.found.values() for each in found}
     known: dict[int, Any] = {}

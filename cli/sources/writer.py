@@ -1,4 +1,4 @@
-"""Changing a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings.
+"""Change a live cluster: offsets, groups with the internal topics of Kafka Streams, and settings.
 
 Settings are set through the AdminClient. Offsets are committed, and offsets and groups deleted, over the wire client:
 confluent-kafka's AdminClient cannot delete offsets, and commits metadata with a trailing NUL (2.16.1). If only
@@ -43,7 +43,7 @@ class Failed:
 
     message: str
     refused: bool
-    """True: a broker refused. False: there was no answer, and whether the change was made is not known."""
+    """True: a broker refused. False: there was no response, and it is not known whether the change was made."""
 
 
 def writer_of(source: Source) -> ClusterWriter:
@@ -108,7 +108,7 @@ class ClusterWriter:
     def delete_share_offsets(
         self, places: Mapping[str, Sequence[Place]]
     ) -> dict[str, dict[Place, Failed | None]]:
-        """Delete start offsets of share groups, one request per group: of all partitions of the topics.
+        """Delete start offsets of share groups for all partitions of the topics, one request per group.
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
@@ -166,7 +166,7 @@ class ClusterWriter:
 
 
 def _leave_api(kind: GroupType) -> Api | None:
-    """The heartbeat with which members of a type leave; None if LeaveGroup removes them."""
+    """The heartbeat API with which members of a type leave; None if LeaveGroup removes them."""
     from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
     from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
 
@@ -191,7 +191,7 @@ def _results(
 
 
 def failed_of(error: KafkaException, needs: Needs) -> Failed:
-    """The failure for an exception of the AdminClient, of a request that `needs` these operations."""
+    """The failure for an AdminClient exception; `needs` are the operations that the request requires."""
     from cli.sources.admin import failure_of
 
     failed = _failed(failure_of(error.args[0]), needs)
@@ -199,11 +199,11 @@ def failed_of(error: KafkaException, needs: Needs) -> Failed:
 
 
 def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | None = None) -> Failed | None:
-    """The outcome for one partition, group or member; a code is a broker's answer. `hints` are by its name."""
+    """The outcome for one partition, group or member. With a code, a broker refused; `hints` are by its name."""
     if failure is None:
         return None
     if failure.code is None:
-        # The wire client reports what happened; librdkafka only the name of its error.
+        # The wire client reports what happened, librdkafka only the name of its error.
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
         return Failed(message=f"{why} {_UNKNOWN}", refused=False)
     hint = (_HINTS if hints is None else hints).get(failure.name or "", "")

@@ -1,4 +1,4 @@
-"""`kohort explore`: all interleavings of a small group, and the properties that break without a safety rule."""
+"""`kohort explore`: all interleavings of a small group, and the properties violated without a safety rule."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def explore(
 
 
 class _Counter(Progress):
-    """How many of the states found so far have been explored."""
+    """The progress: the share of the states found so far that has been explored."""
 
     def __init__(self) -> None:
         super().__init__("exploring states", total=100, before_data=True)
@@ -102,7 +102,7 @@ class _Counter(Progress):
 
 
 def _draw(file: Path, found: Sequence[Exploration]) -> None:
-    """A lane for each member, a column for each step. CommandError where nothing fell."""
+    """Draw a lane for each member and a column for each step. CommandError if no property was violated."""
     from cli.errors import CommandError
     from cli.output import write_file
     from cli.render.lanes import Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
@@ -132,7 +132,7 @@ def _draw(file: Path, found: Sequence[Exploration]) -> None:
 
 
 def _words(owned: Partitions | None) -> str:
-    """The text of a box; empty where the process does not run, or owns nothing."""
+    """The text of a box; empty if the process is not running or owns nothing."""
     return " ".join(f"{topic}-{number}" for topic, number in sorted(owned or ()))
 
 

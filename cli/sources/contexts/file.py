@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FILE_VARIABLE = "KOHORT_CONFIG"
 MAX_BYTES = 1024 * 1024
-"""A thousand contexts take a fifth of this."""
+"""Maximum size of the configuration file: a thousand contexts take a fifth of this."""
 
 
 def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
@@ -37,7 +37,7 @@ def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
 def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
     """The contexts of the configuration file; None if there is no file.
 
-    `may_be_missing`: also if KOHORT_CONFIG names it.
+    `may_be_missing`: also None if KOHORT_CONFIG names a missing file.
     :raises ConfigFileError: it cannot be read, is malformed, contains secrets that others can read, or cannot be
         trusted; KOHORT_CONFIG names a file that does not exist
     """
@@ -127,15 +127,15 @@ def read_secret_file(path: Path) -> str:
 
 
 MAX_SECRET_BYTES = 64 * 1024
-"""Certificate chains with their keys take a fifth of this."""
+"""Maximum size of a secret's file: certificate chains with their keys take a fifth of this."""
 
 
 def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
     """The content of a regular file, and its status; /dev/null is empty.
 
-    The status is that of the open file, even if the name is replaced meanwhile.
+    The status belongs to the open file, even if the name is replaced meanwhile.
     :raises FileNotFoundError: not found
-    :raises ConfigFileError: it cannot be read, is no regular file or too large
+    :raises ConfigFileError: it cannot be read, is not a regular file, or is too large
     """
     try:
         # A pipe without a writer must not block the command.
@@ -161,7 +161,7 @@ def read_regular(path: Path, limit: int) -> tuple[bytes, os.stat_result | None]:
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """UTF-8 text; a byte order mark is dropped. ConfigFileError."""
+    """The content as UTF-8 text, without a byte order mark. ConfigFileError if it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -27,7 +27,7 @@ _CHOICES = {
 
 
 def _stand_in(key: str) -> str | None:
-    """A valid value in place of one that is not fetched while properties are only checked."""
+    """A valid substitute for a value that is not fetched because properties are only checked."""
     if key in _NOT_EVEN_GUESSED:
         return None
     return _CHOICES.get(key, "1" if key.endswith(".ms") else "-")
@@ -66,7 +66,7 @@ class InlineProperties:
         return (*remarks, *own.remarks)
 
     def _fetched_or_not(self, value: PropertyValue) -> str | None:
-        """A command is not run only for a check."""
+        """The value, or a substitute if it is unavailable or a command would have to be run: a check runs none."""
         try:
             return _stand_in(value.key) if value.store is ValueStore.COMMAND else self._fetched(value)
         except ConfigFileError:

@@ -48,7 +48,7 @@ def is_secret(key: str, value: str) -> bool:
 
 
 class SourceKind(Enum):
-    """What a context names."""
+    """The kind of source that a context names."""
 
     LIVE = "live"
     SNAPSHOT = "snapshot"
@@ -93,7 +93,7 @@ class PropertyValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A named source, and its defaults. Paths are absolute; None: not set."""
+    """A named source, and its defaults. Paths are absolute; None means not set."""
 
     name: str
     line: int = field(compare=False)
@@ -113,7 +113,7 @@ class Context:
 
     @property
     def place(self) -> str:
-        """What it names, for people: bootstrap servers or paths."""
+        """The source as text for people: bootstrap servers or paths."""
         if self.kind is SourceKind.LIVE:
             return self.bootstrap_server or f"the bootstrap.servers of {self.command_config}"
         if self.kind is SourceKind.LOG:

@@ -1,8 +1,8 @@
 """A YAML or JSON text as a tree in which every value has its position.
 
-Scalars stay the text that they are: `on` and `0123` are names like any other; only a plain `null`, `~` or nothing at
-all is None. Anchors, aliases, tags and second documents are refused: no configuration needs them, and a value
-of an alias is not visible where it is used.
+Scalars stay text: `on` and `0123` are names like any other; only a plain `null`, `~` or an empty value is None.
+Anchors, aliases, tags and second documents are refused: no configuration needs them, and the value of an alias is
+not visible where the alias is used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import yaml
 
 MAX_DEPTH = 8
-"""No configuration is half as deep; deeper files are hostile."""
+"""Maximum depth: no configuration is half as deep, and deeper files are hostile."""
 
 MAX_VALUES = 40_000
-"""A thousand contexts with every setting have fewer."""
+"""Maximum number of values: a thousand contexts with every setting have fewer."""
 
 MAX_SHOWN = 60
 
@@ -37,7 +37,7 @@ class MalformedText(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpan:
-    """The position of a value: line and column are 1-based, begin and end are indices into the text."""
+    """The position of a value: line and column are 1-based; begin and end are indices into the text."""
 
     line: int
     column: int
@@ -81,7 +81,7 @@ class MappingNode:
     span: TextSpan
     entries: dict[str, MappingEntry]
     flow: bool
-    """Whether it is written in braces."""
+    """Whether the mapping is written in braces."""
 
 
 Node: TypeAlias = ScalarNode | Items | MappingNode
@@ -109,7 +109,7 @@ def parse_nodes(text: str) -> Node | None:
 
 
 def plain(node: Node | None) -> Plain:
-    """The values alone."""
+    """The values without their positions."""
     if isinstance(node, MappingNode):
         return {name: plain(entry.value) for name, entry in node.entries.items()}
     if isinstance(node, Items):

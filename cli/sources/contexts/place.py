@@ -1,4 +1,4 @@
-"""The source of a command that a context or the environment names, if the command line does not."""
+"""The source of a command if a context or the environment names it, not the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOrigin:
-    """A source, and what named it."""
+    """A source, and the option, variable or file that named it."""
 
     where: str
     """Bootstrap servers, or paths."""
@@ -34,7 +34,7 @@ class SourceOrigin:
 
     @property
     def cluster_id(self) -> str | None:
-        """The id of the context's cluster; None: not set."""
+        """The id of the context's cluster; None means not set."""
         return None if self.context is None else self.context.cluster_id
 
     @property

@@ -291,18 +291,18 @@ _READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
     "output": _Reader._output,
     "protected": _Reader._flag,
 }
-"""By the key, which is also the field's name."""
+"""Readers by key, which is also the field's name."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """As `did_you_mean`, which a dash instead of an underscore does not affect."""
+    """Like `did_you_mean`, but a dash in place of an underscore makes no difference."""
     options = {each.replace("-", "_"): each for each in known}
     near = closest(name.replace("-", "_"), options)
     return f"; did you mean {options[near]}?" if near else ""
 
 
 def listed_names(names: Collection[str]) -> str:
-    """Some of them, for a message."""
+    """Some of the names, for a message."""
     first = ", ".join(sorted(names)[:NAMED])
     return f"{first} and {len(names) - NAMED} more" if len(names) > NAMED else first or "none"
 

@@ -1,8 +1,8 @@
 """Complete a command line from the environment and the configuration file.
 
-The command line overrides the environment, the environment the current context, and that the default source.
-The first of them that names a source names all of it: nothing of a context is mixed into another source. Only
-KOHORT_COMMAND_CONFIG goes with any live cluster that is named by its bootstrap servers, as `--command-config` does.
+The command line overrides the environment, the environment overrides the current context, and the context overrides
+the default source. The first level that names a source names all of it: a context never completes another source.
+Only KOHORT_COMMAND_CONFIG, like `--command-config`, applies to any live cluster named by its bootstrap servers.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Typed = Callable[[str], bool]
 def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     """The arguments of a command, with its options dataclasses completed.
 
-    :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change to
-        which no one could give consent
+    :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change that
+        cannot be confirmed
     :raises ConfigFileError: the configuration file is needed and cannot be used
     """
     from cli.consent import ConsentOptions, check_consent
@@ -60,7 +60,7 @@ def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
 
 
 def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> SourceOptions:
-    """The target cluster: as named, nothing from the environment, with the source's timeout."""
+    """The target cluster as the command line names it, without the environment, and with the source's timeout."""
     base = SourceOptions(timeout_ms=source.timeout_ms, timeout_is_chosen=source.timeout_is_chosen)
     if target.to_context is None:
         return replace(
@@ -77,7 +77,7 @@ def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> Sour
 
 
 def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
-    """The place, with the bootstrap servers themselves if only a properties file contains them."""
+    """The place; if only a properties file contains the bootstrap servers, the place contains them."""
     place = options.place
     if place is None or options.bootstrap_server or options.command_config is None:
         return place
@@ -88,7 +88,7 @@ def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
 
 
 def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
-    """The options with the source that they, the environment or the configuration file name; see `resolve`."""
+    """The options, completed with a source from the environment or the configuration file; see `resolve`."""
     options = _sourced(options)
     if timeout_is_typed:
         return replace(options, timeout_is_chosen=True)
@@ -138,7 +138,7 @@ def source_variables() -> dict[str, str]:
 
 
 def _with_environment(options: SourceOptions) -> SourceOptions:
-    """A source that the command line names; the environment may complete a live one."""
+    """The source that the command line names; the environment may complete a live one."""
     if options.snapshot or options.embedded or options.log_dirs:
         return options
     if options.command_config is None:
@@ -234,7 +234,7 @@ def _in_context(
 
 
 def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> OutputOptions:
-    """The output format, unless the command line sets it, or arranges tables."""
+    """The output in the format of the environment or context, unless the command line sets it or arranges tables."""
     if typed("output"):
         return output
     chosen = None if source.place is None or source.place.context is None else source.place.context.output

@@ -46,7 +46,7 @@ _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after",
 class DesiredStateChange:
     """A `Change` of several kinds: settings first, then offsets, and deletions, which cannot be undone, last.
 
-    A group is changed completely or not at all, as far as that is known before; after a failure the rest is skipped.
+    A group with a foreseeable obstacle is not changed at all; after a failure, the rest of its changes is skipped.
     """
 
     groups: Sequence[Group]
@@ -96,7 +96,7 @@ class DesiredStateChange:
         self.executed = True
 
     def _hold(self) -> None:
-        """Skip the remaining changes of groups of which another change is impossible or failed."""
+        """Skip the remaining changes of a group if another of its changes is impossible or failed."""
         failing = frozenset[str]().union(*(part.failing for part in self._parts))
         for part in self._parts:
             if part.outcome is None:
@@ -104,7 +104,7 @@ class DesiredStateChange:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """Problems of each part, in the order of the changes, and of the skipped groups."""
+        """Problems of each kind of change, in the order of the changes, and of the skipped groups."""
         held = {
             plan.group
             for part in self._parts
@@ -186,7 +186,7 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
-    """The differences between a source and a file; everything is read and validated before anything is changed.
+    """Compare a source with a file; everything is read and validated before anything is changed.
 
     :raises UsageError: a setting that the cluster does not have; settings of a read-only source
     :raises CommandError: nothing in the file could be compared
@@ -291,7 +291,7 @@ def _offsets(
             places, problems = topics.of([scope])
             scenarios.setdefault(each.group, {}).update(dict.fromkeys(places, scenario))
             unread = (problem for problem in topics.problems if scope.topic in problem.topics)
-            # If the file repeats a mistake, its first line is named.
+            # If the file repeats a mistake, name the first line.
             for problem in (*problems, *unread):
                 if problem not in placed:
                     path = ("groups", each.group, "offsets", scope.topic, *map(str, scope.partitions or ()))

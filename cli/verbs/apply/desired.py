@@ -44,21 +44,21 @@ class DesiredGroup:
     group: str
     delete: bool = False
     settings: Mapping[str, str | None] = field(default_factory=dict)
-    """By name; None: unset."""
+    """Settings by name; None means unset."""
     offsets: Mapping[TopicScope, Scenario | None] = field(default_factory=dict)
-    """By whole topic or by partition; None: no committed offset."""
+    """Offsets by whole topic or by partition; None means no committed offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredGroups:
-    """A file that has been read."""
+    """The contents of a file."""
 
     file: Path
     text: str
     groups: tuple[DesiredGroup, ...]
 
     def place(self, *path: str | int) -> str:
-        """Where in the file a value is: `groups.yaml:7: groups.payments.offsets.orders`."""
+        """The position of a value in the file: `groups.yaml:7: groups.payments.offsets.orders`."""
         line = line_of(self.text, path)
         return f"{self.file}{f':{line}' if line else ''}: {dotted(path)}"
 

@@ -1,4 +1,4 @@
-"""What `kohort bridge` does: observe, decide (`migration.bridge`), act, until there is nothing left to do."""
+"""The loop of `kohort bridge`: observe, decide (`migration.bridge`) and act until nothing is left to do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BridgeStopped(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Bridge:
-    """A `Change`: what the bridge would do to a group, and what became of it."""
+    """A `Change`: the planned actions of the bridge in a group, and their outcome."""
 
     source: Source
     name: str
@@ -51,12 +51,12 @@ class Bridge:
     is_watched: bool = False
     events: list[BridgeEvent] = field(default_factory=list)
     is_converted: bool | None = None
-    """Whether the group has been converted with the bridge; None: nothing was done."""
+    """Whether the group has been converted with the bridge; None means that nothing was done."""
     why_not: str | None = None
 
     @classmethod
     def planned(cls, source: Source, name: str, *, is_watched: bool) -> Bridge:
-        """Of the group as it is."""
+        """The plan for a group in its present state."""
         read = source.describe([name], offsets=False)
         found = source.with_leaders(read.items)
         return cls(
@@ -73,7 +73,7 @@ class Bridge:
 
     @property
     def objection(self) -> str | None:
-        """Why nothing can be done; None where the group could not be read, too."""
+        """Why nothing can be done; also None if the group could not be read."""
         return None if self.group is None else unsettled(self.group) or objection(self.group)
 
     @property
@@ -113,7 +113,7 @@ class Bridge:
             self._run(source, source.settings)
 
     def _run(self, source: LiveSource, settings: ConnectionSettings) -> None:
-        """Be a member of the group for as long as the bridge has something to do there."""
+        """Be a member of the group as long as the bridge has something to do."""
         progress, began = BridgeProgress(), time.monotonic()
         member: Membership | None = None
         self.is_converted = False
@@ -138,7 +138,7 @@ class Bridge:
                 self._leave(member)
 
     def _joined(self, settings: ConnectionSettings) -> Membership:
-        """A member that is joining the group, once the group is settled and as expected."""
+        """Start a member that joins the group; first wait until the group is Stable, and check it again."""
         group = self._settled_group()
         why_not = objection(group)
         if why_not is not None:
@@ -163,7 +163,7 @@ class Bridge:
         return progress.next_step(group, standing.member, now_ms, withheld=standing.withheld)
 
     def _settled_group(self) -> Group:
-        """The group as it is now, once it is Stable; a bridge that has left for a better place started a rebalance."""
+        """The group, once it is Stable: a bridge that leaves for a better position starts a rebalance."""
         began = time.monotonic()
         while True:
             read = self.source.describe([self.name], offsets=False)
@@ -177,7 +177,7 @@ class Bridge:
             time.sleep(OBSERVE_S)
 
     def _note(self, began: float, step: Step) -> None:
-        """Print a step that is another one than the last."""
+        """Record and print a step, unless it equals the previous one."""
         if self.events and self.events[-1].step == step:
             return
         event = BridgeEvent(at_s=time.monotonic() - began, step=step)
@@ -195,7 +195,7 @@ class Bridge:
 
 
 def _left(member: Membership | None) -> None:
-    """Leave for another id. :raises BridgeStopped: that failed"""
+    """Leave, to rejoin with another id. :raises BridgeStopped: leaving failed"""
     why_not = member.leave() if member else None
     if why_not is not None:
         raise BridgeStopped(why_not)
@@ -203,7 +203,7 @@ def _left(member: Membership | None) -> None:
 
 @contextmanager
 def stopping_on_signals() -> Iterator[None]:
-    """SIGTERM and a terminal that is closed end the bridge as Ctrl-C does."""
+    """SIGTERM and SIGHUP (a closed terminal) stop the bridge like Ctrl-C."""
     before = {each: signal.signal(each, signal.default_int_handler) for each in _STOP_SIGNALS}
     try:
         yield
@@ -214,7 +214,7 @@ def stopping_on_signals() -> Iterator[None]:
 
 @contextmanager
 def ignoring_signals() -> Iterator[None]:
-    """While the bridge leaves, which takes a bounded time."""
+    """Ignore signals while the bridge leaves, which takes a bounded time."""
     before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, *_STOP_SIGNALS)}
     try:
         yield

@@ -1,16 +1,16 @@
 """The bridge as a member: a thread that drives `coordinator.consumer`'s classic member over a separate connection.
 
-Theory of operation. The member decides what is sent and when; this file sends it, one request after the other, and
-observes nothing else, so that nothing delays a heartbeat. Additions to a consumer's member:
+Theory of operation. The member decides which requests are sent and when; this file sends them, one after another, and
+observes nothing else, so that nothing delays a heartbeat. Differences from a consumer's member:
 
-- the id: JoinGroup with an empty id is answered with a new id before the group learns of it (KIP-394). Ids whose place
-  is not wanted are given back by LeaveGroup, all at once: a broker (4.3.1) begins a rebalance with it.
-- what it assigns as the leader: to others only.
-- an end instead of a retry: where a connection is lost, or the coordinator no longer knows the member, it ends and says
-  why; and where it is assigned a partition.
+- The id: the response to a JoinGroup with an empty id contains a new id that is not yet a member (KIP-394). Ids with
+  an unsuitable position are returned with LeaveGroup, all at once: a broker (4.3.1) starts a rebalance for it.
+- The assignment: as the leader, it assigns partitions only to others.
+- No retries: if a connection is lost, the coordinator no longer knows the member, or a partition is assigned to it,
+  it stops and reports why.
 
-`leave` ends the thread, also in the middle of a JoinGroup or SyncGroup that a broker holds back, and sends LeaveGroup
-over a new connection.
+`leave` stops the thread, even while a broker holds back the response to a JoinGroup or SyncGroup, and sends
+LeaveGroup over a new connection.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, LEAVE_GR
 SESSION_MS = 10_000
 """How long a group waits for a bridge that was killed. Brokers allow 6 s and more (group.min.session.timeout.ms)."""
 HEARTBEAT_MS = 500
-"""No rebalance waits for the bridge for longer."""
+"""Heartbeat interval: no rebalance waits for the bridge for longer."""
 LEAVING_MS = 5_000
 """How long to search for a coordinator that accepts the bridge's LeaveGroup."""
 METADATA_MS = 10_000
 """How often a leading bridge checks for new partitions of topics."""
 MOST_IDS = 2_000
-"""Member ids to request until one is first in the order of succession; with hundreds of members, few are."""
+"""Most member ids to request until one is first in the order of succession; with hundreds of members, few ids are."""
 
 _NOTHING = write_assignment(EmbeddedAssignment(version=1, partitions={}))
 """The bridge's assignment of itself when it leads."""
 _NODE = 0
-"""The coordinator's node id, as the member sees it; this class keeps the real address."""
+"""The coordinator's node id for the member; this class keeps the real address."""
 _STOPPED, _ASKED = "stopped", "asked"
 
 
@@ -79,9 +79,9 @@ class MembershipState:
     member: str | None = None
     """The member's id, once its first rebalance is complete."""
     leader: str | None = None
-    """The leader of the last one."""
+    """The leader after the last complete rebalance."""
     withheld: int = 0
-    """Partitions that the bridge has assigned to no member: cooperative members have to give them up first."""
+    """Number of partitions that the bridge has assigned to no member: cooperative members must revoke them first."""
     lost: str | None = None
     """Why the bridge can no longer be a member."""
 
@@ -92,7 +92,7 @@ class Membership:
     def __init__(
         self, settings: ConnectionSettings, group: str, assignor: str, wants: Callable[[str], bool]
     ) -> None:
-        """`wants`: whether the place of an id will do."""
+        """`wants`: whether the position of a member id is suitable."""
         self._standing = MembershipState()
         self._exception: Exception | None = None
         self._settings = replace(settings, client_id=BRIDGE)
@@ -103,7 +103,7 @@ class Membership:
         self._withheld = 0
         self._coordinator: Address | None = None
         self._topics: frozenset[str] = frozenset()
-        """Of the group, where the bridge leads."""
+        """The topics of the group; empty unless the bridge leads."""
         self._refresh_at_ms = 0
         self._stopping = Event()
         self._client = KafkaClient(self._settings)
@@ -118,7 +118,7 @@ class Membership:
                 settings=MemberSettings(
                     session_timeout_ms=SESSION_MS,
                     heartbeat_interval_ms=HEARTBEAT_MS,
-                    # A group's rebalance timeout is the longest of its members': the bridge does not raise it.
+                    # A group's rebalance timeout is the longest among its members; the bridge does not increase it.
                     max_poll_interval_ms=SESSION_MS,
                     enable_auto_commit=False,
                 ),
@@ -131,7 +131,7 @@ class Membership:
 
     @property
     def standing(self) -> MembershipState:
-        """Now. :raises Exception: an unexpected one that stopped the thread"""
+        """The current state. :raises Exception: an unexpected one that stopped the thread"""
         if self._exception is not None:
             raise self._exception
         return self._standing
@@ -141,7 +141,7 @@ class Membership:
         self._thread.start()
 
     def leave(self) -> str | None:
-        """End the thread and leave the group. None: it has left; else why that is not known."""
+        """Stop the thread and leave the group. None if it has left, else why that is not certain."""
         self._stopping.set()
         if self._thread.ident is not None:
             self._thread.join(LEAVING_MS / 1000)
@@ -172,7 +172,7 @@ class Membership:
         except (MembershipLost, WireError) as error:
             self._standing = replace(self._standing, lost=str(error))
         except Exception as error:
-            # A bug of Kohort: it is raised to the next reader of `standing`, and reported as any other.
+            # A bug of Kohort: the next reader of `standing` gets the exception, and it is reported like any other.
             self._exception = error
 
     def _pause(self) -> None:
@@ -259,7 +259,7 @@ class Membership:
             leader=response.leader,
             skip_assignment=response.skip_assignment,
             member=response.member_id,
-            # Java's sticky assigns to a member of no topics where it comes first: the bridge is not among them.
+            # The bridge is left out: Java's sticky assigns partitions to a first member that has no topics.
             members=tuple(
                 _member_value(each) for each in response.members if each.member_id != request.member
             ),
@@ -273,7 +273,7 @@ class Membership:
         return answer
 
     def _give_back(self, members: Sequence[str]) -> None:
-        """With another id drawn: LeaveGroup starts a rebalance, which waits for that one to join."""
+        """Return ids once another id is chosen: LeaveGroup starts a rebalance, which waits for that id to join."""
         if members:
             connection = self._client.connection(self._where)
             run_all({_ASKED: _leave(members, connection, [self._group], Deadline(SESSION_MS))})
@@ -320,7 +320,7 @@ class Membership:
         return self._coordinator
 
     def _ask(self, api: Api, asked: Request, *, is_held_back: bool) -> Any:
-        """The coordinator's answer; one that a broker holds back ends early when the bridge is to leave."""
+        """The coordinator's response; waiting for one that a broker holds back stops when the bridge must leave."""
         connection = self._client.connection(self._where)
         limit_ms = LONGEST_WAIT_MS if is_held_back else SESSION_MS
         conversations: dict[str, Steps[Any]] = {
@@ -346,7 +346,7 @@ class Membership:
             self._refresh_topics()
 
     def _refresh_topics(self) -> None:
-        """The assignment by a leader: all topics of the group."""
+        """Read the metadata of all topics of the group, which a leader needs."""
         self._refresh_at_ms = _now_ms() + METADATA_MS
         if self._topics:
             metadata = self._client.metadata(sorted(self._topics))
@@ -354,13 +354,13 @@ class Membership:
 
 
 class _Stopped(Exception):
-    """`leave` was called in the middle of something."""
+    """`leave` was called during a request."""
 
 
 def _leave(
     members: Iterable[str], connection: Connection, groups: list[str], deadline: Deadline
 ) -> Steps[dict[str, bool | Failure]]:
-    """LeaveGroup, member by member, as brokers before 2.4 have it; True where they have left, or had before."""
+    """Send LeaveGroup for each member, as brokers before 2.4 require; True if all have left, now or before."""
     (group,) = groups
     requests = [
         {
@@ -381,13 +381,13 @@ def _leave(
 
 
 def _library() -> Library:
-    """Java's, whose assignors write no user data; a leader may leave the bridge out of what it assigns."""
+    """The Java library, whose assignors write no user data; a leader may omit the bridge from its assignment."""
     java = library_named("java")
     return replace(java, behavior=replace(java.behavior, tolerates_assignments=True))
 
 
 def _member_value(listed: Any) -> ClassicMemberValue:
-    """A member as JoinGroup's answer lists it for the leader: the coordinator keeps the rest to itself."""
+    """A member as in the leader's JoinGroup response, which lacks the other fields."""
     return ClassicMemberValue(
         member=listed.member_id,
         instance=listed.group_instance_id,
@@ -401,7 +401,7 @@ def _member_value(listed: Any) -> ClassicMemberValue:
 
 
 def _count(assignment: bytes) -> int:
-    """Partitions of an assignment; one of 0 bytes has none: a leader may leave out a member of no topics."""
+    """The number of partitions of an assignment; it may be 0 bytes: a leader may omit a member without topics."""
     try:
         partitions = read_assignment(assignment).partitions if assignment else {}
     except DecodeError as error:
@@ -410,7 +410,7 @@ def _count(assignment: bytes) -> int:
 
 
 def _image(metadata: ClusterMetadata) -> TopicImage:
-    """:raises Lost: a topic that exists cannot be read, and its owners would lose it"""
+    """The topics. :raises MembershipLost: an existing topic cannot be read, and its owners would lose it"""
     for topic, failure in metadata.failed.items():
         if failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise MembershipLost(f"the topic {topic} of the group cannot be read: {failure.message}")

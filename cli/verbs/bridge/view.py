@@ -32,7 +32,7 @@ class BridgeReport:
 
 
 def bridge_document(report: BridgeReport) -> Document:
-    """The present leader, and the steps until the bridge leads."""
+    """The current leader, and the steps until the bridge leads."""
     return Document(
         command="bridge", data=_data(report), blocks=list(_blocks(report)), errors=report.problems
     )

@@ -68,7 +68,7 @@ def answer_of(kohort: Typer, line: str, shell: str, breaks: str) -> str:
 def complete(
     kohort: Typer, words: Sequence[str], current: str
 ) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
-    """Completions of the word `current`: the part of it that stays, and the kind and words of what follows."""
+    """Completions of the word `current`: the part of it that stays, and the kind and words of the rest."""
     program, *arguments = words
     command = command_of(kohort, program)
     context = _resolve_context(command, {}, program, list(arguments))
@@ -97,7 +97,7 @@ def complete(
 
 
 def command_of(kohort: Typer, program: str) -> Any:
-    """The commands of a program, by the path that was typed for it."""
+    """The commands of a program, found by the path that was typed for it."""
     if os.path.basename(program) == "kohort-consumer-groups":
         from cli.verbs.completion.drop_in import drop_in
 

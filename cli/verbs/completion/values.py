@@ -49,7 +49,7 @@ class Values:
 
     @property
     def of_source(self) -> bool:
-        """Whether the names come from a source."""
+        """Whether the names are read from a source."""
         return self.names in (
             _groups,
             _topics,
@@ -133,7 +133,7 @@ def _groups(context: Context) -> Described:
 
     with _source(context) as source:
         if isinstance(source, LiveSource) and source.client is not None:
-            # A list for people also counts members, which takes a request for every group.
+            # A list for people also contains member counts, which need a request for every group.
             return [
                 (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
                 for listed in source.client.list_groups().groups
@@ -157,7 +157,7 @@ def _topics(context: Context) -> Described:
 
 
 def _members(context: Context) -> Described:
-    """Members of the groups that are named; a static one by its instance id, which outlives it."""
+    """Members of the named groups; static members by instance id, which stays the same after a restart."""
     with _source(context) as source:
         return [
             (member.instance or member.id, " ".join(filter(None, (member.client.id, member.client.host))))
@@ -374,14 +374,14 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }
-"""`PATH OPTION` or `PATH METAVAR`."""
+"""Values by `PATH OPTION` or `PATH METAVAR`."""
 
 BY_OPTION: Mapping[str, Values] = {
     "--context": CONTEXTS,
     "--confirm": CONTEXTS,
     "--to-context": CONTEXTS,
 }
-"""Options with the same meaning in every command."""
+"""Values of options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
     "GROUP": GROUPS,
@@ -404,4 +404,4 @@ BY_METAVAR: Mapping[str, Values] = {
     "PLAN": FILES,
     "DIR": DIRECTORIES,
 }
-"""The metavar without dots and brackets."""
+"""Values by metavar, without its dots and brackets."""

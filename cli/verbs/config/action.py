@@ -28,7 +28,7 @@ def settings_of(source: LiveSource) -> GroupSettings:
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
     """The settings of a group by name. Offline, only those set for this group are known.
 
-    :raises CommandError: they are not known
+    :raises CommandError: the settings are not known
     """
     if isinstance(source, LiveSource):
         return settings_of(source).read([group])[group]
@@ -97,7 +97,7 @@ def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsPlan:
-    """The planned settings of one group; None: unset."""
+    """The planned settings of one group; None means unset."""
 
     group: str
     changes: Mapping[str, str | None]

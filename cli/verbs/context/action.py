@@ -71,7 +71,7 @@ def shown(name: str | None) -> Document:
 
 
 def make_current(name: str | None) -> None:
-    """Write which context is current, None for none, and print it."""
+    """Make a context the current one, or none with None, and print a message."""
 
     def change(editor: Editor, contexts: Contexts) -> str:
         if name is not None:
@@ -139,7 +139,7 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
     """Add a context, with the entered secrets in separate files. Returns the configuration file and the context.
 
     :raises UsageError: the name exists or is invalid; the options are invalid, or contain a secret
-    :raises CommandError: the file cannot be changed; everything is then as it was
+    :raises CommandError: the file cannot be changed; nothing is changed then
     """
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
@@ -236,7 +236,7 @@ def _path(path: Path | None) -> str | None:
 
 
 def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
-    """The context as it will be read. UsageError if it would be refused."""
+    """The context that reading the file will give. UsageError if it would be refused."""
     path = config_path() or Path("config.yaml")
     try:
         context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
@@ -250,12 +250,12 @@ def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
 
 @dataclass(slots=True, kw_only=True)
 class Removal:
-    """The removal of a context, and of what belongs to it."""
+    """The removal of a context, and of its secret files."""
 
     contexts: Contexts
     context: Context
     comments: int
-    """Lines of comments inside of the entry."""
+    """Number of comment lines in the entry."""
     executed: bool = field(default=False, init=False)
 
     is_empty = False
@@ -263,7 +263,7 @@ class Removal:
 
     @property
     def place(self) -> SourceOrigin:
-        """The changed place: the context's own protection applies."""
+        """The source to change: the context's own protection applies."""
         return SourceOrigin(
             where=self.context.place,
             named_by=f"of {self.contexts.path}",
@@ -274,7 +274,7 @@ class Removal:
 
     @property
     def secret_files(self) -> tuple[Path, ...]:
-        """Secrets that Kohort keeps for it alone."""
+        """The secret files that Kohort wrote and that no other context uses."""
         return own_files(self.contexts, self.context)
 
     @property
@@ -296,7 +296,7 @@ class Removal:
         return f"removed the context {self.context.name} from {self.contexts.path}" if self.executed else None
 
     def apply(self) -> None:
-        """Write the file without the context, if it still is the one that was shown."""
+        """Write the file without the context, if the context is still the one that was shown."""
 
         def change(editor: Editor, contexts: Contexts) -> str:
             if contexts.by_name.get(self.context.name) != self.context:

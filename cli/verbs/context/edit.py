@@ -1,7 +1,7 @@
-"""Changes to the text of a configuration file that keep the rest of it: comments, order, quotes, line ends.
+"""Changes to the text of a configuration file that keep its other text: comments, order, quotes, line ends.
 
-Each change defines the resulting tree of values. `changed` parses the new text, and fails if its tree
-differs: a file that cannot be edited must be edited by hand.
+Each change defines the resulting tree of values. `changed` parses the new text, and fails if its tree differs:
+then the file must be edited by hand.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class CannotEdit(ValueError):
-    """The layout of the text cannot be kept by a change."""
+    """A change cannot keep the layout of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Editor:
     """One text, and changes to it. Every method returns the whole new text. :raises CannotEdit:"""
 
     def __init__(self, text: str) -> None:
-        """:raises MalformedText: it is not a tree"""
+        """Parse the text. :raises MalformedText: it is not a tree"""
         self.text = text
         root = parse_nodes(text)
         if root is not None and not isinstance(root, MappingNode):
@@ -59,7 +59,7 @@ class Editor:
         self.newline = found[0] if (found := _LINE_END.search(text)) else "\n"
 
     def use(self, name: str | None) -> str:
-        """Make a context the current one; None: none."""
+        """Make a context the current one; None unsets it."""
         expected = self._tree()
         if name is None:
             expected.pop("current", None)
@@ -88,7 +88,7 @@ class Editor:
         return self._changed(splices, expected)
 
     def remove(self, name: str) -> str:
-        """Remove a context, and the comments in it; if it is the current one, unset that."""
+        """Remove a context and the comments in it; if it is the current one, unset the current context."""
         expected = self._tree()
         contexts = self._contexts()
         expected["contexts"] = {
@@ -116,7 +116,7 @@ class Editor:
         return self._changed(splices, expected)
 
     def comments_in(self, name: str) -> int:
-        """How many lines of a context are comments."""
+        """The number of comment lines in a context."""
         contexts = self._contexts()
         splice = self._without(contexts, contexts.entries[name])
         lines = _LINE_END.split(self.text[splice.begin : splice.end])
@@ -284,7 +284,7 @@ def _mapping(tree: Plain) -> dict[str, Plain]:
 
 
 def _renamed(word: ScalarNode, name: str) -> _Splice:
-    """A name in place of another, in quotes if that one was."""
+    """Replace a name by another; the new name is quoted if the old one was."""
     if word.text is None:
         return _replaced(word.span, f" {quoted(name)}")
     return _replaced(word.span, quoted(name) if word.plain else _in_quotes(name))

@@ -1,6 +1,6 @@
 """Write the configuration file and the secret files next to it.
 
-One process at a time writes, atomically, and keeps the permissions of the file.
+Only one process at a time writes. It replaces the file atomically and keeps its permissions.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Change = Callable[[Editor, Contexts], str]
 
 
 def change_file(change: Change, *, may_create: bool = False) -> Path:
-    """Change the configuration file; its path.
+    """Change the configuration file, and return its path.
 
     No other Kohort changes the file meanwhile.
-    :raises CommandError: it does not exist, cannot be used, changed or written; the file is then unchanged
+    :raises CommandError: it does not exist, or cannot be used, changed or written; it is then unchanged
     """
     path = config_path()
     if path is None:
         raise CommandError("there is no home directory for a configuration file; set KOHORT_CONFIG to a path")
     if may_create:
         _make_directory(path.parent)
-    # The target of a link (dotfiles in a repository) is changed; the link stays.
+    # If the file is a link (to a repository of dotfiles), change the target and keep the link.
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise _missing(path)
@@ -114,7 +114,7 @@ def _lock(descriptor: int, directory: Path) -> None:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Replace the file by a new one, with its permissions and its byte order mark."""
+    """Replace the file with a new one that has the same permissions and byte order mark."""
     try:
         before = target.stat()
         mode, group = stat.S_IMODE(before.st_mode), before.st_gid
@@ -187,7 +187,7 @@ def _line() -> str:
 
 
 def keep(config: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Path]:
-    """Write secrets into new files of mode 0600; paths by key. CommandError, after removing all of them."""
+    """Write secrets into new files of mode 0600; paths by key. After a failure, all are removed: CommandError."""
     kept: dict[str, Path] = {}
     try:
         for key, secret in secrets.items():
@@ -203,7 +203,7 @@ def keep(config: Path, context: str, secrets: Mapping[str, str]) -> dict[str, Pa
 
 
 def _written(directory: Path, name: str, secret: str) -> Path:
-    """A new file: another context may still refer to one of this name."""
+    """Write a new file; an existing one stays, because another context may still refer to it."""
     number = 1
     while True:
         file = directory / (name if number == 1 else f"{name}-{number}")
@@ -225,7 +225,7 @@ def drop(files: Iterable[Path]) -> None:
 
 
 def own_files(contexts: Contexts, context: Context) -> tuple[Path, ...]:
-    """The secrets that Kohort has written for a context, and that no other context refers to."""
+    """The secret files that Kohort has written for a context and that no other context refers to."""
     directory = contexts.path.parent.absolute() / DIRECTORY
     others = {file for other in contexts.by_name.values() if other is not context for file in _files(other)}
     return tuple(file for file in _files(context) if file.parent == directory and file not in others)

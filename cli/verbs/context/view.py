@@ -1,4 +1,4 @@
-"""The documents of `kohort context list` and `show`: never a secret, only its location."""
+"""The documents of `kohort context list` and `show`. They contain the locations of secrets, never the secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wire.client.config.config_file import ConfigFileError
 
 
 def list_document(contexts: Contexts, in_force: str | None, named_by: str | None) -> Document:
-    """All contexts. `in_force` is the one that commands use now: None without one, or with another source."""
+    """All contexts. `in_force` is the context that commands use now; None if they use none or another source."""
     rows = [
         (
             "*" if context.name == in_force else "",

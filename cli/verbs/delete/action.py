@@ -1,4 +1,4 @@
-"""Deleting groups: from what a source contains to what would be deleted, and to the cluster."""
+"""Delete groups: plan the deletion from a source, show it, and send it to the cluster."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     did, what = "deleted", "group"
 
     lags: Mapping[str, int | None] | None = None
-    """By group, if the last use was requested: it is shown then, with the lag."""
+    """Lag by group if the last use was requested; both are shown then."""
 
     @property
     def question(self) -> str:
@@ -116,7 +116,7 @@ def plan_group_deletions(
     with_last_use: bool = False,
     writer: ClusterWriter | None,
 ) -> GroupDeletions:
-    """Plan the deletion of groups, described with their offsets, and their last use if it is shown."""
+    """Plan the deletion of groups; they are described with their offsets, and with their last use if it is shown."""
     plans = with_internal_topics(source, list(map(plan_group_deletion, read.items)), topics)
     lags = None
     if with_last_use:

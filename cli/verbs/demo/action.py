@@ -1,6 +1,6 @@
-"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator would write it.
+"""The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator writes groups.
 
-Some have a history of days (`cli.verbs.demo.stories`), which ends with their rebalance in the sample.
+Some have a history of several days (`cli.verbs.demo.stories`), which ends with the rebalance in the sample.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def fill(directory: Path) -> None:
 
 
 def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple[int, Sequence[Record]]]:
-    """Records with the times of their writing in ms; those of a group in order."""
+    """Records with the times at which they are written, in ms; each group's records are in order."""
     for group in fleet.groups.values():
         story = STORIES.get(group.id)
         if story is None:
@@ -62,7 +62,7 @@ def _written(fleet: Snapshot, topics: TopicImage, now_ms: int) -> Iterator[tuple
 
 
 def clear(directory: Path) -> None:
-    """Remove what an embedded coordinator wrote into a directory, and nothing else.
+    """Remove only the files that an embedded coordinator wrote into a directory.
 
     :raises CommandError: it belongs to a broker, or something cannot be removed
     :raises DirectoryInUse: a coordinator is running on it

@@ -1,4 +1,4 @@
-"""A group of the sample in the simulation: its consumers start and stop, and it is stable for days."""
+"""A sample group in the simulation: its consumers start and stop, and it stays stable for days in between."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 
 _AWAY_S = 30
-"""How long a restarted process is away."""
+"""Seconds that a restarted process is stopped."""
 _ANSWER_S = 1
 """Time until all requests are answered."""
 
@@ -42,10 +42,10 @@ class _World(World):
 
 
 class SimulatedGroup:
-    """Time passes slowly while the group rebalances (`run`, `wait_until_stable`), and in leaps otherwise (`live`).
+    """Time passes in small steps during rebalances (`run`, `wait_until_stable`), and in large steps in `live`.
 
-    The consumers commit every hour of `live` and before they close, not on their own. Everything is the same for the
-    same scenario and start.
+    The consumers commit every hour of `live` and before they close; they do not auto-commit. The same scenario and
+    start give the same result.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class SimulatedGroup:
     # Events of members.
 
     def join(self, *members: str) -> None:
-        """Start them, and wait until the group is stable."""
+        """Start members, and wait until the group is stable."""
         for member in members:
             self.world.play(Start(at=0, member=member))
         self.wait_until_stable()
@@ -96,7 +96,7 @@ class SimulatedGroup:
         self.join(successor)
 
     def crash(self, member: str) -> None:
-        """Kill it, and wait until the coordinator has removed it and the group is stable."""
+        """Kill a member, and wait until the coordinator has removed it and the group is stable."""
         self.world.play(Kill(at=0, member=member))
         self.run(SESSION_TIMEOUT_MS // 1000 + 3)
         self.wait_until_stable()
@@ -144,7 +144,7 @@ class SimulatedGroup:
         )
 
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
-        """Consume and commit until a time, except for a `silent` member. The group is stable."""
+        """Consume and commit until a time, except for a `silent` member. The group must be stable."""
         while self.now_ms < until_ms:
             self._play(self.world.skip(min(self.now_ms + every_ms, until_ms), LIMIT))
             running = (name for name, each in self.world.processes.items() if each.is_running)
@@ -171,7 +171,7 @@ class _Operator:
 
 
 def _make_member(new: NewMember) -> Member:
-    """Like the simulation; with its assignor if only the application has it."""
+    """Make a member like the simulation; if only the application has its assignor, use a substitute."""
     script = new.script
     if not any("." in name for name in script.assignors):
         return make_member(new)
@@ -186,5 +186,5 @@ def _make_member(new: NewMember) -> Member:
 
 
 def _like_range(name: str) -> Assignor:
-    """An assignor that only the application has: with one member any assignor gives the same."""
+    """A substitute for an application's own assignor: with one member, all assignors give the same result."""
     return replace(find("range", Side.CLIENT), name=name)

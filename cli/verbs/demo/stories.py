@@ -1,4 +1,4 @@
-"""The history of days: a story per group, which ends one rebalance before the state in the sample.
+"""The history of the sample: a story of several days per group, which ends one rebalance before the sample's state.
 
 billing          range: deployments member by member, a crash at night, a third more members for a day
 clickstream      cooperative-sticky: a crash; one member commits nothing for a day
@@ -7,8 +7,8 @@ fraud            the consumer protocol from the beginning: deployments, a crash
 legacy-etl       one member in a loop of restarts, and offsets that were set back
 nightly-report   a member that joins every night and leaves again, and offsets that an operator set back
 
-Each is played by the simulation (`cli.verbs.demo.simulated_group`). Members are named by their place in the sample: `0`
-is a process of earlier days, `now 0` the one in the sample, with its id.
+The simulation plays each of them (`cli.verbs.demo.simulated_group`). Members are named by their index in the sample:
+`0` is a process of earlier days, `now 0` the process in the sample, with its id.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 DAYS = 6
-"""How far back the stories go."""
+"""Length of the stories."""
 LAST_MS = 20 * MINUTE_MS
-"""How long ago the group reached its state in the sample."""
+"""Time since the group reached its state in the sample."""
 _WATCHED_S = 90
-"""Pause after a restart before the next one."""
+"""Seconds between a restart and the next one."""
 _RECORDS_PER_HOUR = 25
-"""Records written to a partition."""
+"""Records written to a partition in an hour."""
 _PLACES = 4
 """Maximum number of members of a story at once."""
 _OPERATOR = Client(id="kohort-offsets", host="/10.0.0.7")
@@ -76,7 +76,7 @@ class Story:
 
 
 def play(group: Group, story: Story, topics: TopicImage, now_ms: int) -> SimulatedGroup:
-    """A story, played to its end. The same for the same time."""
+    """Play a story to its end. The same time gives the same result."""
     calendar = Calendar(now_ms=now_ms)
     start_ms, offsets = calendar.ago(DAYS), group.offsets or {}
     before = MemberScript(
@@ -117,7 +117,7 @@ def _now(place: int) -> str:
 
 
 def _client(group: Group, name: str) -> Client:
-    """The client of the sample's member in a place; later ones have the first one's id, and other hosts."""
+    """The client of the sample's member with this index; further ones have the first client's id, and other hosts."""
     place, members = int(name.split()[-1]), group.members
     if place < len(members):
         return Client(id=members[place].client.id or "", host=members[place].client.host or "")
@@ -142,7 +142,7 @@ def _before(story: Story, start_ms: int) -> tuple[Record, ...]:
 
 
 def _deploy(simulated: SimulatedGroup, *places: int, is_last: bool = False) -> None:
-    """Restart the members, one after the other."""
+    """Restart the members, one after another."""
     for place in places:
         simulated.restart(str(place), _now(place) if is_last else str(place))
         simulated.run(_WATCHED_S)
@@ -227,4 +227,4 @@ STORIES: Mapping[str, Story] = {
     "legacy-etl": Story(first_epoch=89, assignor="com.example.WeightedAssignor", play=_legacy_etl),
     "nightly-report": Story(first_epoch=49, assignor="range", play=_nightly_report),
 }
-"""By group."""
+"""Stories by group."""

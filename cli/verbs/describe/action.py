@@ -1,4 +1,4 @@
-"""Read the facts of the table of committed offsets: log end offsets, times of records and of commits."""
+"""Read the facts for the table of committed offsets: log end offsets, times of records and of commits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def offsets_document(
     verbose: bool,
     only_topics: Collection[str] = (),
 ) -> Document:
-    """The document of groups with their committed offsets; of `only_topics`, if any are named."""
+    """The document of groups with their committed offsets, limited to `only_topics` if any are named."""
     groups, only = described.items, frozenset(only_topics)
     if only:
         groups = tuple(_of_topics(group, only) for group in groups)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 STATE_TABLE = ""
-"""The value of a `--state` without one."""
+"""The value of `--state` if none was given."""
 
 
 def _are_states(text: str) -> bool:
@@ -30,7 +30,7 @@ def _are_states(text: str) -> bool:
 
 
 with_table = partial(with_value, option="--state", default=STATE_TABLE, is_value=_are_states)
-"""Allows `--state` without a value, also before a group, as kafka-consumer-groups does."""
+"""Allows `--state` without a value, even before a group, like kafka-consumer-groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

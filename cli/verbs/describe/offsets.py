@@ -18,7 +18,7 @@ from groups.model import Group, Topic
 class OffsetsView:
     """The optional columns and rows of the table of offsets.
 
-    `times` are the times of records (`cli.sources.source.RecordTimes`), if lag times are requested: these are
+    `times` are the times of records (`cli.sources.source.RecordTimes`) if lag times are requested; lag times are
     relative to `now_ms`.
     """
 
@@ -29,7 +29,7 @@ class OffsetsView:
     only_with_lag: bool = False
     log_start: bool = False
     topics: frozenset[str] = frozenset()
-    """Only rows of these topics; empty: of all."""
+    """The topics to show; empty means all."""
 
     @property
     def lag_time(self) -> bool:
@@ -37,7 +37,7 @@ class OffsetsView:
         return self.times is not None
 
     def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-        """The rows of a group, whether they lag or not."""
+        """The rows of a group, with and without lag."""
         rows = partition_lags(group, topics)
         if self.topics:
             rows = [row for row in rows if row.topic in self.topics]

@@ -31,7 +31,7 @@ def member_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
 
 
 def tasks_text(tasks: Tasks | None) -> str | None:
-    """`ACTIVE: 0:[0,1]; 1:[0]; STANDBY: 1:[1]`, nearly as kafka-streams-groups writes it."""
+    """`ACTIVE: 0:[0,1]; 1:[0]; STANDBY: 1:[1]`, similar to the output of kafka-streams-groups."""
     if tasks is None:
         return None
     texts = [f"{kind.upper()}: {_kind_text(found)}" for kind in _KINDS if (found := getattr(tasks, kind))]
@@ -111,7 +111,7 @@ def topology_tables(groups: Sequence[Group]) -> list[Table]:
 
 
 def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
-    """Nodes by subtopology; those of global stores have none."""
+    """Nodes by subtopology; None for nodes of global stores, which have none."""
     for each in topology.subtopologies:
         yield each.id, each.nodes or ()
     yield None, topology.global_nodes

@@ -29,7 +29,7 @@ class Totals:
 
     @classmethod
     def of(cls, rows: Sequence[PartitionLag]) -> Totals:
-        """Of the rows of a table of offsets."""
+        """The sums over rows of a table of offsets."""
         return cls(
             partitions=len(rows),
             lag=total_lag(row.lag for row in rows),
@@ -47,7 +47,7 @@ class Totals:
         return data | {"max_lag_ms": self.longest_ms} if lag_time else data
 
     def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
-        """Under the headings of `_HEADINGS`."""
+        """The cells under the headings of `_HEADINGS`."""
         longest = None if self.longest_ms is None else Duration(self.longest_ms)
         return (self.partitions, self.lag, self.unknown, *((longest,) if lag_time else ()))
 
@@ -57,7 +57,7 @@ _LAG_TIME = "#MAX-LAG-TIME"
 
 
 def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
-    """The sums of a group for the JSON document, topic by topic too."""
+    """The sums of a group and of each of its topics for the JSON document."""
     rows = each_once(rows)
     topics = [
         {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
@@ -72,7 +72,7 @@ def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) ->
 
 
 def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
-    """A table with a row per topic of each group, one with a row per group, and of several groups one over all."""
+    """Tables with a row per topic of each group, with a row per group and, for several groups, one over all."""
     headings = (*_HEADINGS, *((_LAG_TIME,) if lag_time else ()))
     topics, groups = [], []
     for group, listed in rows.items():
@@ -93,7 +93,7 @@ def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) 
 
 
 def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
-    """By name."""
+    """Rows by topic name."""
     found: dict[str, list[PartitionLag]] = {}
     for row in rows:
         found.setdefault(row.topic, []).append(row)

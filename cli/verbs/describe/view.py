@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DescribeMode(Enum):
-    """The table to show; the data are those of the table."""
+    """The table to show; the JSON document contains the same facts."""
 
     OFFSETS = "offsets"
     MEMBERS = "members"
@@ -38,7 +38,7 @@ def describe_document(
     problems: tuple[Problem, ...],
     view: OffsetsView = PLAIN,
 ) -> Document:
-    """`topics` have the end offsets, if they were read."""
+    """The document; `topics` have the end offsets, if they were read."""
     if mode is DescribeMode.MIGRATION:
         return _migration_document(groups, verbose=verbose, problems=problems)
     if mode is DescribeMode.OFFSETS:

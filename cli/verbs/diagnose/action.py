@@ -1,4 +1,4 @@
-"""Observing groups, and judging what was observed."""
+"""Observe groups, and diagnose them from the observations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from groups.progress import STILL_INTERVALS
 
 
 def status_of(found: Sequence[Diagnosis]) -> ExitStatus:
-    """FALSE where an error was found."""
+    """FALSE if an error was found."""
     return ExitStatus.FALSE if any(each.verdict is Verdict.ERROR for each in found) else ExitStatus.DONE
 
 
 def diagnose_chosen(
     options: SourceOptions, selection: SelectionOptions, thresholds: Thresholds, for_ms: int | None
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
-    """Diagnose the groups that are meant, and what could not be read."""
+    """Diagnose the selected groups; also returns problems of reading them."""
     live = is_live(options)
     if for_ms is not None and not (live or options.log_dirs):
         raise UsageError(
@@ -64,7 +64,7 @@ def diagnose_chosen(
 def _judged(
     names: Sequence[str], observations: Sequence[FleetObservation], thresholds: Thresholds
 ) -> list[Diagnosis]:
-    """Of every group that some observation shows, or of which it is known why none does."""
+    """Diagnoses of every group that an observation shows, or whose absence from all of them is explained."""
     judged = (
         (
             diagnose(name, [each.at(name) for each in observations], thresholds),
@@ -76,14 +76,14 @@ def _judged(
 
 
 def _with_idle_commits(source: Source, first: FleetObservation) -> FleetObservation:
-    """The first observation, with the times of commits of groups without members, read while others are observed."""
+    """The first observation, with commit times of groups without members, read while other groups are observed."""
     from cli.verbs.diagnose.evidence import with_idle_commits
 
     return replace(first, groups=with_idle_commits(source, first.groups))
 
 
 def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> FleetObservation:
-    """The last observation, with data that is only requested of groups with a suspected problem."""
+    """The last observation, with data that is requested only for groups with a suspected problem."""
     from cli.verbs.diagnose.evidence import open_transactions, with_commits
 
     first, last = observations[0], observations[-1]
@@ -99,14 +99,14 @@ def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> 
 
 
 def _may_have_stalled(last: FleetObservation) -> bool:
-    """Whether a group with members committed nothing since the first observation, and it is not known since when."""
+    """Whether a group with members committed nothing since the first observation, and its last commit is unknown."""
     return any(not since and last.groups[name].members for name, since in last.waiting_since_ms.items())
 
 
 def diagnose_recording(
     file: Path, selection: SelectionOptions, options: SourceOptions, thresholds: Thresholds
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
-    """Diagnose the groups of a recording, all unless some are named."""
+    """Diagnose the named groups of a recording, or all of them."""
     from cli.output import notice
     from cli.verbs.watch.recording import read_recording
 

@@ -1,8 +1,8 @@
 """Requests to a cluster after all observations, for the few groups and partitions with a suspected problem.
 
-When offsets that do not move were committed, and when the first record after them was written; which transactions are
-open where consumers have reached the last stable offset; when the offsets of groups without members were committed.
-Unreadable data stay unknown: rules that need them report so.
+They return the times of offsets that do not advance and of the first records after them, open transactions in
+partitions whose consumers have reached the last stable offset, and commit times of groups without members. Unreadable
+data stay unknown, and the rules that need them report that.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from groups.diagnosis.suspects import (
 from groups.model import Group, GroupType, OpenTransaction, Topic
 
 Waiting: TypeAlias = Mapping[str, Mapping[Place, int | None]]
-"""By group and partition, as `Observation.waiting_since_ms`."""
+"""Times by group and partition, like `Observation.waiting_since_ms`."""
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
-    """Those without members with the times of some of their commits."""
+    """The groups; those without members have the times of some of their commits."""
     asked = [some_commits(group) for group in groups.values() if _may_expire(group)]
     timed = source.with_commit_times(asked).items if asked else ()
     return {**groups, **{group.id: _merged(groups[group.id], group) for group in timed}}
@@ -37,7 +37,7 @@ def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[st
 def with_commits(
     source: Source, observations: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
 ) -> tuple[Mapping[str, Group], Waiting]:
-    """The groups of the last observation with the times of those commits that matter, and since when records wait."""
+    """The groups of the last observation with the commit times that rules need, and since when records wait."""
     groups = {
         name: _as_before(group, observations[name][0].group) if _may_expire(group) else group
         for name, group in groups.items()
@@ -56,7 +56,7 @@ def with_commits(
 
 
 def _as_before(group: Group, first: Group | None) -> Group:
-    """With the times that are known of the commits that have stayed the same."""
+    """The group, with the known times of commits that have not changed."""
     before = {} if first is None or first.offsets is None else first.offsets
     if group.offsets is None:
         return group
@@ -86,7 +86,7 @@ def _merged(group: Group, timed: Group) -> Group:
 def open_transactions(
     source: Source, first: Mapping[str, Topic], last: Mapping[str, Topic], groups: Mapping[str, Group]
 ) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
-    """Of the partitions in which a group with members has reached the last stable offset; None: unavailable."""
+    """Open transactions where a group with members has reached the last stable offset; None if unavailable."""
     wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups)}
     if not wanted:
         return {}

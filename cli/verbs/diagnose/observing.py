@@ -1,4 +1,4 @@
-"""Observations of groups: several of a cluster or of a broker's log, one of a file."""
+"""Observations of groups: several of a cluster or a broker's log, one of a file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from wire.errors import WireError
 USUAL_MS = 6_000
 """How long a cluster is observed: consumers commit every 5 seconds by default."""
 EVERY_MS = 1_000
-"""From one observation to the next."""
+"""Interval between observations."""
 LOG_OBSERVATIONS = 6
-"""At a broker's log, before its end: each reads all of it."""
+"""Number of observations of a broker's log before its end; each reads the whole log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetObservation:
-    """All groups at one moment."""
+    """All groups at one time."""
 
     at_ms: int
     groups: Mapping[str, Group]
@@ -39,11 +39,11 @@ class FleetObservation:
     topic_names: frozenset[str] | None = None
     cluster: Cluster | None = None
     waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
-    """By group, as observations have it."""
+    """Times by group, as in `Observation`."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
-        """Of one group."""
+        """The observation of one group."""
         return Observation(
             at_ms=self.at_ms,
             group=self.groups.get(name),
@@ -60,7 +60,7 @@ class FleetObservation:
 def observe(
     source: Source, chosen: Sequence[str], *, in_full: bool, is_live: bool, at_ms: int | None = None
 ) -> FleetObservation:
-    """Members and states; in full, committed offsets and topics too. `at_ms`: of which moment, where it is known."""
+    """Read members and states; `in_full`, also offsets and topics. `at_ms` is the time observed, if known."""
     described = source.describe(chosen, offsets=in_full)
     described = replace(described, problems=with_close_names(source, described.problems))
     if at_ms is None:
@@ -87,10 +87,10 @@ def observe(
 def observe_again(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
 ) -> Iterator[FleetObservation]:
-    """Observe members every second, and at the end everything.
+    """Observe members every second, and everything at the end.
 
-    Where no time is given, a group that was in a rebalance all the time is observed until it can be judged. `begun` is
-    when the first observation was made, by the monotonic clock.
+    Without `for_ms`, a group that was in a rebalance all the time is observed until it can be diagnosed. `begun` is
+    the time of the first observation by the monotonic clock.
     """
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
@@ -115,8 +115,8 @@ def observe_again(
 
 
 def with_leaders(source: Source, observation: FleetObservation) -> FleetObservation:
-    """With the leaders of classic groups in a rebalance: members that joined since the last one have joined this
-    one."""
+    """The observation with the leaders of classic groups in a rebalance: members that joined after the last rebalance
+    have joined this one."""
     moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
         return observation
@@ -125,7 +125,7 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
 
 
 def newest_commit_ms(groups: Iterable[Group]) -> int | None:
-    """The moment that a file shows, as far as it is known: when the newest of its offsets was committed."""
+    """The time of the newest commit, as an estimate of the time that a file shows; None if unknown."""
     times = (
         committed.timestamp
         for group in groups
@@ -138,7 +138,7 @@ def newest_commit_ms(groups: Iterable[Group]) -> int | None:
 def observe_log(
     options: SourceOptions, names: Sequence[str], end_ms: int, for_ms: int
 ) -> list[FleetObservation]:
-    """Observe a broker's log at moments evenly spread over the time before its end, oldest first."""
+    """Observe a broker's log at evenly spaced times before its end, oldest first."""
     found: list[FleetObservation] = []
     for position in range(LOG_OBSERVATIONS):
         at_ms = max(end_ms - for_ms * (LOG_OBSERVATIONS - position) // LOG_OBSERVATIONS, 0)

@@ -1,4 +1,4 @@
-"""The document of `kohort diagnose`: verdicts first, then errors in full, warnings in short, and notes where wanted."""
+"""The document of `kohort diagnose`: verdicts, errors in full, shortened warnings, and notes if requested."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from groups.model import Problem
 
 _ROLES = {Verdict.OK: Role.GOOD, Verdict.WARNING: Role.WARNING, Verdict.ERROR: Role.BAD}
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
-"""The formats that are read by people; CSV has a row for each finding."""
+"""The formats for people; CSV has a row for each finding."""
 
 
 def diagnosis_document(
     found: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
 ) -> Document:
-    """Of groups in the order given."""
+    """The document of groups in the given order."""
     blocks = list(_blocks(found, verbose=verbose)) if output in IN_FULL else [_rows(found)]
     return Document(
         command="diagnose",
@@ -117,7 +117,7 @@ def _verdict_line(found: Diagnosis) -> str:
 
 
 def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
-    """How many groups have errors, how many only warnings, and in how many no problem was found."""
+    """The numbers of groups with errors, with only warnings, and without problems."""
     verdicts = Counter(each.verdict for each in found)
     healthy = verdicts[Verdict.OK]
     others = [
@@ -135,7 +135,7 @@ def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
 
 
 def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
-    """What the verdict does not cover: ` (1 note, 12 rules not checked; --verbose shows them)`."""
+    """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`."""
     rules = {rule for each in found for one in each.not_checked for rule in one.rules}
     parts = [counted(notes, "note")] if notes else []
     parts += [f"{counted(len(rules), 'rule')} not checked"] if rules else []

@@ -1,4 +1,4 @@
-"""From the options of `kohort dry-run` to runs."""
+"""Compute the dry runs that the options of `kohort dry-run` request."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def carry_out(
     side_by_side: bool,
     named: bool,
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
-    """Dry-run all possible groups. Groups without a usable assignor are problems if they were named, else notices."""
+    """Dry-run the groups. Groups without a usable assignor are problems if they were named, else notices."""
     _check(groups, request)
     meant: list[Group] = []
     for group in groups:
@@ -72,7 +72,7 @@ def carry_out(
 
 
 def _why_inapplicable(group: Group, request: DryRunRequest) -> str | None:
-    """Like inapplicable, for a group that is tried under its own assignor and under others."""
+    """Like `inapplicable`, for a group that is tried with its own assignor and with others."""
     return inapplicable(group, replace(request, assignor=request.assignor or "range"))
 
 

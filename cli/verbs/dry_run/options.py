@@ -1,4 +1,4 @@
-"""Imagined changes, as the options of `kohort dry-run` name them."""
+"""The options of `kohort dry-run` for hypothetical changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfOptions:
-    """Changes that are only imagined."""
+    """Hypothetical changes of the group."""
 
     add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0
     remove: Annotated[

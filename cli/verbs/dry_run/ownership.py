@@ -1,7 +1,7 @@
 """A picture of ownership before and after: a bar per member, colored by the owner before.
 
-Left the members before, right after. Partitions that stay keep their color; those that move show where they came
-from, and a ribbon leads there. Partitions without an owner before are white.
+Members before are on the left, members after on the right. Partitions have the color of their owner before; a ribbon
+connects the old and the new owner of partitions that move. Partitions without an owner before are white.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BAR = 200
 LEFT, RIGHT = 220, WIDTH - 220 - BAR
 ROW, GAP, TOP = 18, 6, 86
 MOST_MEMBERS = 200
-"""More bars than this are unreadable; the picture reports how many it omits."""
+"""Maximum number of bars: more are unreadable, and the picture shows the number of omitted ones."""
 
 Place = tuple[str, int]
 
@@ -37,7 +37,7 @@ class _Bar:
 
 
 def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
-    """Write the picture of the only run; UsageError when there are several, or none."""
+    """Write the picture of the only run; UsageError if there are several or none."""
     if len(runs) != 1:
         raise UsageError(f"--svg draws one group under one assignor; this is {len(runs)}")
     write_file(file, [ownership_svg(runs[0])])
@@ -79,7 +79,7 @@ def _heading(run: DryRun) -> Iterator[str]:
 
 
 def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, Sequence[str]]) -> list[_Bar]:
-    """Partitions that a member keeps are next to the middle, those that move at the ends."""
+    """The bars of one side: partitions that a member keeps are next to the middle of the picture."""
     order = {member: position for position, (member, _) in enumerate(sides)}
     return [
         _Bar(
@@ -102,7 +102,7 @@ def _nearest_first(
 
 
 def _from(member: str, place: Place, origin: Mapping[Place, Sequence[str]]) -> str:
-    """Where a member has a partition from: itself, where it was one of several owners; empty where it had none."""
+    """The previous owner of a member's partition: the member itself if it was one of several; empty for none."""
     owners = origin.get(place, ())
     return member if member in owners else next(iter(owners), "")
 
@@ -142,7 +142,7 @@ def _ribbons(
     colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
-    """From each old owner to each new one, as thick as what moves."""
+    """Ribbons from each old owner to each new one; their thickness shows the number of partitions."""
     rows = {bar.member: bar.y + ROW / 2 for bar in before}
     for bar in after:
         for owner, _, length in _runs(bar, origin):

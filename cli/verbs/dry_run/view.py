@@ -16,13 +16,13 @@ from groups.model import Problem
 from migration.model import list_names
 
 MOST_NAMED = 5
-"""Members named in a sentence."""
+"""Maximum number of members named in a sentence."""
 
 
 def dry_run_document(
     runs: Sequence[DryRun], problems: tuple[Problem, ...], *, side_by_side: bool = False
 ) -> Document:
-    """Per group a sentence, the rebalances, and what changes for each member; or a row per assignor."""
+    """For each group a sentence, the rebalances, and the changes for each member; or a row per assignor."""
     blocks = [_comparison(runs)] if side_by_side else [block for run in runs for block in _blocks(run)]
     return Document(
         command="dry-run", data={"groups": [_data(run) for run in runs]}, blocks=blocks, errors=problems
@@ -119,7 +119,7 @@ def _summary(run: DryRun) -> str:
 
 
 def _procedure_lines(run: DryRun) -> Iterator[str]:
-    """How partitions change hands; what is assumed of members whose lists are not known."""
+    """How partitions change owners, and the assumptions about members whose lists of assignors are not known."""
     if run.procedure is Procedure.EAGER:
         yield "Every member revokes all its partitions first."
         return

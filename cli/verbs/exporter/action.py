@@ -99,7 +99,7 @@ class _Poller:
         self._reported: frozenset[str] = frozenset()
 
     def poll(self) -> None:
-        """:raises WireError: nothing can be read :raises CommandError: likewise"""
+        """Poll once. :raises WireError: :raises CommandError: nothing can be read"""
         started = time.monotonic()
         with _without_collector():
             reading = read_groups(
@@ -111,9 +111,9 @@ class _Poller:
         self._report_new([_line(each) for each in reading.problems])
 
     def poll_or_wait(self) -> None:
-        """A cluster that does not answer is polled again at the next interval; a permanent error stops the first poll.
+        """Poll; a cluster that does not answer is polled again at the next interval.
 
-        :raises WireError: :raises CommandError:
+        :raises WireError: :raises CommandError: a permanent error at the first poll
         """
         try:
             self.poll()
@@ -138,7 +138,8 @@ class _Poller:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """A poll creates hundreds of thousands of objects without cycles: searching for cycles would take a third of it."""
+    """Disable the cycle collector: a poll creates hundreds of thousands of objects without cycles, and searching for
+    cycles would take a third of its time."""
     gc.disable()
     try:
         yield
@@ -151,7 +152,7 @@ def _line(problem: Problem) -> str:
 
 
 def _guard(options: ExporterOptions) -> Guard | None:
-    """The listen address and the logins; None: not listening."""
+    """The listen address and the logins; None if the exporter does not listen."""
     wants_page = options.listen is not None or (options.textfile is None and not options.once)
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
@@ -191,7 +192,7 @@ def _textfile(options: ExporterOptions) -> Path | None:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Like Ctrl-C: a poll may wait half a minute for a cluster, and a service manager kills the process before."""
+    """SIGTERM acts like Ctrl-C: a poll may wait half a minute, and a service manager kills the process before."""
     former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

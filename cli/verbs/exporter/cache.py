@@ -16,13 +16,13 @@ from cli.verbs.exporter.self_metrics import OwnMetrics, PollState
 
 
 def now_ms() -> int:
-    """In ms since 1970."""
+    """The current time in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposition:
-    """An answer to a scrape, in pieces; `length` is their total."""
+    """A response to a scrape, in pieces; `length` is their total size in bytes."""
 
     content_type: str
     length: int
@@ -32,7 +32,7 @@ class Exposition:
 
 
 class FigureCache:
-    """Thread-safe: its contents are replaced as a whole."""
+    """The newest metrics. Thread-safe: its contents are replaced as a whole."""
 
     def __init__(self, limits: Limits, interval_ms: int) -> None:
         """`interval_ms` is the time between polls."""
@@ -48,7 +48,7 @@ class FigureCache:
         return self._shown[1]
 
     def put(self, reading: PollResult, started_s: float) -> None:
-        """Store the metrics of a poll that started at that `time.monotonic`. Only from the polling thread."""
+        """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
         self._history = self._history.after(reading)
         page, before = page_of(reading, self._history, self._limits), self.state
         state = PollState(

@@ -1,7 +1,7 @@
 """The metrics of groups: names, descriptions and computation. docs/exporter.md lists them all.
 
 Names and units follow the rules of Prometheus and OpenMetrics. Unknown values have no sample. A metric of one level
-is not exported at another, so that a sum never counts twice.
+is not exported at another, so that a sum counts nothing twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]
 Values: TypeAlias = float | dict[Labels, float] | None
-"""One value, or one per value of the labels; None: not known."""
+"""One value, or one per value of the labels; None means not known."""
 
 
 class Level(Enum):
@@ -58,7 +58,7 @@ class Family:
     level: Level = Level.GROUP
     kind: Kind = Kind.GAUGE
     labels: Labels = ()
-    """Labels in addition to those of its level."""
+    """Labels in addition to the labels of its level."""
     sample: str = field(init=False)
     """The name of its samples."""
 
@@ -95,7 +95,7 @@ class HistoryFamily(Family):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RowsFamily(Family):
-    """A metric of a topic of a group, by its partitions."""
+    """A metric of a topic of a group, computed from its partitions."""
 
     level: Level = field(default=Level.TOPIC, init=False)
     values: Callable[[Sequence[PartitionLag]], float | None]
@@ -115,7 +115,7 @@ def _info(facts: GroupFacts) -> Values:
 
 
 def _members(facts: GroupFacts) -> Values:
-    """A group without members has a 0 for its own protocol."""
+    """Members by protocol; a group without members has a 0 for its own protocol."""
     own = facts.group.type.value
     found: dict[Labels, float] = {}
     for member in facts.group.members:
@@ -129,7 +129,7 @@ def _epochs(group: Group) -> list[int]:
 
 
 def _members_behind(facts: GroupFacts) -> Values:
-    """Members that own other partitions than their target, or have not reached its epoch."""
+    """The number of members whose partitions differ from their target, or that have not reached its epoch."""
     group = facts.group
     if group.assignment_epoch is None:
         return None
@@ -145,7 +145,7 @@ def _places(partitions: Mapping[str, Sequence[int]] | None) -> set[tuple[str, in
 
 
 def without_owner(facts: GroupFacts) -> int | None:
-    """Partitions of topics that members subscribe to by name, or own a part of, that no member owns.
+    """The number of partitions without an owner in topics that members subscribe to by name, or partly own.
 
     None if it is not known: without members, while a classic group rebalances, and for other protocol types.
     """

@@ -1,4 +1,4 @@
-"""The listen address of metrics and its logins: other machines get nothing without TLS and a login."""
+"""The listen address for metrics and its logins; other machines need TLS and a login."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Guard:
 
 
 def guarded(options: ExporterOptions, listen: str) -> Guard:
-    """:raises UsageError: an address open to other machines lacks TLS or a login, or a file cannot be used"""
+    """The guard. :raises UsageError: an address for other machines lacks TLS or a login, or a file is unusable"""
     if "://" in listen:
         raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
     try:

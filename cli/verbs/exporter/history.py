@@ -1,13 +1,13 @@
 """Facts that need several polls: rebalances, progress, and problems of a group.
 
-Rebalances of consumer, share and streams groups are counted by their group epochs, each of which starts one. Brokers
-do not show the generation of a classic group (a replayed log does): there, one is counted when the group is found
-rebalancing after it was not, or its members or partitions have changed in between. Several between two polls count
-as one.
+Rebalances of consumer, share and streams groups are counted by group epochs: each new epoch starts a rebalance.
+Brokers do not report the generation of a classic group (a replayed log does). For such a group, a rebalance is
+counted if it is rebalancing and was not before, or if its members or partitions have changed. Several rebalances
+between two polls count as one.
 
-Rates and `diagnose` use the polls of the last half minute, at least two: a fleet has a hundred thousand
-offsets, and more polls would take more memory than everything else. So a poll keeps only those that the next one
-needs: one, if polls are half a minute apart or more.
+Rates and `diagnose` use the polls of the last half minute, at least two. A fleet has a hundred thousand offsets, and
+more polls would take more memory than everything else, so only the polls that the next one needs are kept: one, if
+polls are half a minute apart or more.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class GroupHistory:
     """The group at the last poll that could read it, without offsets."""
     rebalances: int = 0
     progress_ms: int | None = None
-    """The poll that first observed the last advance of a committed offset; None: there was none yet."""
+    """Time of the poll that first observed the last advance of a committed offset; None before the first advance."""
     observations: tuple[Observation, ...] = ()
     """Observations of the last polls, oldest first, as far as the next poll needs them."""
     readings: tuple[tuple[int, Readings], ...] = ()
-    """Its partitions at the last polls that could read it, with the times."""
+    """The group's partitions at the last polls that could read it, with the times."""
     progress: GroupProgress | None = None
-    """None: it could be read only once, or not now."""
+    """None if the group was read only once, or could not be read by the last poll."""
     diagnosis: Diagnosis | None = None
-    """None: there was only one poll, or the group could not be read and no rule explains why."""
+    """None if there was only one poll, or if the group could not be read and no rule explains why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), _observation(seen, reading))
     kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
-        # Earlier observations do not show its present state.
+        # Earlier observations do not show the current state of the group.
         return replace(
             before, observations=kept, progress=None, diagnosis=_judged_unread(seen.id, observations)
         )
@@ -103,7 +103,7 @@ def _judged(
 
 
 def _judged_unread(group: str, observations: Sequence[Observation]) -> Diagnosis | None:
-    """The verdict from observations without the group. None: nothing is found, which does not mean it is healthy."""
+    """The verdict from observations without the group; None if nothing was found, which does not mean healthy."""
     unread = list(takewhile(lambda each: each.group is None, reversed(observations)))
     found = diagnose(group, unread[::-1], _THRESHOLDS)
     return found if found.findings else None
@@ -124,7 +124,7 @@ def _observation(seen: PolledGroup, reading: PollResult) -> Observation:
 
 
 def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> tuple[Observation, ...]:
-    """Those not older than that, with offsets only in the newest; the newest in any case."""
+    """The observations in the window, and always the newest; only the newest keeps its offsets."""
     older, newest = observations[:-1], observations[-1:]
     return (*(_bare(each) for each in older if at_ms - each.at_ms <= window_ms), *newest)
 
@@ -132,7 +132,7 @@ def _recent(observations: Sequence[Observation], at_ms: int, window_ms: int) -> 
 def _within(
     readings: tuple[tuple[int, Readings], ...], at_ms: int, window_ms: int
 ) -> tuple[tuple[int, Readings], ...]:
-    """Those not older than that; the newest in any case."""
+    """The readings in the window, and always the newest."""
     return tuple(each for each in readings if at_ms - each[0] <= window_ms) or readings[-1:]
 
 
@@ -143,7 +143,7 @@ def _bare(observation: Observation) -> Observation:
 
 
 def rebalances_between(before: Group, after: Group) -> int:
-    """How many rebalances started between two descriptions of a group, as far as they show it."""
+    """The number of rebalances that started between two descriptions of a group, as far as these show it."""
     if before.type is not after.type:
         return 1
     earlier, later = before.group_epoch, after.group_epoch
@@ -162,7 +162,7 @@ def _holdings(group: Group) -> Mapping[str, object]:
 
 
 def _has_moved(readings: Sequence[tuple[int, Readings]]) -> bool:
-    """Whether a committed offset advanced. A reset backwards is not progress, nor is a first commit."""
+    """Whether a committed offset advanced. A reset backwards and a first commit are not progress."""
     if len(readings) < 2:
         return False
     (_, before), (_, after) = readings

@@ -24,7 +24,7 @@ class Per(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterOptions:
-    """What is exported, to where, and how often it is read."""
+    """The groups and metrics to export, their destination, and the interval between polls."""
 
     listen: Annotated[
         str | None,

@@ -1,13 +1,13 @@
 """The metrics of all groups as text: written once for each poll, and read by every scrape.
 
-prometheus_client creates an object for every sample, of which a fleet has hundreds of thousands; here a sample is a
-line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a metric:
-the samples are the same bytes in both. They are compressed as they are written, one metric at a time, and stay
-compressed: the text of a fleet is ten times as long. Metrics that change between scrapes (`exporter.self_metrics`) are
-written by prometheus_client, last.
+prometheus_client creates an object for every sample, and a fleet has hundreds of thousands of samples; here a sample
+is a line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a
+metric: the samples are the same bytes in both. Samples are compressed as they are written, one metric at a time, and
+stay compressed: the text of a fleet is ten times as long. prometheus_client writes the metrics that change between
+scrapes (`exporter.self_metrics`), after all others.
 
-A gzip stream is a header, raw deflate data, a checksum and a length. Raw deflate data that ends with a full flush ends
-on a byte, and what follows does not refer to anything before it: such pieces can be concatenated.
+A gzip stream is a header, raw deflate data, a checksum and a length. After a full flush, raw deflate data ends on a
+byte boundary, and later data does not refer to it, so such pieces can be concatenated.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Segment:
 
     @property
     def samples(self) -> bytes:
-        """As text."""
+        """The samples as text."""
         return zlib.decompressobj(wbits=-zlib.MAX_WBITS).decompress(self.packed)
 
 
@@ -88,7 +88,7 @@ class _Packer:
         self._size += len(text)
 
     def segment(self, family: Family) -> Segment:
-        """All samples, ending on a byte."""
+        """All samples, ending on a byte boundary."""
         return Segment(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
 
 
@@ -99,12 +99,12 @@ class Page:
     segments: Sequence[Segment] = ()
     series: int = 0
     left_out: Mapping[Level, int] = field(default_factory=dict)
-    """Omitted samples, by level."""
+    """Number of omitted samples, by level."""
     _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
-        """Pieces, in order."""
+        """The pieces, in order."""
         for segment in self.segments:
             yield segment.head(openmetrics=openmetrics)
             yield segment.samples
@@ -141,9 +141,9 @@ def _deflated(text: bytes, end: int) -> bytes:
 def page_of(reading: PollResult, history: ExporterHistory, limits: Limits) -> Page:
     """The metrics of a poll, as many as the limits allow.
 
-    Metrics of groups come before those of topics, and those before partitions. At the level that exceeds the limit,
-    the groups that are last by name are omitted as a whole, so that every poll shows the same ones; so are all
-    finer levels.
+    Metrics of groups precede metrics of topics, which precede metrics of partitions. At the level that exceeds the
+    limit, the groups that are last by name are omitted completely, so that every poll shows the same groups. All
+    finer levels are omitted.
     """
     packers: dict[Family, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
@@ -194,7 +194,7 @@ def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) 
 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    """The samples of its topics."""
+    """The samples of the group's topics."""
     ordered = sorted(seen.rows, key=attrgetter("topic"))
     by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
     group = escaped(seen.id)
@@ -212,7 +212,7 @@ def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistor
 
 
 def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    """The samples of its partitions."""
+    """The samples of the group's partitions."""
     group = escaped(seen.id)
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
     places = [

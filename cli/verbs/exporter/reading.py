@@ -1,4 +1,4 @@
-"""One poll of all groups: the facts it reads, and the rows of lag."""
+"""One poll of all groups: the facts that it reads, and the rows of lag."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Matches = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The groups to read, and the topics to show; None: all."""
+    """The groups to read, and the topics to show; None means all."""
 
     groups: Matches | None = None
     topics: Matches | None = None
@@ -40,7 +40,7 @@ class PolledGroup:
     waiting: Mapping[tuple[str, int], None] = field(default_factory=dict)
     """Partitions in which only transaction markers follow the committed offset: no record is unread."""
     error: str | None = None
-    """Kafka's name of why it, or its offsets, could not be read; None: they were."""
+    """Kafka's name of the error if the group or its offsets could not be read, else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class PollResult:
 
     at_ms: int
     groups: Mapping[str, PolledGroup] = field(default_factory=dict)
-    """By id, sorted."""
+    """Groups by id, sorted."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
     missing_topics: frozenset[str] | None = None
     """Topics that a group subscribes to but that do not exist; None if not known."""
@@ -60,7 +60,7 @@ class PollResult:
 
 
 class LagTimes:
-    """Times of records, as far as they are known: that of an offset does not change, so it is read once."""
+    """Known times of records; the time of an offset does not change, so it is read once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], dict[int, int | None]] = {}
@@ -69,7 +69,7 @@ class LagTimes:
     def of(
         self, source: Source, wanted: Mapping[tuple[str, int], Collection[int]]
     ) -> tuple[Mapping[tuple[str, int], Mapping[int, int | None]], tuple[Problem, ...], int]:
-        """Times by partition and offset; problems; and how many offsets are left to the next poll."""
+        """Times by partition and offset; problems; and the number of offsets left to the next poll."""
         known = {
             place: {offset: had[offset] for offset in offsets if offset in had}
             for place, offsets in wanted.items()
@@ -82,7 +82,7 @@ class LagTimes:
             if offset not in known.get(place, ())
         ]
         left_out = max(0, len(missing) - MOST_LAG_TIMES)
-        if left_out:  # each has its turn
+        if left_out:  # so that each offset gets its turn
             begin = self._begin % len(missing)
             missing = (missing[begin:] + missing[:begin])[:MOST_LAG_TIMES]
             self._begin = begin + MOST_LAG_TIMES
@@ -103,9 +103,9 @@ class LagTimes:
 def read_groups(
     source: Source, scope: Scope, before: Collection[str], lag_times: LagTimes, now_ms: Callable[[], int]
 ) -> PollResult:
-    """Everything that the metrics need; `before` are the groups of the previous poll.
+    """Read the facts for the metrics; `before` are the groups of the previous poll.
 
-    :raises WireError: nothing can be read :raises CommandError: the same
+    :raises WireError: :raises CommandError: nothing can be read
     """
     listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
     described = source.describe([each.id for each in listed.items], offsets=True)
@@ -188,7 +188,7 @@ def _unread(groups: Iterable[Sequence[PartitionLag]]) -> dict[tuple[str, int], s
 
 
 def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:
-    """By group: why it could not be read, or its offsets could not be, all of them."""
+    """Errors by group: why the group or all of its offsets could not be read."""
     return {
         each.group: _error(each)
         for each in problems

@@ -1,4 +1,4 @@
-"""The exporter's metrics about itself, with prometheus_client: does the cluster answer, how old are the metrics."""
+"""The exporter's metrics about itself, with prometheus_client: whether the cluster answers, how old metrics are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cli.verbs.exporter.families import Level
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollState:
-    """The state of the polls. Times in ms since 1970; None: there was none yet."""
+    """The state of the polls. Times in ms since 1970; None means not yet."""
 
     is_up: bool = False
     """Whether the last poll could read the cluster."""
@@ -32,7 +32,7 @@ class PollState:
     lag_times_left_out: int = 0
 
     def failed(self) -> PollState:
-        """The state after a poll that could read nothing: the metrics stay, and age."""
+        """The state after a poll that could read nothing: the old metrics are kept, and their age grows."""
         return replace(self, is_up=False, polls=self.polls + 1, failures=self.failures + 1)
 
 
@@ -144,7 +144,7 @@ class OwnMetrics(Collector):
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
     def registry(self, *, process: bool) -> CollectorRegistry:
-        """A registry of them, optionally with the process metrics."""
+        """A registry of these metrics, optionally with the process metrics."""
         registry = CollectorRegistry()
         registry.register(self)
         if process:

@@ -1,4 +1,4 @@
-"""HTTP and HTTPS answers to scrapers, probes and browsers, without requests to the cluster.
+"""HTTP and HTTPS responses to scrapers, probes and browsers, without requests to the cluster.
 
 A thread for each connection, at most `MOST_CONNECTIONS`; idle ones are closed. The TLS handshake
 is done in that thread, so that a client that sends nothing does not block others.
@@ -45,7 +45,7 @@ _LANDING = f"""<!doctype html>
 class Login:
     """The accepted logins: users with passwords, the token in a file, trusted client certificates.
 
-    Without any of them, no login is required. The file is read for every request: a token may be replaced meanwhile.
+    Without any of them, no login is required. The file is read for every request, because the token may be replaced.
     """
 
     users: Users = field(default_factory=lambda: Users({}))
@@ -142,7 +142,7 @@ class WebServer(ThreadingHTTPServer):
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Closed connections and other protocols are not reported."""
+        """Report an error, unless a connection was closed or a client uses another protocol."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             self.site.report(f"a scrape failed: {type(error).__name__}: {error}")
@@ -226,4 +226,4 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(piece)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: there are many scrapes."""
+        """Log nothing: there are many scrapes."""

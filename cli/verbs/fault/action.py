@@ -1,4 +1,4 @@
-"""Faults of a running `kohort serve`: sent with its own request, in the format of a faults file (docs/serve.md)."""
+"""Faults of a running `kohort serve`, sent with a Kohort request in the format of a faults file (docs/serve.md)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
-    """Clear rules by their ids, or all, and print how many."""
+    """Clear rules by their ids, or all rules, and print their number."""
     write_line(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
 
 
@@ -85,7 +85,7 @@ def seconds(text: str) -> float:
 
 
 def delay_of(text: str) -> float | list[float]:
-    """A time, or the shortest and the longest: `2s`, `500ms-2s`. :raises UsageError:"""
+    """Seconds, or the shortest and longest: `2s`, `500ms-2s`. :raises UsageError:"""
     bounds = [seconds(part) for part in text.split("-")]
     return bounds[0] if len(bounds) == 1 else bounds
 

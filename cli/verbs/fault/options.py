@@ -10,7 +10,7 @@ from cli.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOptions:
-    """The requests of a rule: those that match all given options; and its duration."""
+    """The requests of a rule, which match all given options, and its duration."""
 
     api: Annotated[
         list[str] | None, option("--api", "Only this API, such as Heartbeat; repeatable.", "NAME")
