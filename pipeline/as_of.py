@@ -1,10 +1,10 @@
 """Time travel: a group at a past moment, from the table of events.
 
-Theory of operation. Spark reduces the records written of the group until then to those that still made a difference:
-of commits the last ones by partition, of a classic group its last record, every other record of the group. Written
-again in order, these are a log from which everything superseded was compacted away, and the reader of logs
-(`coordinator.store.digest`, `replay`) returns the group, exactly as `kohort describe --log-dir D --as-of T` does for
-the log that the events come from.
+Theory of operation. Spark reduces the group's records until then to those that still mattered: the last commits of
+each partition, the last record of a classic group, and every other record of the group. Written again in order, they
+are a log without superseded records, as after compaction. The reader of logs (`coordinator.store.digest`, `replay`)
+returns the group from it, exactly as `kohort describe --log-dir D --as-of T` does for the log that the events come
+from.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _BATCH_BYTES = 1 << 20
 class AsOf:
     """A group at a moment. `group` None: there was no group of that id, as far as the events go back.
 
-    `records`: the number of its records written until then. `problems`: what cannot be read of the group.
+    `records`: the number of its records written until then. `problems`: parts of the group that cannot be read.
     """
 
     group: Group | None
@@ -107,10 +107,10 @@ class _Names:
 
 
 def as_of(events: DataFrame, group: str, moment: datetime, *, names: Mapping[str, str] | None = None) -> AsOf:
-    """The state of `group` when everything with a timestamp until `moment` had been written.
+    """The state of `group` after all records with a timestamp until `moment`.
 
-    `events` is the table; `names` are of topics by id, in addition to those in the events. What the cluster would add
-    from its settings is unknown: the assignor if no member names one, and the coordinator.
+    `events` is the table; `names` are names of topics by id, in addition to those in the events. Values that depend
+    on the cluster's settings are unknown: the assignor if no member names one, and the coordinator.
     """
     until = events.where(f.col("time") <= f.lit(moment))
     of_group = until.where(f.col("group") == group)
@@ -137,13 +137,13 @@ def _place(row: Row) -> int:
 
 
 def _of_transaction() -> Column:
-    """A tombstone is written outside of transactions."""
+    """Whether an event is a commit in a transaction; a tombstone is written outside of transactions."""
     return (f.col("kind") == OFFSET) & ~f.col("tombstone") & f.col("producer_id").isNotNull()
 
 
 def _last_of_others(of_group: DataFrame) -> DataFrame:
-    """In the order of the log: of each partition the last commit and the last tombstone, of a classic group the last
-    record, which has all members, and every other record."""
+    """In the order of the log: each partition's last commit and last tombstone, a classic group's last record (which
+    has all members), and every other record."""
     superseded = f.col("kind").isin(OFFSET, _CLASSIC_GROUP)
     every_other = f.when(~superseded, f.col("offset"))
     rows = of_group.where(~_of_transaction()).withColumn("outcome", f.lit(COMMIT))
@@ -152,7 +152,7 @@ def _last_of_others(of_group: DataFrame) -> DataFrame:
 
 
 def _last_of_transactions(of_group: DataFrame, events: DataFrame) -> DataFrame:
-    """Of each partition the last commit in a committed transaction, in every open one, and in any aborted one."""
+    """Each partition's last commit in committed transactions, in aborted transactions, and in every open one."""
     ended = with_outcome(of_group.where(_of_transaction()), events)
     is_open = f.when(f.col("outcome").isNull(), f.col("producer_id"))
     return _last(ended, "topic", "topic_partition", "outcome", is_open.alias("is_open"))
@@ -167,7 +167,7 @@ def _last(rows: DataFrame, *key: Column | str) -> DataFrame:
 
 
 class _Log:
-    """Records written again, on every second offset: there is room for a transaction's marker after each."""
+    """Records written again, on every second offset, which leaves room for a transaction's marker after each."""
 
     def __init__(self) -> None:
         self._digest = Digest()

@@ -1,7 +1,7 @@
-"""Tables that each run replaces as a whole, as Parquet: those of an audit, of a simulation.
+"""Tables that each run replaces as a whole, as Parquet: the tables of an audit, a simulation or a rehearsal.
 
-Each run writes into separate directories, `out/<table>/run=N`; `out/<kind>.json` contains the current run and is
-replaced when all is written: a failure leaves the tables unchanged.
+Each run writes into separate directories, `out/<table>/run=N`. `out/<kind>.json` contains the number of the current
+run and is replaced when all tables are written: a failure leaves the tables unchanged.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _with_article(kind: str) -> str:
 
 
 def _replace(system: fs.FileSystem, path: str, data: bytes) -> None:
-    """Atomically where the file system supports it; object stores write whole objects or nothing."""
+    """Replace a file, atomically if the file system supports it; object stores write whole objects or nothing."""
     if isinstance(system, fs.S3FileSystem):
         with system.open_output_stream(path) as stream:
             stream.write(data)

@@ -1,15 +1,15 @@
 r"""The results of Java's own engine for the regexes, next to RE2's: `java.util.regex`, in the JVM of Spark.
 
 A Java consumer matches a topic's whole name (`Pattern.matches`). Spark's `rlike` finds a pattern anywhere, so it gets
-`\A(?:…)\z`, if that compiles; if it does not although the pattern itself does (an open `\Q`, a comment),
-`Pattern.matches` is called by reflection, and compiles again for every name.
+`\A(?:…)\z` if that compiles. If only the pattern itself compiles (an open `\Q`, a comment), `Pattern.matches` is
+called by reflection, which compiles the pattern again for every name.
 
-Patterns that Java's own engine is not asked about: it backtracks, and nothing stops it before it is done.
+Some patterns are not tried with Java's own engine: it backtracks, and nothing stops it before it is done.
 
-An unbounded repeated group may take exponential time, unless each of its iterations can start, or end, in one way only;
-and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is not certain
-to be fast is not tried, and the table says so. If our parser does not support a pattern, a repeated group is assumed to
-be slow.
+An unbounded repeated group may take exponential time, unless each of its iterations can start, or end, in one way
+only; and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is not
+certain to be fast is not tried, and the table reports this. If Kohort's parser does not support a pattern, a repeated
+group is assumed to be slow.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _matches(pattern: Column, name: Column) -> Column:
 
 
 MOST_STEPS = 1_000_000_000
-"""The largest number of steps for one pattern on all names of a source; the engine takes some 100 million a second."""
+"""The largest number of steps for one pattern on all names of a source; the engine does some 100 million a second."""
 LONGEST_PATTERN = 2_000
 FEW_TURNS = 3
 """A repetition with a bound this low is expanded."""
@@ -95,7 +95,7 @@ _QUANTIFIER = re.compile(r"[*+]|\{\d+,\d*\}")
 
 
 def why_unasked(compared: ComparedRegex, names: Sequence[str] | None) -> str | None:
-    """Why Java's engine is not asked about a group's regex; None if it is. `names` are all topics there are."""
+    """Why a group's regex is not tried with Java's engine; None if it is. `names` are the names of all topics."""
     if compared.engine is ClientEngine.LIBRDKAFKA:
         return "librdkafka matches it, by another engine"
     if names is None:
@@ -124,7 +124,7 @@ def _loops(pattern: str) -> int | None:
     try:
         return _loops_in(parse_java(pattern))
     except JavaSyntaxError:
-        return 0  # it is only compiled
+        return 0  # the pattern is only compiled
     except (UnsureError, RecursionError, _ExponentialError):
         pass
     if _QUANTIFIED_GROUP.search(pattern):
@@ -145,7 +145,7 @@ def _loops_in(tree: Tree) -> int:
         case Chain():
             return sum(map(_loops_in, tree.parts))
         case Choice():
-            # Each option may be tried after the others: their work adds up, a factor at most.
+            # Each option may be tried after the others: their times add up, which costs at most a constant factor.
             return max(map(_loops_in, tree.options), default=0) + (len(tree.options) > 1)
         case Lookaround() | Atomic():
             return _loops_in(tree.body)

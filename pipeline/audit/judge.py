@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROUNDS_WALKED = 1
-"""Rounds of each step: the costs of a fleet's plans are those of the middle round, times the number of rounds."""
+"""The simulated rounds of a step: its costs are those of the middle round, times the number of rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
-    """Settings of all groups, as the options of `kohort plan` for one."""
+    """Settings of all groups; `kohort plan` has the same as options for one group."""
 
     destinations: tuple[Destination, ...] = (Destination.COOPERATIVE, Destination.CONSUMER)
     declared: DeclaredClients = field(default_factory=DeclaredClients)
@@ -53,7 +53,7 @@ class AuditSettings:
 def judged(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
 ) -> Iterator[dict[str, Any]]:
-    """For every destination, the columns of AUDIT that depend on one group: all but the source and the order's."""
+    """For every destination, the columns of AUDIT that depend on one group: all but source, risk, score and rank."""
     restart = _Restart(settings)
     for destination in settings.destinations:
         yield _judged(case_in(group, cluster, topics, destination, settings), restart, settings)
@@ -173,7 +173,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
 
 
 def _of_steps(plan: Plan) -> dict[str, Any]:
-    """The sums over the steps; null if a step with a timeline could not be computed."""
+    """The sums over the steps; sums of costs are missing if the costs of a step could not be computed."""
     if not plan.steps:
         return {}
     restarts = sum(len(members) for step in plan.steps for members in step.rounds)
@@ -190,7 +190,7 @@ def _of_steps(plan: Plan) -> dict[str, Any]:
 
 
 def _dry_run_of(case: Case, topics: Mapping[str, Topic]) -> tuple[DryRun | None, str | None]:
-    """The dry run of the destination's assignor, and why it was not made, or where it would fail."""
+    """The dry run of the destination's assignor, and the reason why there is none, or the failure in it."""
     assignor, side = destinations_assignor(case)
     runs, problems = dry_run_all(
         [case.group], topics, DryRunRequest(assignor=assignor, side=side, leader=library_of_all(case))
@@ -266,14 +266,14 @@ JUDGED = table(
     ("regex", COMPARED, True),
     ("quarantined", QUARANTINE, True),
 )
-"""Each row has one of the three."""
+"""Each row has one of the three columns."""
 
 MOST_PARTITIONS = 2_000_000
-"""The limit of a group's topics. A file may contain anything; no cluster has half of it, and an assignor lists all."""
+"""The limit of partitions of a group's topics: a file may claim any number, and an assignor lists all of them."""
 
 
 class OversizedGroup(PipelineError):
-    """A group is larger than a group can be."""
+    """A group has more partitions than MOST_PARTITIONS."""
 
 
 def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
@@ -291,7 +291,7 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
         try:
             yield from list(_of_group(chunk, group, settings))
         except Exception as error:
-            # A group that no rule was written for must not end the audit of all others.
+            # An unexpected group must not end the audit of all other groups.
             reason = f"the group {group.id} cannot be judged: {type(error).__name__}: {error}"
             yield quarantined(chunk.source, chunk.source, reason)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LOADED = table(
-    ("groups", BINARY, True),  # a tuple of Group, with topic ids where they refer to topics by id
+    ("groups", BINARY, True),  # a tuple of Group, with topic ids instead of names if the records have ids
     ("heard", BINARY, True),  # the topics in records: KnownTopic by id
     ("file", STRING, True),
     ("reason", STRING, True),

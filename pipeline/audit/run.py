@@ -60,15 +60,15 @@ class AuditRun:
     """In the schema AUDIT_REGEXES."""
     groups: int
     verdicts: Mapping[str, Mapping[str, int]]
-    """Groups by verdict (`ready`, `warnings`, `blocked`); those that have arrived count only as `arrived`."""
+    """Groups by verdict (`ready`, `warnings`, `blocked`); groups at the destination count only as `arrived`."""
     blocked_by: Mapping[str, Mapping[str, int]]
     """Groups by the rule that blocks them, the most frequent first; a group counts for each of its rules."""
     first: Mapping[str, tuple[MigrationRank, ...]]
-    """The first `FIRST_SHOWN` to migrate."""
+    """The first `FIRST_SHOWN` groups to migrate."""
     regexes_lost: int
-    """Regexes of a group that the broker refuses, that harm it, or that match fewer topics there than in the client."""
+    """Regexes that the broker refuses, that harm it, or that match fewer topics in the broker than in the client."""
     quarantined: tuple[Quarantined, ...]
-    """The first `pipeline.history.QUARANTINE_SHOWN`."""
+    """The first `pipeline.history.QUARANTINE_SHOWN` rows."""
     quarantined_total: int
     paths: Mapping[str, str]
     """The paths of the tables, by name; empty without `out`."""
@@ -130,7 +130,7 @@ def _work(
     options: Mapping[str, str],
     settings: AuditSettings,
 ) -> tuple[DataFrame, list[DataFrame]]:
-    """Rows of WORK, and what Spark keeps for as long as they are worked on."""
+    """Rows of WORK, and the tables that Spark must keep until these are processed."""
     all_topics = bool(settings.regexes)
     saved = [path for source in sources if isinstance(source, Snapshots) for path in source.paths]
     parts = [snapshot_work(spark, list_snapshots(saved, options), options, all_topics=all_topics)]
@@ -145,7 +145,7 @@ def _work(
 
 
 def _tasks(spark: SparkSession, work: DataFrame) -> int:
-    """Enough tasks to end at about the same time, and few enough that starting them does not dominate."""
+    """A number of tasks that is large enough to end together, and too small for their starts to dominate."""
     chunks = work.where("chunk is not null").count()
     cores = spark.sparkContext.defaultParallelism
     return max(1, min(chunks, max(4 * cores, chunks // CHUNKS_PER_TASK)))

@@ -1,7 +1,7 @@
 """The schemas of an audit's tables, versioned with the others: columns may be added, never renamed.
 
 `audit` has a row for every group and destination, `audit_regexes` one for every regex of a group and the library that
-matches it now. What could not be read is in `quarantine`, in the schema of all quarantines.
+matches it now. `quarantine` has the files and groups that could not be read, in the schema of all quarantines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FINDING = table(
     ("message", STRING, False),
     ("remedy", STRING, False),
     ("source", STRING, False),  # where the rule comes from
-    ("member", STRING, True),  # null: the whole group, or several
+    ("member", STRING, True),  # null: the whole group, or several members
     ("members", STRINGS, False),
 )
 
@@ -45,28 +45,28 @@ AUDIT = table(
     ("protocol", STRING, True),  # the assignor in use
     ("epoch", INT, True),  # generation or group epoch
     ("members", INT, False),
-    ("topics", INT, False),  # that the members own or subscribe to
-    ("partitions", INT, False),  # that have an owner
-    ("libraries", STRINGS, False),  # as far as they are known
-    ("arrived", BOOLEAN, False),  # the group is already there
+    ("topics", INT, False),  # topics that the members own or subscribe to
+    ("partitions", INT, False),  # partitions that have an owner
+    ("libraries", STRINGS, False),  # the known ones
+    ("arrived", BOOLEAN, False),  # the group is already at the destination
     ("verdict", STRING, False),  # ready, warnings or blocked
     ("blocked_by", STRINGS, False),  # rules, each once, sorted
     ("warned_by", STRINGS, False),
     ("findings", ArrayType(FINDING, containsNull=False), False),
     ("path", STRING, True),  # the migration path of a plan: two bounces, rolling upgrade, …
-    ("restarts", INT, True),  # of members, in all steps together
-    ("rebalances", INT, True),  # that the migration costs
+    ("restarts", INT, True),  # restarts of members, in all steps together
+    ("rebalances", INT, True),  # rebalances of the migration
     ("moved", INT, True),
     ("without_owner_s", DOUBLE, True),  # partition-seconds that the migration costs
-    ("dry_run", DRY_RUN, True),  # the destination's assignor on the group as it is
-    ("dry_run_problem", STRING, True),  # why it was not made, or where the real assignor would fail
+    ("dry_run", DRY_RUN, True),  # a dry run of the destination's assignor for the current group
+    ("dry_run_problem", STRING, True),  # why there is no dry run, or where the real assignor would fail
     (
         "restart_now_s",
         DOUBLE,
         True,
     ),  # partition-seconds lost by a restart of one member today (migration.restart_cost)
-    ("restart_then_s", DOUBLE, True),  # and at the destination
-    ("gain_s", DOUBLE, True),  # the difference
+    ("restart_then_s", DOUBLE, True),  # partition-seconds lost by a restart of one member at the destination
+    ("gain_s", DOUBLE, True),  # the difference between the two
     ("risk", DOUBLE, True),  # see pipeline.audit.tables
     ("score", DOUBLE, True),
     ("rank", INT, True),  # from 1 per destination; null: blocked or arrived
@@ -77,11 +77,11 @@ AUDIT_REGEXES = table(
     ("cluster", STRING, True),
     ("group", STRING, False),
     ("pattern", STRING, False),
-    ("members", INT, False),  # that subscribe to it; 0 if it was only declared
-    ("library", STRING, True),  # that matches it now; null: unknown, or the broker does
+    ("members", INT, False),  # members that subscribe to it; 0 if it was only declared
+    ("library", STRING, True),  # the library that matches it now; null: unknown, or the broker matches it
     ("valid", BOOLEAN, False),  # RE2/J accepts it
-    ("reason", STRING, True),  # why not
-    ("danger", STRING, True),  # to the broker
+    ("reason", STRING, True),  # why RE2/J refuses it
+    ("danger", STRING, True),  # the danger to the broker
     ("literal", BOOLEAN, False),  # not a regex for librdkafka
     ("client_reason", STRING, True),  # why the client's engine refuses it
     ("flagged", STRINGS, False),  # constructs whose meaning is uncertain
@@ -90,9 +90,9 @@ AUDIT_REGEXES = table(
     ("client_topics", LONG, True),
     ("gained", STRINGS, True),  # topics that the broker matches and the client does not
     ("lost", STRINGS, True),
-    ("rewritten", STRING, True),  # what to subscribe to instead
+    ("rewritten", STRING, True),  # the regex to subscribe to instead
     ("java_valid", BOOLEAN, True),  # java.util.regex.Pattern.compile accepts it; null: it was not tried
-    ("java_topics", LONG, True),  # number of topics it matches, by Java's own engine (rlike)
+    ("java_topics", LONG, True),  # number of topics that Java's own engine (rlike) matches
     ("java_gained", STRINGS, True),  # topics that RE2 matches and Java's own engine does not
     ("java_lost", STRINGS, True),
     ("java_unasked", STRING, True),  # why it was not tried

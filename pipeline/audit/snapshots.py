@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 ENDINGS = (".yaml", ".yml", ".json")
 MOST_BYTES = 1 << 30
-"""A snapshot is one document, read whole: parsed it takes twenty times its bytes. Ten thousand groups take 40 MB."""
+"""The limit of a snapshot, which is read as a whole: parsed it takes twenty times its bytes. 10,000 groups: 40 MB."""
 
 MOST_TASKS = 200
-"""With a file for every group, a task reads many."""
+"""The largest number of tasks: if every group has a file, a task reads many."""
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:

@@ -5,7 +5,7 @@ The order of migration: a group's gain, divided by the risk of its migration.
 - **gain**: the partition-seconds that each restart of a member costs less at the destination
   (`migration.restart_cost`).
 - **risk**: `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration itself, in the same unit, multiplied
-  for each warning, which may make it fail. The 1 keeps groups without costs apart.
+  for each warning, which may make it fail. Because of the 1, groups without costs differ too.
 - **score**: gain / risk, highest first.
 
 Ready groups are not always before those with warnings: a group with a warning may gain a hundred times more. Groups
@@ -29,7 +29,7 @@ KIND = "audit"
 
 
 def read_table(spark: SparkSession, name: str, path: str) -> DataFrame:
-    """A table from its path of `write_tables`, in the columns of its schema."""
+    """The table at a path that `write_tables` returned, with the columns of its schema."""
     return spark.read.schema(TABLES[name]).parquet(path)
 
 
@@ -44,7 +44,7 @@ def ranked(unranked: DataFrame) -> DataFrame:
 
 
 def _places(candidates: DataFrame) -> DataFrame:
-    """The rank of each; only the columns that decide it go through the one task that counts."""
+    """The rank of each candidate; only the columns that determine it go through the one task that counts."""
     narrow = candidates.select("destination", "source", "group", "score", "gain_s")
     order = Window.partitionBy("destination").orderBy(
         f.col("score").desc_nulls_last(), f.col("gain_s").desc_nulls_last(), "source", "group"

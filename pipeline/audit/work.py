@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 GROUPS_PER_CHUNK = 32
-"""Judging takes longest of all: chunks are small, so that no task has all the expensive ones."""
+"""To judge groups takes longest of all: chunks are small, so that no task has all expensive groups."""
 
 WORK = table(
     ("source", STRING, False),
     ("chunk", BINARY, True),  # a GroupChunk, for `opened`; null: the following columns are set instead
-    ("names", STRINGS, True),  # of all topics, for regexes
-    ("file", STRING, True),  # that could not be read …
+    ("names", STRINGS, True),  # names of all topics, for regexes
+    ("file", STRING, True),  # the file that could not be read …
     ("reason", STRING, True),  # … and why
 )
 
@@ -70,7 +70,7 @@ def work_of(source: str, snapshot: Snapshot, *, all_topics: bool) -> Iterator[di
 
 
 def failed(source: str, file: str, reason: str) -> dict[str, object]:
-    """The row of WORK for what could not be read."""
+    """The row of WORK for a file or group that could not be read."""
     return {"source": source, "file": file, "reason": reason}
 
 

@@ -1,6 +1,6 @@
-"""Kafka's timestamps, ms since 1970 in 64 bits, as the tables' timestamps, µs, which have a smaller range.
+"""Converts Kafka's timestamps, ms since 1970 in 64 bits, to the tables' timestamps in µs, which have a smaller range.
 
-Slices of Arrow's binary arrays, without a copy of each in Python.
+Also cuts slices of Arrow's binary arrays, without copying each of them in Python.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def day_of(time_ms: int) -> int:
 
 
 def timestamps(times_ms: Ints, *, unset: int | None = None) -> pa.Array:
-    """Times as an Arrow array of UTC timestamps; null where `timestamp_us` gives None."""
+    """Times as an Arrow array of UTC timestamps; null if `timestamp_us` returns None."""
     out_of_range = ~is_in_range(times_ms)
     if unset is not None:
         out_of_range |= times_ms == unset
@@ -49,7 +49,7 @@ def days(times_ms: Ints) -> pa.Array:
 
 
 def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
-    """The bytes of a binary array, and where in them each element starts and ends; null is empty."""
+    """The bytes of a binary array, and the start and end of each element in them; null is empty."""
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1].astype(
         np.int64
@@ -61,7 +61,7 @@ def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
 def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
     """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is null.
 
-    The slices of a lane follow each other, and those of the lane before: none overlaps another.
+    The slices of a lane must follow each other and those of the lane before, without overlaps.
     """
     count, parts = len(bounds[0][0]), 2 * len(bounds)
     if not count:

@@ -1,7 +1,7 @@
-"""Records of groups to the columns of the table of events, one at a time: they are few, compared with the offsets.
+"""Converts records of groups to columns of the table of events, one at a time: there are few compared with offsets.
 
-What has no column is in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64, topic ids in
-Kafka's notation.
+Fields without a column are in `fields`, as JSON: the fields of the value by Kafka's names, bytes as base64, topic ids
+in Kafka's notation.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _subscribed(subscription: bytes) -> list[str] | None:
 
 
 def _assigned(assignment: bytes) -> Partitions | None:
-    """No bytes are an empty assignment, as for a client."""
+    """The partitions of a member; no bytes mean an empty assignment, as for a client."""
     try:
         found = read_assignment(assignment).partitions if assignment else {}
     except DecodeError:

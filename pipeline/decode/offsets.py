@@ -1,4 +1,4 @@
-"""Committed offsets as columns: they are most of a log, so nothing is done record by record.
+"""Committed offsets as columns: they are most of a log, and are not processed record by record.
 
 Theory of operation. A group commits the same partitions again and again: equal keys are found first, by hashing in
 Arrow, and only one of each is parsed. The positions of a value's numbers follow from two lengths; texts are slices of
@@ -37,7 +37,7 @@ NEVER = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OffsetColumns:
-    """Offsets, one per lane. `malformed`: by lane, why it is not one; its fields are undefined.
+    """Offsets, one per lane. `malformed`: by lane, why it is not an offset; the lane's fields are undefined.
 
     Texts are dictionary arrays. `topic_id` is null without one; for a tombstone all fields of the value are null.
     """

@@ -22,8 +22,8 @@ MOST_RECORDS = 1 << 16
 class RawRecords:
     """Some records of one partition, in the order of the log: element i of each array is of record i.
 
-    `timestamps` in ms since 1970; `positions` are the first bytes of the records' batches in the file, None without a
-    file; `producer_ids` -1: none. `keys` and `values` are binary arrays or null.
+    `timestamps` are ms since 1970; `positions` are the first bytes of the records' batches in the file, None without
+    a file; a producer id is -1 if there is none. `keys` and `values` are binary arrays or null.
     """
 
     source: str

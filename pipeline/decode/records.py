@@ -1,4 +1,4 @@
-"""Records to rows, in one way for files, the live topic and a stream.
+"""Converts records to rows, in the same way for files, the live topic and a stream.
 
 Rows are in two kinds of batches, of offsets and of everything else; both have all columns.
 
@@ -91,7 +91,7 @@ def decode(raw: RawRecords, names: Mapping[UUID, str]) -> Iterator[pa.RecordBatc
 
 
 def _slices(items: list[T]) -> Iterator[list[T]]:
-    """As many at a time as may be Python objects at once."""
+    """Slices of as many items as may be Python objects at once."""
     return (items[start : start + _ROWS] for start in range(0, len(items), _ROWS))
 
 

@@ -1,35 +1,35 @@
 """The causes of a rebalance: from the group's records, and for departed members from their commits.
 
 - conversion: to the other protocol, with the same members and partitions (and the rebalance after converting back).
-- join, leave, expiry: members joined or departed; a departed member that `expired` finds silent before counts as
+- join, leave, expiry: members joined or departed. A departed member that was silent before (`expired`) counts as
   expiry, any other as leave.
 - assignor, subscription: members that stay have other assignors or topics.
 - metadata: none of these, but other partitions than before.
 - unknown: nothing in the records changed, or the row is the first of a group that is older than its log.
 
-`causes` has all of them, `cause` the first. A generation in which a cooperative group assigns what it withheld in the
-one before has the causes of that one.
+`causes` has all causes, `cause` the first. If a cooperative group assigns the partitions that it withheld in the
+generation before, the generation has the causes of the one before.
 
 `of_generation` and `of_epoch` use the records; `with_expiry` replaces leave with expiry.
 
-Expiry: which departed members were silent before, and so expired instead of leaving.
+Expiry: a departed member that was silent before has expired instead of leaving.
 
-A broker writes the same for a member that leaves and for one whose session expires. The commits of the member's
-partitions show the difference:
+A broker writes the same records for a member that leaves and for one whose session expires. The commits of the
+member's partitions show the difference:
 
 - A member that commits automatically commits once more when it closes. Its last commit is right before its departure.
 - In a classic group a commit is a sign of life like a heartbeat: a member that committed within its session timeout of
   its departure did not expire. The session timeout of classic members is in the log.
 
-So a member counts as expired if partitions that it owned were committed before its departure, but not within its
-session timeout of it; if that is unknown, not within three times the time between commits, at least a second. The
-commits must be its own, of the time of its membership; in a classic group its successor must also have made progress
-at once: there was something to read, and the member did not read it.
+So a member counts as expired if there are commits of its partitions before its departure, but none within its session
+timeout before it. If the session timeout is unknown, three times the time between commits is used, at least a second.
+The commits must be from the time of its membership; in a classic group it is enough that its successor made progress
+at once: there were records to read, and the member did not read them.
 
-This is a judgment, and it can be wrong: for members that commit by hand, seldom, and not at their end (they seem to
-expire), for members that die before their first commit, for partitions without new records, and where compaction
-removed the commits (they seem to leave). For static members that did not return within their session the log itself
-has the expiry. Members without any data count as having left.
+This judgment can be wrong. Members that commit by hand, seldom, and not before they leave seem to expire. Members
+that die before their first commit, or whose partitions have no new records or lost their commits to compaction, seem
+to leave. For static members that did not return within their session the log itself has the expiry. Members without
+any data count as having left.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RebalanceCause(StrEnum):
 
 
 Causes = tuple[RebalanceCause, ...]
-"""In the order of `RebalanceCause`, at least one."""
+"""At least one cause, in the order of `RebalanceCause`."""
 
 
 def of_generation(
@@ -66,14 +66,14 @@ def of_generation(
 ) -> Causes:
     """The causes of a classic group's generation, whose predecessor had the causes `before`.
 
-    `changes`: what differs in members, their topics and the assignor. `hands_out_withheld`: whether the only new
-    assignments are those that the generation before withheld. `other_partitions`: whether other partitions are assigned
-    than before.
+    `changes`: the differences in members, their topics and the assignor. `hands_out_withheld`: whether only
+    partitions are newly assigned that the generation before withheld. `other_partitions`: whether other partitions
+    are assigned than before.
     """
     if changes:
         return _in_order(changes)
     if RebalanceCause.CONVERSION in before:
-        # A group that is converted back because a member left rebalances next.
+        # A group that is converted back because a member left rebalances right afterwards.
         return (RebalanceCause.CONVERSION,)
     if hands_out_withheld:
         return before
@@ -81,11 +81,11 @@ def of_generation(
 
 
 def of_epoch(changes: Collection[RebalanceCause], *, gap: bool) -> Causes:
-    """The causes of a consumer group's epoch. `changes`: since the epoch before, after a `gap` not all of them."""
+    """The causes of a consumer group's epoch. `changes`: since the epoch before; incomplete after a `gap`."""
     if set(changes) - {RebalanceCause.METADATA, RebalanceCause.ASSIGNOR}:
         # Regexes are resolved for the members that join with them.
         changes = set(changes) - {RebalanceCause.METADATA}
-    # Only another set of topics and partitions causes an epoch by itself.
+    # An epoch without changes of members is caused by a change of topics or partitions.
     return _in_order(changes) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
 
 
@@ -119,7 +119,7 @@ def with_expiry(walked: DataFrame, events: DataFrame) -> DataFrame:
 
 _KEY: Final = ("group", "offset")
 LOOK_BACK_S: Final = 300
-"""The least time before a departure in which commits are searched; otherwise twice the session timeout."""
+"""Commits are searched this long before a departure, or for twice the session timeout if that is longer."""
 LOOK_BACK_MOST_S: Final = 3600
 LOOK_AHEAD_S: Final = 15
 """The time that a successor has to make progress: automatic commits are five seconds apart."""
@@ -176,8 +176,8 @@ def _with_slots(places: DataFrame) -> DataFrame:
 
 
 def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
-    """The commits without most of those that are not needed: bringing all of them together would cost more than
-    decoding them. First by few columns: of rows that these exclude Spark does not read the others."""
+    """The commits without most of those that are not needed: to shuffle all of them would cost more than to decode
+    them. Few columns are compared first: Spark does not read the other columns of rows that these exclude."""
     for columns in (("group", "slot"), (*_PLACE, "slot")):
         mark = f.hash(*columns).bitwiseAND(_MARKS - 1).alias("mark")
         marks = sought.select(mark).distinct()

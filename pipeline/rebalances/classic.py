@@ -1,18 +1,18 @@
 """The course of a classic group: a record per generation, written when the leader has sent the assignment.
 
-What a log contains. A generation without an assignment from its leader has no record, nor has the start of a
-rebalance. A record contains since when the group had been in the state that ended with it: since all members had
-joined. That is the start of a row, so its duration lacks the wait for the members to join; for a group's first
-generation it does not, because a new group is written when its first member asks to join (Kafka 4). A group whose last
-member left is written at once.
+What a log contains. A generation without an assignment from its leader has no record, and the start of a rebalance
+has none. A record contains the start of the state that ended with it: the time at which all members had joined. This
+is the start of a row, so its duration does not include the wait for members to join. For a group's first generation
+it does, because a new group is written when its first member requests to join (Kafka 4). A group whose last member
+left is written at once.
 
-A static member that returns under another id is written with the current generation: no rebalance.
+A static member that returns under another id is written with the current generation, without a rebalance.
 
-Members of an eager group have revoked everything by the start. A group counts as eager according to its assignor's
-name, and as eager if that is unknown: if members support an eager assignor besides a cooperative one, partitions are
-revoked, too, and the log does not show it.
+Members of an eager group have revoked everything by the start. The assignor's name shows whether a group is eager;
+with an unknown assignor it counts as eager. If members support an eager assignor besides a cooperative one,
+partitions are revoked too, and the log does not show it.
 
-A cooperative group that revokes partitions assigns them in a second rebalance: it has the first one's cause.
+A cooperative group that revokes partitions assigns them in a second rebalance, which has the cause of the first.
 
 Source: GroupMetadataManager.classicGroupSyncToClassicGroup, GroupMetadataValue.currentStateTimestamp.
 """
@@ -42,7 +42,7 @@ _MOST_NAMES = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """From one generation to the next. Members by identity."""
+    """The step from one generation to the next. Members are by identity."""
 
     event: GroupEvent
     generation: int
@@ -51,7 +51,7 @@ class _Step:
     had: Mapping[Place, MemberRecord]
     assigned: Mapping[Place, MemberRecord]
     converted: Predecessor | None
-    """The consumer group that it was before."""
+    """The consumer group that was converted into this one."""
     known: bool
     """Whether the log contains the generation before."""
     cooperative: bool
@@ -60,7 +60,7 @@ class _Step:
 
     @property
     def begun(self) -> int:
-        """When members had revoked the partitions that they revoke to join again."""
+        """The time at which members had revoked the partitions that they must revoke before they rejoin."""
         return self.event.time if self.start is None else self.start
 
     @property
@@ -81,7 +81,7 @@ class _Step:
 
     @property
     def withheld(self) -> frozenset[Place]:
-        """Revoked from members that stay, to be assigned in the next generation."""
+        """The partitions revoked from members that stay, to be assigned in the next generation."""
         if not self.cooperative or self.converted is not None:
             return frozenset()
         return frozenset(
@@ -106,13 +106,13 @@ class ClassicLifetime:
     _causes: Causes = ()
     _departures: tuple[Departure, ...] = ()
     _since: dict[str, int] = field(default_factory=dict)
-    """By identity, when members were first written."""
+    """The time at which each member was first written, by identity."""
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0
     """The time of the last record."""
 
     def record(self, event: GroupEvent) -> None:
-        """Add a record that is not a tombstone, nor of an earlier generation."""
+        """Add a record. It must not be a tombstone or of an earlier generation."""
         generation = event.epoch or 0
         after = {record.identity: record for record, _ in event.members}
         assigned = {place: record for record, places in event.members for place in places}
@@ -125,7 +125,7 @@ class ClassicLifetime:
         self._since = {identity: self._since.get(identity, event.time) for identity in after}
 
     def end(self, time: int) -> Predecessor:
-        """The group is deleted, or converted."""
+        """End a group that is deleted or converted."""
         generation = self.generation or 0
         for place in self._owned:
             self.trail.holders.release(place, generation, time)
@@ -164,14 +164,14 @@ class ClassicLifetime:
         )
 
     def _start(self, event: GroupEvent) -> int | None:
-        """When all members had joined, or when a new group's first member joined."""
+        """The time at which all members had joined, or the first member of a new group; None: unknown."""
         if self.generation == 0:
             return min(self._written, event.time)
         since = event.state_since
         return since if since is not None and self._written <= since <= event.time else None
 
     def _is_cooperative(self, assignor: str | None) -> bool:
-        """Members keep what the new assignor leaves them, if the one before was cooperative, too."""
+        """Whether members keep partitions: both the new assignor and the one before must be cooperative."""
         return _cooperates(assignor) and (self._assignor is None or _cooperates(self._assignor))
 
     def _rebalance(self, step: _Step) -> None:
@@ -249,7 +249,7 @@ class ClassicLifetime:
         )
 
     def _hand_out(self, step: _Step) -> None:
-        """Members revoke at the start; cooperative ones that stay, when they learn of the revocation."""
+        """Note the new owners. Members revoke at the start, cooperative ones that stay at the record's time."""
         holders, time = self.trail.holders, step.event.time
         for place, record in step.given_up.items():
             learns = step.cooperative and record.identity in step.after
@@ -262,7 +262,7 @@ class ClassicLifetime:
         holders.give_up_on(holders.vacant(but=self._withheld), time)
 
     def _hand_over(self, assigned: Mapping[Place, MemberRecord], time: int) -> None:
-        """The same generation, with another member instead of a static member."""
+        """Note the owners of the same generation, with a new member id of a static member."""
         holders = self.trail.holders
         for place, record in assigned.items():
             holders.take(place, record, self.generation or 0, time)

@@ -1,13 +1,13 @@
 """The course of a consumer group (KIP-848): a record per group epoch, and the epoch that each member has reached.
 
 What a log contains. Every change of a group is written before the epoch that it causes. The broker computes the
-target at the next heartbeat of a member, so several epochs may share one target: the last of them. An epoch is
+target at the next heartbeat of a member, so several epochs may share one target, that of the last epoch. An epoch is
 complete when every member at its start has reached it or a later one, and neither revokes nor waits for partitions;
 several epochs may complete at the same moment. No epoch waits for a static member that is away, which has no partitions
 meanwhile.
 
-A member that joins with a regular expression causes an epoch only when that is resolved: it counts as joined with the
-next one. A leave and an expiry are written in the same way (see `pipeline.rebalances.causes`).
+A member that joins with a regular expression causes no epoch before the expression is resolved: the member counts as
+joined with the next epoch. A leave and an expiry are written in the same way (see `pipeline.rebalances.causes`).
 
 Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, CurrentAssignmentBuilder.
 """
@@ -36,7 +36,7 @@ from pipeline.rebalances.events import (
 from pipeline.rebalances.holders import PartitionHistory, Predecessor
 
 _FIRST_EPOCH = 2
-"""Versions of a group's record: 1 up to Kafka 4.2, 2 since."""
+"""The epoch of a new group's first record: 1 up to Kafka 4.2, 2 since."""
 _NOWHERE = -1
 """The epoch of a member that has reached no epoch."""
 
@@ -47,7 +47,7 @@ class _Present:
 
     record: MemberRecord
     counts_from: int
-    """The first epoch that must wait for it."""
+    """The first epoch that must wait for the member."""
     reached: int = _NOWHERE
     away: bool = False
 
@@ -58,7 +58,7 @@ class _Open:
 
     row: RebalanceRow
     behind: int
-    """The number of members that have not reached it."""
+    """The number of members that have not reached the epoch."""
     has_target: bool = False
 
 
@@ -73,26 +73,26 @@ class ConsumerLifetime:
     _members: dict[str, _Present] = field(default_factory=dict)
     """Members by identity."""
     _identities: dict[str, str] = field(default_factory=dict)
-    """Identities by member id, of static members."""
+    """Identities of static members by member id."""
     _base: dict[str, MemberRecord] = field(default_factory=dict)
     """Members by identity, at the last epoch."""
     _since: dict[str, int] = field(default_factory=dict)
-    """By identity, when members were first written."""
+    """The time at which each member was first written, by identity."""
     _expired: set[str] = field(default_factory=set)
-    """Identities of members that were away when they were deleted, since the last epoch."""
+    """Identities of members that were deleted since the last epoch, while they were away."""
     _touched: dict[str, None] = field(default_factory=dict)
     """Identities with a record since the last epoch."""
     _changes: set[RebalanceCause] = field(default_factory=set)
-    """Other changes among members that stayed."""
+    """Other changes of members and topics since the last epoch."""
     _current: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """Targets by member id."""
+    """Current assignments by member id."""
     _lost: dict[str, frozenset[Place]] = field(default_factory=dict)
     """By identity, partitions of members whose current assignment was deleted, since the last epoch."""
     _targets: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """Current assignments by member id."""
+    """Targets by member id."""
     _wanted: Counter[Place] = field(default_factory=Counter)
     _replaced: dict[str, frozenset[Place]] = field(default_factory=dict)
-    """Targets by identity, when the last target was complete."""
+    """By identity, the targets that were replaced since the last target was complete."""
     _open: list[_Open] = field(default_factory=list)
 
     def record(self, event: GroupEvent) -> None:
@@ -113,7 +113,7 @@ class ConsumerLifetime:
         self._complete(event.time)
 
     def end(self, time: int) -> Predecessor:
-        """The group is deleted, or converted: its members were deleted before."""
+        """End a group that is deleted or converted: its members were deleted before."""
         for opened in self._open:
             self._report(opened, time)
         self._open = []
@@ -135,7 +135,7 @@ class ConsumerLifetime:
         )
 
     def finish(self) -> None:
-        """The log ends here."""
+        """Report the open epochs at the end of the log."""
         for opened in self._open:
             self._report(opened, None)
         self._open = []
@@ -178,7 +178,7 @@ class ConsumerLifetime:
             present.record = record
 
     def _reach(self, present: _Present, epoch: int | None) -> None:
-        """A member reaches an epoch; None: it departed, and epochs that it has not reached no longer wait for it."""
+        """Note that a member reached an epoch; None: it departed, and no epoch waits for it any longer."""
         for opened in self._open if not present.away else ():
             number = opened.row.epoch
             if (

@@ -1,8 +1,8 @@
 """The events of groups: rows of the table of events about membership and assignments.
 
-And their results: rebalances, and time spans in which a partition had an owner, or none.
+Also their results: rebalances, and time spans in which a partition had an owner, or none.
 
-Times are µs since 1970, UTC; None: unknown, or still open when the log ends.
+Times are µs since 1970, UTC. None means unknown, or still open when the log ends.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class MemberRecord:
     client_id: str | None = None
     host: str | None = None
     topics: frozenset[str] | None = None
-    """None: unknown, for instance because it does not use the consumer protocol."""
+    """None: unknown, for instance because the member does not use the consumer protocol."""
     regex: str | None = None
     assignor: str | None = None
     """For a member of a consumer group: the assignor that it requests."""
     session_timeout_ms: int | None = None
-    """If the log contains it: for members of classic groups."""
+    """None for members of consumer groups: their log does not contain it."""
 
     @property
     def identity(self) -> str:
@@ -88,9 +88,9 @@ class GroupEvent:
     assignor: str | None = None
     state: str | None = None
     record: MemberRecord | None = None
-    """For records of members, and of their targets and current assignments."""
+    """The member, in records of members, their targets and current assignments."""
     places: tuple[Place, ...] = ()
-    """The target; or the member's current partitions, those that it must revoke included."""
+    """The member's target, or its current partitions including those that it must revoke."""
     members: tuple[tuple[MemberRecord, tuple[Place, ...]], ...] = ()
     """The members of a classic group, with their assignments."""
 
@@ -136,7 +136,7 @@ def _member_record(row: Mapping[str, Any], **others: Any) -> MemberRecord:
 
 
 def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
-    """Arrow returns a map as pairs."""
+    """The partitions in an assignment; Arrow returns a map as pairs."""
     return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)
 
 
@@ -153,7 +153,7 @@ class Departure:
 
     member: str
     since: int
-    """When it was first written."""
+    """The time at which the member was first written."""
     at: int
     """The latest time of its departure."""
     session_timeout_ms: int | None
@@ -186,12 +186,12 @@ class RebalanceRow:
     """The number of generations or epochs since the row before that are not in the log; None: there is no row before,
     and the group is older than the log."""
     departures: tuple[Departure, ...] = ()
-    """The departures of `left`. A rebalance with the causes of the previous one has the departures of that one."""
+    """The departures of `left`. A rebalance with the causes of the previous rebalance also has its departures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """A time span of a partition. `member` None: no member had it."""
+    """A time span of a partition. `member` None: no member owned it."""
 
     group: str
     place: Place

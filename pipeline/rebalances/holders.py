@@ -1,10 +1,10 @@
 """The owners of a group's partitions over time.
 
 A span continues over generations and epochs, and through a conversion, as long as the same member keeps the partition
-without a break. Between two owners there is a separate span without one. A partition that no member should have,
+without a break. Between two owners there is a separate span without an owner. A partition that no member should have,
 because the group is empty or no longer subscribes to it, has no span.
 
-What survives a group's change of protocol: the last owner of each partition, and the outcome of the group before.
+The last owner of each partition and the end of the group before (`Predecessor`) survive a change of the protocol.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class _Span:
 @dataclass(frozen=True, slots=True)
 class _Vacancy:
     ended: _Span
-    """It continues if the same member gets the partition again at once."""
+    """The span before, which continues if the same member gets the partition again at once."""
     epoch: int
     since: int
 
 
 class Holders:
-    """See the module. `emit` gets the spans as they end; times never go backward."""
+    """The owners of a group's partitions. `emit` gets the spans as they end; times must not go backward."""
 
     def __init__(self, group: str, emit: Callable[[Holding], None]) -> None:
         self._group, self._emit = group, emit
@@ -39,7 +39,7 @@ class Holders:
         self._vacant: dict[Place, _Vacancy] = {}
 
     def take(self, place: Place, record: MemberRecord, epoch: int, time: int) -> None:
-        """A member has a partition from now on; any previous owner no longer has it."""
+        """Make a member the owner of a partition; any previous owner loses it."""
         span = self._spans.get(place)
         if span is not None:
             if span.record.member == record.member:
@@ -54,20 +54,20 @@ class Holders:
         self._spans[place] = _Span(record, epoch, time)
 
     def release(self, place: Place, epoch: int, time: int) -> None:
-        """No member has a partition from now on, although one should."""
+        """Leave a partition without an owner, although it should have one."""
         span = self._spans.pop(place, None)
         if span is not None:
             self._vacant[place] = _Vacancy(span, epoch, max(time, span.since))
 
     def give_up_on(self, places: Iterable[Place], time: int) -> None:
-        """No member should have these from now on, and current owners no longer have them."""
+        """Remove partitions that no member should own from now on; current owners lose them."""
         for place in list(places):
             for span in (self._spans.pop(place, None), self._vacant.pop(place, None)):
                 if span is not None:
                     self._end(place, span, time)
 
     def vacant(self, *, but: Collection[Place] = ()) -> list[Place]:
-        """The partitions without an owner."""
+        """The partitions without an owner, except those in `but`."""
         return [place for place in self._vacant if place not in but]
 
     def everything(self) -> list[Place]:
@@ -75,7 +75,7 @@ class Holders:
         return [*self._spans, *self._vacant]
 
     def finish(self) -> None:
-        """The log ends here."""
+        """Emit the open spans at the end of the log."""
         for place, span in self._spans.items():
             self._emit_span(place, span, None)
         for place, vacancy in self._vacant.items():
@@ -106,7 +106,7 @@ class Holders:
 
 
 _SAME_WRITE_US = 1_000_000
-"""A conversion is written at once: deletions and the new group's records differ by no more."""
+"""A conversion is written at once: the times of its deletions and of the new group's records differ by no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,23 +119,23 @@ class Predecessor:
     """Members by identity."""
     owned: Mapping[Place, MemberRecord]
     since: Mapping[str, int]
-    """By identity, when members were first written."""
+    """The time at which each member was first written, by identity."""
     time: int
 
     def becomes(self, protocol: Protocol, time: int) -> bool:
-        """Whether a group of the protocol is this one, converted: a group with members cannot be deleted otherwise."""
+        """Whether this group was converted to the protocol: otherwise a group with members cannot be deleted."""
         return self.protocol is not protocol and bool(self.records) and time - self.time <= _SAME_WRITE_US
 
 
 @dataclass(slots=True, kw_only=True)
 class PartitionHistory:
-    """See the module. `on_rebalance` gets the rebalances as they end."""
+    """A group's owners, and the last owner of each partition. `on_rebalance` gets the rebalances as they end."""
 
     group: str
     on_rebalance: Callable[[RebalanceRow], None]
     holders: Holders
     latest: dict[Place, str] = field(default_factory=dict)
-    """Identities."""
+    """The identity of the last owner of each partition."""
 
     def moved(self, given: Mapping[Place, str]) -> int:
         """The number of partitions whose last owner was another member (`assignors.rebalance.Rebalance.moved`)."""
@@ -145,6 +145,6 @@ class PartitionHistory:
         return count
 
     def clear(self, time: int) -> None:
-        """No partition has an owner, and none should."""
+        """Remove all partitions: from now on none should have an owner."""
         self.latest.clear()
         self.holders.give_up_on(self.holders.everything(), time)

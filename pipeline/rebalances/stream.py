@@ -1,6 +1,6 @@
 """Courses of many groups in a task of Spark: batches of events in, batches of rows out, one group in memory at a time.
 
-The events are ordered by group, and each group's in the order of its log.
+The events are ordered by group, and the events of a group are in the order of its log.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ _BATCHES = {
 
 
 class GroupReplay:
-    """One group. `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports the open ones."""
+    """The course of one group.
+
+    `on_rebalance` gets rebalances, `emit` spans, each when it ends; `finish` reports the open ones.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class GroupReplay:
             self._consumer(event)
 
     def finish(self) -> None:
-        """The log ends here."""
+        """Report open rebalances and spans at the end of the log."""
         if isinstance(self._life, ConsumerLifetime):
             self._life.finish()
         if self._life is None:
@@ -109,13 +112,13 @@ class GroupReplay:
         self._life.record(event)
 
     def _begin(self, protocol: Protocol, time: int) -> None:
-        """A group starts: the deleted one before, if it is not converted, is over."""
+        """Start a group. If the deleted group before was not converted into it, no partition has an owner."""
         past = self._past
         if past is not None and not past.becomes(protocol, time):
             self._trail.clear(past.time)
 
     def _abandon(self, life: ClassicLifetime | ConsumerLifetime, time: int) -> None:
-        """Another group of the same name starts, and compaction removed the end of this one."""
+        """End a group without a record of its end, which compaction removed: another group of the name starts."""
         life.end(time)
         self._trail.clear(time)
         self._life = self._past = None
@@ -138,7 +141,7 @@ def rows_of_groups(
         return _batches(_rows(batches, rebalance, holding), arrow)
 
     wanted = events.where(f.col("key_version").isin(*KEY_VERSIONS) & f.col("group").isNotNull())
-    # With a number: small rows take long to process, and Spark would put few bytes together into one task.
+    # The number is explicit: the rows are small but slow to process, and Spark would combine them into one task.
     tasks = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     by_group = wanted.select(*COLUMNS).repartition(tasks, "group")
     return by_group.sortWithinPartitions("group", "partition", "offset").mapInArrow(task, schema)
@@ -146,10 +149,10 @@ def rows_of_groups(
 
 @contextmanager
 def in_small_batches(spark: SparkSession) -> Iterator[None]:
-    """A context in which `rows_of_groups` is computed faster, and in as little memory.
+    """A context in which `rows_of_groups` is computed faster, and with as little memory.
 
-    Spark bounds a batch by its bytes, and after every row computes them from all its columns: for rows with lists in
-    lists that takes longer than processing them. In here a batch is bounded by its rows.
+    Spark limits the bytes of a batch, and computes them after every row from all columns: for rows with nested lists
+    this takes longer than to process them. In this context the rows of a batch are limited instead.
     """
     before = {name: spark.conf.get(name, None) for name in _BATCHES}
     for name, value in _BATCHES.items():

@@ -48,21 +48,21 @@ UNPLAYABLE = (
     NoCommonProtocolError,
     AssignorFailedError,
 )
-"""Expected errors of a group or its settings, as opposed to faults of Kohort."""
+"""Errors caused by a group or its settings; other exceptions are faults of Kohort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variation:
-    """Settings that replace the common ones; none by default."""
+    """Settings that replace the common settings; none by default."""
 
     concurrency: int | None = None
     bounce_s: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the rehearsal; the plan is made for the cluster as it was found."""
+    """Settings of the rehearsal. They do not affect the plan, which is made for the cluster in the snapshot."""
 
     @property
     def text(self) -> str:
-        """One line; empty: no settings."""
+        """The settings in one line; empty: no settings."""
         of_plan = zip(OF_PLANS, (self.concurrency, self.bounce_s), strict=True)
         given = {name: f"{value:g}" for name, value in of_plan if value is not None}
         return " ".join(f"{name}={value}" for name, value in {**given, **self.settings}.items())
@@ -86,7 +86,7 @@ class PlayTask:
     head: Mapping[str, Any]
     plan: Plan
     found: FoundGroup
-    """As in the snapshot."""
+    """The group as in the snapshot."""
     planned: AuditSettings
     """The settings of the plan."""
     settings: Mapping[str, str]
@@ -96,7 +96,7 @@ class PlayTask:
 def plan_rows(
     work: dict[str, Any], terms: RehearsalSettings, seeds_per_part: int
 ) -> Iterator[dict[str, Any]]:
-    """Rows of PLANNED of a row of WORK."""
+    """The rows of PLANNED for a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
@@ -114,7 +114,7 @@ def plan_rows(
             try:
                 planned = _planned(chunk, group, terms, variation, head)
             except Exception as error:
-                # An exception of Kohort's own code becomes a row: it must not end the rehearsals of all others.
+                # An exception of Kohort's own code becomes a row: it must not end all other rehearsals.
                 planned = head | {"verdict": "threw", "why": [_error_text(error)]}
             if isinstance(planned, PlayTask):
                 part = pickle.dumps(planned, protocol=pickle.HIGHEST_PROTOCOL)

@@ -15,7 +15,7 @@ from pipeline.audit.judge import AuditSettings
 def replay_commands(
     group: Group, planned: AuditSettings, source: str, seed: int, settings: Mapping[str, str]
 ) -> list[str]:
-    """For a shell. They contain only the group's clients: `kohort plan` refuses others."""
+    """The commands for a shell. They contain only the group's clients: `kohort plan` refuses others."""
     strangers = set(unknown_members(group, planned.declared))
     options = ["--to", planned.destinations[0].value]
     if planned.declared.everybody is not None:

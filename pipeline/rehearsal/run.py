@@ -26,7 +26,7 @@ from pipeline.sources.filesystem import hadoop_options
 KIND = "rehearsal"
 TASKS_PER_CORE = 4
 MOST_SEEDS = 8
-"""The seeds of one plan in one task: a group with a thousand partitions takes seconds per seed."""
+"""The most seeds of one plan in one task: a group with a thousand partitions takes seconds per seed."""
 FAILURES_SHOWN = 20
 ORDER = ("warnings", "without_owner_s", "read_twice", "duration_s", "source", "group")
 _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
@@ -39,7 +39,7 @@ class RehearsalRun:
     rehearsals: Sequence[Mapping[str, Any]]
     """Safe groups in their order, then the others by name."""
     failures: Sequence[Mapping[str, Any]]
-    """The first failures of each group and settings, FAILURES_SHOWN of them, exceptions first; no snapshots."""
+    """The first failure of each group and settings, at most FAILURES_SHOWN, exceptions first; without snapshots."""
     quarantined: Sequence[Mapping[str, Any]]
     paths: Mapping[str, str]
     """The paths of the tables, by name; empty without `out`."""
@@ -55,8 +55,8 @@ def rehearse_fleet(
 ) -> RehearsalRun:
     """Plan and rehearse every group under every variation; `out` and `progress` as for an audit.
 
-    :raises FileNotFoundError: a path does not exist :raises pipeline.store.NotATableStore: `out` contains something
-    else
+    :raises FileNotFoundError: a path does not exist
+    :raises pipeline.store.NotATableStore: `out` contains something else
     """
     with with_progress(spark, progress):
         options = hadoop_options(spark)
@@ -100,7 +100,7 @@ def _summed(planned: DataFrame, runs: DataFrame) -> DataFrame:
         f.count_if(is_unsafe).alias("unsafe"),
         f.min(f.when(is_unsafe, f.col("seed"))).alias("unsafe_seed"),
         *(f.max(name).alias(name) for name, _ in FIGURES),
-        # The upper median: a value that a seed has had.
+        # The upper median, which is the value of some seed.
         *(
             f.expr(f"percentile_disc(0.5) within group (order by {name} desc)")
             .cast(kind)
@@ -126,7 +126,7 @@ def _severity() -> Column:
 
 
 def _ranked(rows: DataFrame) -> DataFrame:
-    """REHEARSALS, with the rank of each safe group among those of the same settings."""
+    """REHEARSALS, with the rank of each safe group among the safe groups with the same settings."""
     is_safe = f.col("verdict") == "safe"
     place = f.row_number().over(Window.partitionBy("settings", is_safe).orderBy(*ORDER))
     return rows.withColumn("rank", f.when(is_safe, place)).select(*REHEARSALS.fieldNames())
