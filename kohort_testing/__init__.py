@@ -5,7 +5,7 @@
     faults      the faults of `KohortBroker.fault`
     child       the server process, which also executes the tests' requests
 
-The plugin imports nothing of Kohort's except this package: docs/decisions/pytest-plugin-package.md.
+The plugin imports no other package of Kohort: docs/decisions/pytest-plugin-package.md.
 """
 
 from kohort_testing.broker import GroupState, KohortBroker, KohortBrokerError, MemberState, NotInTime

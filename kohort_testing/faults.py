@@ -87,7 +87,7 @@ class Faults:
         self._do(topic=topic, delete=True)
 
     def clear(self, *ids: int) -> None:
-        """Remove active faults: those with these ids, or all."""
+        """Remove the active faults with these ids, or all."""
         self._ask("clear", ids=list(ids))
 
     def _rule(self, event: dict[str, Any], conditions: dict[str, Any]) -> Fault:

@@ -172,4 +172,4 @@ def _unescaped(text: str) -> str:
 
 _SCOPES = _read()
 BROKER, TOPIC, GROUP = (_SCOPES[scope] for scope in ("broker", "topic", "group"))
-"""By name."""
+"""The definitions of broker, topic and group configs, by name."""

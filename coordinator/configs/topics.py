@@ -17,7 +17,7 @@ _UNIT_MS = {"hours": 3_600_000, "minutes": 60_000}
 
 
 class TopicConfigs:
-    """`own` are the overrides, by topic. The dynamic broker configs are those of broker `node_id`."""
+    """`own`: the overrides, by topic. The dynamic broker configs of broker `node_id` apply."""
 
     def __init__(self, brokers: BrokerConfigs, node_id: int, own: Mapping[str, Mapping[str, str]]) -> None:
         self.own = {topic: dict(values) for topic, values in own.items()}

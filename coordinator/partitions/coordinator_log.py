@@ -41,7 +41,7 @@ class ReadFiles:
 
     def __init__(self) -> None:
         self.seen: dict[int, _IndexedFile] = {}
-        """By base offset."""
+        """The indexed files, by base offset."""
 
     def read(self, base_offset: int, position: int, size: int) -> bytes:
         seen = self.seen[base_offset]

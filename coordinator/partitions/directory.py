@@ -72,7 +72,7 @@ class OpenFiles:
         return descriptor
 
     def close(self, path: Path | None = None) -> None:
-        """Close a file, those of a directory, or all."""
+        """Close the file `path`, the files in the directory `path`, or all files."""
         for each in [one for one in self._by_path if path in (None, one, one.parent)]:
             os.close(self._by_path.pop(each))
 

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): requests and answers contain all partitions once, then only what has changed.
+"""Fetch sessions (KIP-227): requests and answers contain all partitions once, then only the changed ones.
 
     fetch = sessions.begin(request, now_ms)       the partitions to read, or the error that is the whole answer
     session_id, kept = fetch.finish(results)      the results that the client does not have yet
@@ -46,14 +46,14 @@ Results: TypeAlias = dict[PartitionKey, Result]
 
 @dataclass(slots=True)
 class _Cached:
-    """A partition of a session: the client's request for it, and what it has received."""
+    """A partition of a session: the client's request for it, and the offsets that the client has received."""
 
     asked: Any
     high_watermark: int = UNKNOWN_OFFSET
     log_start_offset: int = UNKNOWN_OFFSET
 
     def has_news(self, result: Result) -> bool:
-        """Whether the result must be sent to the client, which then has it."""
+        """Whether the result must be sent to the client; it is recorded as sent."""
         refused = bool(result["error_code"]) or "diverging_epoch" in result
         seen = self.high_watermark, self.log_start_offset
         self.log_start_offset = result["log_start_offset"]

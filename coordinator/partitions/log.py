@@ -88,7 +88,7 @@ class Log:
 
     @property
     def size(self) -> int:
-        """Bytes of all segments."""
+        """The size of all segments, in bytes."""
         return sum(segment.size for segment in self._segments)
 
     def append(self, batch: bytes | bytearray, settings: RecordSettings) -> Batch:

@@ -88,7 +88,7 @@ class Checkpoints(Protocol):
 
 
 class NoCheckpoints:
-    """For a partition in memory."""
+    """The checkpoints of a partition in memory: none."""
 
     def keep_epochs(self, epochs: Sequence[LeaderEpoch]) -> None: ...
     def keep_start(self, offset: int) -> None: ...
@@ -147,7 +147,7 @@ class Partition:
 
     @property
     def size(self) -> int:
-        """Bytes of the log."""
+        """The size of the log, in bytes."""
         return self._log.size
 
     def begin_epoch(self, epoch: int) -> None:
@@ -221,7 +221,7 @@ class Partition:
         at_least_one: bool,
         last_fetched_epoch: int = UNDEFINED,
     ) -> PartitionRead:
-        """Batches from the one that contains `offset`, of at most `max_bytes`; `at_least_one`: the first in any case.
+        """Batches from the batch that contains `offset`, at most `max_bytes`; `at_least_one`: the first in any case.
 
         :raises RequestRefused: `offset` is not in the log :raises OSError:
         """

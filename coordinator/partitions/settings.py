@@ -15,7 +15,7 @@ UNLIMITED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSettings:
-    """Names and defaults are those of topic configs, `_` for `.` (TopicConfig).
+    """The topic configs with Kafka's names and defaults, `_` for `.` (TopicConfig).
 
     `compression_codec` None is `compression.type=producer`: batches stay as they are.
     """

@@ -44,5 +44,5 @@ class Broker:
         self.fetch_sessions = _no_sessions()
 
     def advertise(self, host: str, port: int | None) -> None:
-        """Set the address that clients connect to; port None: the one it listens on."""
+        """Set the address that clients connect to; port None: the port that it listens on."""
         self.host, self.port = host, self.port if port is None else port

@@ -203,7 +203,7 @@ class Cluster:
     def move_coordinator(self, partition: int, to_broker: int, loading_ms: int = 0) -> None:
         """Have a broker, possibly the current one, lead a partition of `__consumer_offsets` and load its groups.
 
-        Pending requests are answered NOT_COORDINATOR, those received within `loading_ms` COORDINATOR_LOAD_IN_PROGRESS.
+        Pending requests are answered NOT_COORDINATOR, and later ones, for `loading_ms`, COORDINATOR_LOAD_IN_PROGRESS.
         :raises RequestRefused: there is no such partition or broker
         """
         if not 0 <= partition < self.coordinators.partitions:
@@ -377,7 +377,7 @@ class Cluster:
         return self.brokers[node_id]
 
     def _partition_counts(self) -> dict[str, int]:
-        """By topic, including topics that clients may not see yet."""
+        """The partition counts by topic, including topics that clients may not see yet."""
         return {
             **self.topics.image.counts,
             **{name: topic.partitions for name, topic in self._internal.items()},
@@ -441,7 +441,7 @@ class Cluster:
                 offsets.append(number)
                 continue
             known = self.topics.image.topics.get(topic)
-            # A partition where a newer producer has written has its marker; an unreadable one has no readers.
+            # A partition that a newer producer has written to has its marker; an unreadable one has no readers.
             with suppress(RequestRefused):
                 partition = None if known is None else self.partitions.find(known.id, number)
                 if partition is not None:
@@ -462,7 +462,7 @@ class Cluster:
 
 
 def _racks(settings: BrokerSettings, brokers: int) -> dict[int, str | None]:
-    """By node id: with several brokers, a comma-separated list has one rack for each."""
+    """The racks by node id: with several brokers, a comma-separated list has one rack for each."""
     text = settings.broker_rack
     racks = [text] if text is None or brokers == 1 else [each.strip() or None for each in text.split(",")]
     return {settings.node_id + number: racks[number % len(racks)] for number in range(brokers)}

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Compactor:
-    """Periodically compacts what is due, until it is closed."""
+    """Periodically compacts partitions that are due, until it is closed."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Compactor:
                 _log.warning("Compaction of %s failed: %s", partition, error)
         finally:
             if not partition.is_closed:
-                with suppress(OSError):  # the next segment deletes what could not be deleted now
+                with suppress(OSError):  # the next segment deletes files that could not be deleted now
                     work.compaction.end(work)
 
     async def _is_closed_within(self, seconds: float) -> bool:

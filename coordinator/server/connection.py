@@ -65,10 +65,10 @@ def most_connections() -> int:
 
 
 class Connections:
-    """All connections of a broker, and what they share. Belongs to the event loop in which it is made."""
+    """All connections of a broker, and their shared resources. Belongs to the event loop that creates it."""
 
     def __init__(self, brokers: int = 1) -> None:
-        """`brokers` is how many brokers share the system's limit."""
+        """`brokers`: the number of brokers that share the system's limit."""
         self.turns = asyncio.Semaphore(LONG_AT_ONCE)
         # Separate threads: the event loop's threads synchronize records to the disk.
         self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
@@ -80,7 +80,7 @@ class Connections:
         return len(self._open)
 
     def add(self, connection: ClientConnection) -> bool:
-        """Whether there is room for one more."""
+        """Add a connection; False if there is no room for it."""
         if len(self._open) >= self._most:
             _log.warning("A connection is refused: %d are open, which is the limit of open files", self._most)
             return False
@@ -120,7 +120,7 @@ class ClientConnection(asyncio.Protocol):
         self._connections = connections
         self._received = b""
         self._position = 0
-        """Where the next request starts in the received bytes."""
+        """The position in the received bytes where the next request starts."""
         self._long: _LongRequest | None = None
         """The long request that is being read."""
         self._task: asyncio.Task[None] | None = None
@@ -206,7 +206,7 @@ class ClientConnection(asyncio.Protocol):
         return self._task is not None or self._is_clogged or self._had_its_share
 
     def _proceed(self) -> None:
-        """Answer what has arrived, until something holds the connection."""
+        """Answer the received requests, until something holds the connection."""
         requests = 0
         while not (self._is_held() or self._transport.is_closing()):
             try:

@@ -33,7 +33,7 @@ from wire.messages.schemas.faults import FAULT_CLIENT
 LONG_BYTES = 64 * 1024
 """A longer request is handled in a thread."""
 MOST_ELEMENTS = 500_000
-"""The elements of all arrays of one request: committing that many partitions blocks the coordinator for 3 s."""
+"""The limit of array elements in a request: committing that many partitions blocks the coordinator for 3 s."""
 
 
 REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
@@ -49,7 +49,7 @@ class Incoming(NamedTuple):
     """A request. `message` has the fields of its `version`.
 
     It is None for an ApiVersions of an unknown version: the answer in version 0 lists the known ones (KIP-511).
-    `size` is that of its frame, in bytes.
+    `size` is the size of its frame, in bytes.
     """
 
     served: ServedApi

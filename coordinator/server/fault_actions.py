@@ -177,7 +177,7 @@ def _group(cluster: Cluster, name: str) -> Group:
 
 
 def _members(group: Group, name: str) -> list[Any]:
-    """By member id, otherwise by instance id, otherwise all with that client id. :raises FaultRefused: unknown"""
+    """The members with this member id, or else instance id, or else client id. :raises FaultRefused: unknown"""
     members: list[Any] = list(group.members.values())
     for found in (
         [each for each in members if each.id == name],

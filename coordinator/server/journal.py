@@ -49,7 +49,7 @@ class Journal:
         failed: Callable[[Exception], None],
         others: Sequence[SyncedLog] = (),
     ) -> None:
-        """`others`: logs besides that of `data` that `write` is used for."""
+        """`others`: logs that `write` is used for, besides the log of `data`."""
         self._data = data
         self._logs: Sequence[SyncedLog] = (data.log, *others)
         self._interval_s = interval_ms / 1000

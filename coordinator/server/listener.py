@@ -155,7 +155,7 @@ class Listener:
 
     @classmethod
     async def open(cls, cluster: Cluster, broker: Broker, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `broker.port` is the one in use. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `broker.port` is the port in use. :raises OSError:"""
         listener = cls(cluster, broker, host, port)
         await listener.listen()
         broker.host, broker.port, broker.endpoint = host, listener._port, listener

@@ -57,7 +57,7 @@ class MetricDefinition:
     counts: bool = False
 
     def family(self, cluster: Cluster) -> Metric:
-        """Its current values."""
+        """The current values of the metric."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = make(PREFIX + self.name, f"{self.help} ({self.kafka})", labels=self.label and [self.label])
         values = self.values(cluster)
@@ -225,7 +225,7 @@ class MetricsEndpoint(Collector):
 
     @classmethod
     def open(cls, cluster: Cluster, host: str, port: int) -> Self:
-        """Listen on `host`:`port`, 0 for any free port; `address` is the one in use. :raises OSError:"""
+        """Listen on `host`:`port`, 0 for any free port; `address` is the address in use. :raises OSError:"""
         endpoint = cls(cluster)
         registry = CollectorRegistry()
         registry.register(endpoint)
@@ -241,7 +241,7 @@ class MetricsEndpoint(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """Called in any thread."""
+        """The current values of all metrics. Called in any thread."""
         return asyncio.run_coroutine_threadsafe(self._read_values(), self._loop).result(SCRAPE_TIMEOUT_S)
 
     async def _read_values(self) -> list[Metric]:

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Periodically deletes what is due, until it is closed."""
+    """Periodically deletes records that are due, until it is closed."""
 
     def __init__(
         self,

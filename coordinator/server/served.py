@@ -120,7 +120,7 @@ class ServedApi:
     """One API, its handler, and the versions it is listed with.
 
     `oldest` is the first listed version if that is not the first with a layout: Kafka lists Produce from 0 but serves
-    it from 3. `newest` is the last one, if the layouts include those of a later Kafka. If the answer `grows` with the
+    it from 3. `newest` is the last one, if there are layouts of a later Kafka. If the answer `grows` with the
     server's state, it may be long however short the request is. If it `waits` for others, for a time that the client
     sets, it is canceled when the client is gone.
     """

@@ -1,4 +1,4 @@
-"""The server's settings: the coordinator's, and those of its brokers."""
+"""The server's settings: settings of the coordinator and of the brokers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _parse_ratio(name: str, text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """The settings of the brokers; names and defaults are those of a broker's properties, `_` for `.`.
+    """The settings of the brokers, with the names and defaults of a broker's properties, `_` for `.`.
 
     `num_partitions` and `default_replication_factor` are the defaults of new topics. The log settings apply to a data
     directory; by default it is synchronized once a second, which a broker never does on its own.
@@ -77,19 +77,19 @@ class BrokerSettings:
         "group.coordinator.rebalance.protocols"
     )
     given: Mapping[str, str] = field(default_factory=dict)
-    """Every setting that was given, as text: those above, the coordinator's, and all others that Kafka knows."""
+    """Every given setting, as text: the settings above, the coordinator's, and all others that Kafka knows."""
 
 
 BROKER_SETTINGS: Mapping[str, Any] = {
     each.name.replace("_", "."): each for each in fields(BrokerSettings) if each.metadata
 }
-"""By their names in a broker's properties."""
+"""The fields of BrokerSettings, by their names in a broker's properties."""
 OURS = frozenset((*BROKER_SETTINGS, *Config.names()))
 """The settings that are parsed here; some of them are unknown to a broker."""
 
 
 def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
-    """Parse settings by their names in a broker's properties. :raises InvalidSetting: with what is wrong"""
+    """Parse settings by their names in a broker's properties. :raises InvalidSetting: with the reason"""
     check_known(settings, OURS)
     for name, text in settings.items():
         if name in FEATURES:

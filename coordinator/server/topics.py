@@ -107,7 +107,7 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Add partitions; those without `replicas` have as many as the first. :raises TopicRefused:"""
+        """Add partitions; without `replicas` they have as many as the first partition. :raises TopicRefused:"""
         topic = self.image.topics.get(name)
         if topic is None:
             raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -1,8 +1,9 @@
 """The cluster's transactions: stores the transaction coordinator's decisions, and writes markers.
 
 Theory of operation. A change of the coordinator is written to the log at once, and answered when it is as durable as
-the journal's policy requires. When it decides to end a transaction, the markers are written then, without a pause, and
-after them the record that completes it: no client ever sees part of them. `recover` completes what a kill interrupts.
+the journal's policy requires. When it decides to end a transaction, the markers are written then, without a pause,
+and after them the record that completes it: no client ever sees part of them. `recover` completes a transaction after
+a kill.
 
 Source: TransactionMarkerChannelManager, AddPartitionsToTxnManager.
 """

@@ -11,7 +11,7 @@ LogCleaner.doClean, groupSegmentsBySize, LogCleanerManager.
 A compacted segment replaces its source segments so that a kill at any point loses nothing:
 
     0000.log.cleaned    being written: not valid yet
-    0000.log.swap       complete and on the disk: it is valid, whatever of the old segments still exists
+    0000.log.swap       complete and on the disk: valid, even if old segments still exist
     0000.log            in place
 
 Once the file is named `.swap`, the old segments within its offsets are obsolete, and `list_segments` skips them. At
@@ -117,7 +117,7 @@ def compact(
     `put_in_place` is for a log that is being read: called instead of `replace_segments`, which it calls when possible.
 
     :raises Interrupted: `stopped` returned true
-    :raises DamagedLog: a segment cannot be read; those before it may be compacted
+    :raises DamagedLog: a segment cannot be read; earlier segments may be compacted
     :raises OSError: likewise, if it cannot be read or its replacement not be written
     """
     spans = closed_segments(directory, active)

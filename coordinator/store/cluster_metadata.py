@@ -71,7 +71,7 @@ class MetadataImage:
     removed: dict[UUID, str] = field(default_factory=dict)
     """Names of deleted topics, as far back as the log goes."""
     racks: dict[int, str | None] = field(default_factory=dict)
-    """By broker id."""
+    """The racks of the brokers, by broker id."""
     features: dict[str, int] = field(default_factory=dict)
     """Finalized levels by name."""
     group_configs: dict[str, dict[str, str]] = field(default_factory=dict)

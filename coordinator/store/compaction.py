@@ -42,7 +42,7 @@ class Survey:
         self.last: dict[bytes, int] = {}
         """The offset of the last valid record, by key."""
         self.last_batches: dict[int, int] = {}
-        """By producer id, the base offset of its last data batch or, without any, of its last marker."""
+        """By producer id, the base offset of its last data batch or, if it has none, of its last marker."""
         self._has_data: set[int] = set()
         self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
         self._began: dict[int, int] = {}
@@ -148,7 +148,7 @@ class Retention:
         self._horizon_ms = now_ms + delete_retention_ms
         self._forgotten_ms = now_ms - producer_expiration_ms
         self._with_batches: set[int] = set()
-        """Producers with a batch of their current transaction so far."""
+        """The producers that have a batch of their current transaction so far."""
 
     def retained(self, segment: Segment, *, keep_end: bool) -> Retained:
         """The remaining bytes of a segment; with `keep_end` including its last batch. :raises DamagedLog:"""
@@ -256,9 +256,9 @@ class _Decisions:
         self.horizon_passed = horizon_passed
         self.must_stay: Flags = np.zeros(count, dtype=np.bool_)
         self.discarded: Flags = np.zeros(count, dtype=np.bool_)
-        """None of the records is valid."""
+        """Whether none of the batch's records is valid."""
         self.marks: Flags = np.zeros(count, dtype=np.bool_)
-        """A control batch that stays."""
+        """Whether it is a control batch that stays."""
         self.needs_horizon: Flags = np.zeros(count, dtype=np.bool_)
         self.kept: Ints = np.zeros(count, dtype=np.int64)
         self.kept_offsets: Ints = np.zeros(0, dtype=np.int64)

@@ -95,9 +95,9 @@ def _log_end(directory: Path) -> LogEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Copies of one partition, the best first; those whose end cannot be read are last, and in `failures`.
+    """Copies of one partition, the best first; copies whose end cannot be read are last, and in `failures`.
 
-    `behind` are those that end before the best one, or under an earlier leader.
+    `behind`: the copies that end before the best one, or under an earlier leader.
     """
 
     copies: tuple[Path, ...]

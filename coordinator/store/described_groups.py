@@ -109,7 +109,7 @@ def classic_member(member: ClassicMemberValue) -> tuple[Member, bytes, bytes]:
 
 
 def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets:
-    """By topic and partition, with the time of the commit."""
+    """The committed offsets by topic and partition, with the time of the commit."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     for (topic, partition), value in stored.items():
         offsets.setdefault(topic, {})[partition] = CommittedOffset(
@@ -123,7 +123,7 @@ def committed_offsets(stored: Mapping[tuple[str, int], StoredOffset]) -> Offsets
 
 
 def default_assignors(groups: Iterable[Group | GroupListing]) -> dict[str, str]:
-    """By group, the broker's default assignor if no member requests one."""
+    """The broker's default assignor, by the groups in which no member requests one."""
     return {
         group.id: DEFAULT_ASSIGNORS[group.type]
         for group in groups

@@ -102,7 +102,7 @@ def _escaped(value: str) -> str:
 
 CLEANER = "cleaner-offset-checkpoint"
 Checkpoint: TypeAlias = Mapping[tuple[str, int], int]
-"""By topic and partition."""
+"""An offset, by topic and partition."""
 
 
 def read_checkpoint(path: Path) -> dict[tuple[str, int], int]:
@@ -121,7 +121,7 @@ class ConfigKind(Enum):
     """The kinds of stored configs, each in its own file; features by name, with their `level`.
 
     ASSIGNMENT: topics whose partitions are not on the default brokers, the node ids by partition.
-    ACL: those that clients have created or deleted, by number.
+    ACL: the ACLs that clients have created or deleted, by number.
     """
 
     GROUP = "group"

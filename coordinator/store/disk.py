@@ -1,6 +1,6 @@
 """Durability and locking: synchronized files and directories, and the `.lock` of a directory.
 
-A process that is killed loses nothing that it wrote; only a machine that stops loses what was not synchronized.
+A killed process loses nothing that it wrote; only a machine that stops loses writes that were not synchronized.
 
 A broker locks with `fcntl` record locks (`FileChannel.tryLock`), so `flock` would not exclude it. Ordinary record locks
 belong to the process and are released with any descriptor of the file that it closes; on Linux the open file is locked

@@ -127,7 +127,7 @@ def _classic_member(group: Group, member: Member) -> ClassicMemberValue:
 
 
 def _subscription(member: Member, assignor: str | None, generation: int) -> bytes:
-    """A member's subscription as it would send it now; only a cooperative one reports what it owns."""
+    """A member's subscription as it would send it now; only a cooperative member reports its owned partitions."""
     wanted = member.subscription.topics if member.subscription else ()
     cooperative = assignor == COOPERATIVE
     data = member.user_data or UserData()

@@ -108,7 +108,7 @@ class LoadedLog:
     unknown_keys: Counter[int]
     """The number of records of types that Kafka 4.3 does not know, by type."""
     notices: tuple[Notice, ...]
-    """By partition; notices about topic names are in `topics`."""
+    """The notices by partition; notices about topic names are in `topics`."""
     records: int
     batches: int
     partitions: tuple[int, ...]
@@ -159,7 +159,7 @@ class _Read:
 def load(directories: Sequence[Path], *, as_of_ms: int | None = None) -> LoadedLog:
     """Read the `__consumer_offsets-N` of some log directories.
 
-    `as_of_ms`, since 1970: only what was written until then. Nothing is raised for the content of the directories, or
+    `as_of_ms`, since 1970: later records are ignored. Nothing is raised for the content of the directories, or
     for a missing one: see `LoadedLog.problems`.
     """
     copies, notices = find_copies(directories, OFFSETS_TOPIC)

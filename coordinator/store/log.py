@@ -6,10 +6,10 @@
         00000000000000123456.log                         the active one, which is appended to
 
 Theory of operation. A batch is written after the last one, with one call if possible; an incomplete write is cut off
-again, so that the file always ends with a complete batch while the process runs. What a kill leaves half written is cut
-off when the log is opened. A full segment is synchronized before the next one is created: only the active segment can
-have a torn tail, in any other it is damage. Its index files are written when it is full or the log is closed
-(`cleaner.write_missing_indexes`), not at every append: a broker creates missing ones itself.
+again, so that the file always ends with a complete batch while the process runs. A batch that a kill leaves half
+written is cut off when the log is opened. A full segment is synchronized before the next one is created: only the
+active segment can have a torn tail, in any other it is damage. Its index files are written when it is full or the log
+is closed (`cleaner.write_missing_indexes`), not at every append: a broker creates missing ones itself.
 
 Source: UnifiedLog.append, maybeRoll; LogSegment.shouldRoll, recover.
 """

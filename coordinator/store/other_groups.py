@@ -29,7 +29,7 @@ from wire.messages.schemas import share_groups as share
 from wire.messages.schemas import streams_groups as streams
 
 Fields: TypeAlias = Mapping[str, Any]
-"""Of a key or value, by Kafka's names."""
+"""The fields of a key or value, by Kafka's names."""
 
 DELETED_EPOCH = -1
 """The epoch of a target assignment whose record was deleted, and of a member without a current assignment."""
@@ -122,7 +122,7 @@ class OtherGroup:
 
     @property
     def state(self) -> GroupState:
-        """As a broker shows it."""
+        """The state that a broker shows."""
         if not self.members:
             return GroupState.EMPTY
         if self.type is GroupType.SHARE:

@@ -95,7 +95,7 @@ def partition_for(group: str, partitions: int = 50) -> int:
 def partitions_for(groups: Sequence[str], partitions: int) -> list[int]:
     """The partition of each group.
 
-    `String.hashCode` without its sign; 0 for the one number that has no positive counterpart (`Utils.abs`).
+    `String.hashCode` without its sign; 0 for -2^31, which has no positive counterpart (`Utils.abs`).
     """
     from assignors.java.hash_map import string_hashes  # numpy, which not every reader of a directory needs
 

@@ -53,7 +53,7 @@ class TopicDirectories:
     """See the module. `root` is the log directory; one process at a time works on it."""
 
     def __init__(self, root: Path) -> None:
-        """Read the directories, and remove what a kill left half done.
+        """Read the directories, and remove those that a kill left half done.
 
         :raises DamagedLog: a `partition.metadata` is invalid
         :raises StorageFailed:
@@ -66,7 +66,7 @@ class TopicDirectories:
         """The topics at the start."""
 
     def create(self, topic: TopicInfo) -> None:
-        """Create a topic. :raises StorageFailed: nothing of it exists"""
+        """Create a topic. :raises StorageFailed: no part of it exists"""
         self.grow(topic, 0)
 
     def grow(self, topic: TopicInfo, before: int) -> None:
@@ -101,7 +101,7 @@ class TopicDirectories:
     def file_remover(self) -> Callable[[], None]:
         """Forget the topics deleted so far; the returned function removes their files, in any thread.
 
-        What cannot be removed is retried at the next start.
+        The next start removes files that could not be removed.
         """
         left, self._left, self.deleted = self._left, [], []
         return partial(_remove, left)

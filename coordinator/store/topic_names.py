@@ -52,14 +52,14 @@ class KnownTopics:
     """The known topics."""
 
     names: Mapping[UUID, str]
-    """By id, including deleted topics."""
+    """Topic names by id, including deleted topics."""
     topics: Mapping[str, KnownTopic]
-    """By name, the topics that exist as far as known."""
+    """The topics that exist, as far as known, by name."""
     features: Mapping[str, int]
     """The cluster's finalized features, which are only in its metadata log."""
     notices: tuple[Notice, ...]
     group_configs: Mapping[str, Mapping[str, str]] | None = None
-    """Group configs; a group that is missing has none. None: unknown."""
+    """Group configs by group; a group that is missing has no configs. None: unknown."""
 
 
 def known_topics(
@@ -90,7 +90,7 @@ class _PartitionDirectories:
 
     def __init__(self) -> None:
         self.names: dict[UUID, str] = {}
-        """By id, including partitions that will be deleted."""
+        """Topic names by id, including partitions that will be deleted."""
         self.notices: list[Notice] = []
         self._partitions: dict[str, dict[UUID | None, list[int]]] = {}
         """Existing partitions, by the topic's name and id."""

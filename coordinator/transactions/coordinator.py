@@ -63,7 +63,7 @@ class TransactionCoordinator:
         transactions: Iterable[Transaction] = (),
         version: Callable[[], TransactionVersion] = lambda: Version.TV_2,
     ) -> None:
-        """`new_producer_id` returns an unused producer id; `transactions` are the transactions in the log.
+        """`new_producer_id` returns an id that was never used; `transactions` are the transactions in the log.
 
         `version` returns the finalized level of `transaction.version`.
         """
@@ -75,7 +75,7 @@ class TransactionCoordinator:
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
-        """By transactional id."""
+        """The transactions, by transactional id."""
         return self._transactions
 
     def prepared(self) -> list[Transaction]:

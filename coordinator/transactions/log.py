@@ -98,7 +98,7 @@ class TransactionsLog:
         )
 
     def _read(self, segment: Segment) -> None:
-        """Only the last record of a key is decoded."""
+        """Apply a segment; only the last record of a key is decoded."""
         for columns in columns_of(segment.batches):
             last = {columns.key(index): index for index in range(len(columns))}
             for key, index in last.items():

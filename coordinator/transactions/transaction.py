@@ -30,7 +30,7 @@ class TransactionState(Enum):
 
     @property
     def shown(self) -> str:
-        """As in `PrepareCommit`."""
+        """Kafka's name, such as `PrepareCommit`."""
         return self.name.title().replace("_", "")
 
     @property

@@ -184,7 +184,7 @@ LISTED = {OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP}
 
 
 async def list_config_resources(exchange: Exchange) -> Mapping[str, Any]:
-    """ListConfigResources v0–v1 (KIP-1142). v0 was ListClientMetricsResources and lists only those."""
+    """ListConfigResources v0–v1 (KIP-1142). v0 was ListClientMetricsResources and lists only these."""
     types = set(exchange.request.resource_types or LISTED) if exchange.version > 0 else {OF_CLIENT_METRICS}
     if not types <= LISTED:
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": ()}

@@ -85,7 +85,7 @@ def _refused(request: Any) -> Mapping[str, Any]:
 
 
 def _topics(exchange: Exchange) -> Iterable[Mapping[str, Any]]:
-    """The requested topics, or all, without those that the caller may not describe."""
+    """The requested topics, or all, as far as the caller may describe them."""
     cluster, request, version = exchange.cluster, exchange.request, exchange.version
     # v0 has no null: an empty list means all topics.
     if request.topics is None or (version == 0 and not request.topics):

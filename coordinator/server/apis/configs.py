@@ -127,7 +127,7 @@ def _of_broker(exchange: Exchange) -> Iterator[Found]:
 
 
 def _names(given: set[str]) -> Iterable[str]:
-    """The configs that a broker shows: those it defines, and others that were set."""
+    """The configs that a broker shows: configs that it defines, and others that were set."""
     shown = [name for name, definition in BROKER.items() if not definition.internal or name in given]
     return (*shown, *sorted(given - set(shown) - set(FEATURES)))
 

@@ -49,7 +49,7 @@ def require_ordinary(topic: TopicInfo) -> None:
 
 
 def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoch: int = -1) -> Partition:
-    """The partition, if this broker leads it; `leader_epoch` is the one that the client knows, -1 for unknown.
+    """The partition, if this broker leads it; `leader_epoch`: the epoch that the client knows, -1 for unknown.
 
     :raises RequestRefused: unknown, led by another broker, or of another epoch
     """

@@ -34,7 +34,7 @@ ADDS_PARTITION = 12
 """The first version in which a write adds its partition to the transaction (KIP-890)."""
 SHOWS_LEADER = 10
 NO_ANSWER, LEADER, ALL = 0, 1, -1
-"""The valid `acks`. There is one replica, so the leader is all of them, whatever `min.insync.replicas` is."""
+"""The valid `acks`. There is one replica, so 1 and -1 mean the same, regardless of `min.insync.replicas`."""
 NONE = -1
 WITHOUT_START = frozenset(
     {ErrorCode.CORRUPT_MESSAGE, ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.KAFKA_STORAGE_ERROR}

@@ -91,7 +91,7 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
-    """Create topics with the broker's defaults, skipping those that are refused."""
+    """Create topics with the broker's defaults, skipping refused ones."""
     if not names:
         return
     async with cluster.topics.changing:

@@ -39,7 +39,7 @@ OF_PARTITIONS = frozenset(
 """Errors of single partitions or topics, not of a whole request."""
 _ERRORS = ("errorCode", "partitionErrorCode")
 _ALSO_CALLED = {"partitionIndex": "partition"}
-"""The names that a request uses for fields of its response, where they differ."""
+"""The names that a request uses for fields of its response, if they differ."""
 
 
 def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mapping[str, Any] | None:
@@ -109,7 +109,7 @@ def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dic
 
 
 def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[str, Any]:
-    """The fields that identify an element: those that request and response have in common."""
+    """The fields that identify an element: the fields that request and response have in common."""
     known = {each.name for each in asked.at(version) if isinstance(each.type, Scalar)}
     names = {}
     for each in layout.at(version):

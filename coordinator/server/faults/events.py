@@ -21,13 +21,13 @@ PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """The requests that match: those that satisfy every given condition. One of the request's names must match.
+    """Matches requests that satisfy every given condition. One of the request's names must match.
 
     `client`, `group` and `topic` can contain `*` and `?`, as in a shell.
     """
 
     api: tuple[str, ...] = ()
-    """By Kafka's names; none: all."""
+    """The APIs, by Kafka's names; none: all."""
     client: str | None = None
     """The client id."""
     group: str | None = None
@@ -56,7 +56,7 @@ class AnswerError(Rule):
     """The request is answered with an error, and not handled."""
 
     error: str
-    """By Kafka's name."""
+    """The error, by Kafka's name."""
 
     @property
     def code(self) -> ErrorCode:

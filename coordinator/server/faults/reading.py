@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_faults(file: Path, apis: Collection[str]) -> tuple[TimedEvent, ...]:
-    """The events of a faults file sorted by time, those of the same time in the order of the file.
+    """The events of a faults file sorted by time; events of the same time are in the order of the file.
 
     :raises TreeError: it cannot be read, or is not a faults file; with line and column
     """

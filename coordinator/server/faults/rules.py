@@ -38,7 +38,7 @@ class IncomingRequest:
 
     @property
     def hides_its_partitions(self) -> bool:
-        """Whether it is a Fetch within a session, which names only what has changed (KIP-227)."""
+        """Whether it is a Fetch within a session, which names only changed partitions (KIP-227)."""
         return self.api.name == "Fetch" and self.message.session_epoch > 0
 
     def names(self) -> NamedResources:

@@ -33,7 +33,7 @@ _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessFile:
-    """The content of such a file. `acls` is None if it has none: then everyone may do everything.
+    """The content of the file. `acls` is None if it has no ACLs: then everyone may do everything.
 
     `warnings` has a sentence for each file that holds passwords and is readable by others.
     """
@@ -78,7 +78,7 @@ _TREES = Trees(sparse=True)
 
 
 def read_access_file(path: Path, environment: Mapping[str, str] = os.environ) -> AccessFile:
-    """Read the file. :raises TreeError: with the line and the field of what is wrong"""
+    """Read the file. :raises TreeError: with the line and the field of the error"""
     text = read_text(path)
     tree = load_tree(path, text)
     try:

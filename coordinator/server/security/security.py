@@ -15,7 +15,7 @@ from coordinator.server.security.users import Users
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """`context` is that of TLS, None without; `authorizer` is None if everyone may do everything."""
+    """`context`: the TLS context, None without TLS; `authorizer`: None if everyone may do everything."""
 
     settings: SecuritySettings = field(default_factory=SecuritySettings)
     users: Users = field(default_factory=lambda: Users({}))

@@ -68,7 +68,7 @@ class SecuritySettings:
 
 
 def parse_security(protocol: SecurityProtocol, settings: Mapping[str, str]) -> SecuritySettings:
-    """The security settings among a broker's. :raises InvalidSetting: with what is wrong"""
+    """The security settings among a broker's. :raises InvalidSetting: with the reason"""
     defaults = SecuritySettings()
     tls = _tls(settings)
     if protocol.tls and tls.certificate_path is None and tls.certificate_pem is None:

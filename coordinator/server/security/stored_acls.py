@@ -78,7 +78,7 @@ def _read(data: DataDirectory | None) -> tuple[Mapping[Acl, None], frozenset[Acl
 
 
 def _written(created: Iterable[Acl], deleted: Collection[Acl]) -> Mapping[str, Mapping[str, str]]:
-    """By number, as ACLs have no names."""
+    """The changes as stored: by number, as ACLs have no names."""
 
     def changes() -> Iterator[Mapping[str, str]]:
         yield from ({CHANGE: CREATED, **_fields(acl)} for acl in created)

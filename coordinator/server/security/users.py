@@ -37,7 +37,7 @@ class Users:
         return len(self._passwords)
 
     def has_password(self, user: str, password: str) -> bool:
-        """Whether the user exists and has this password. Takes the same time whatever differs."""
+        """Whether the user exists and has this password. Takes the same time in every case."""
         known = self._passwords.get(user)
         wanted = "" if known is None else known.reveal()
         return hmac.compare_digest(wanted.encode(), password.encode()) and known is not None
