@@ -1,7 +1,7 @@
-"""The snapshot file: what was known of a cluster's groups at a moment, as YAML or JSON.
+"""The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON.
 
-Its fields are those of `groups.model`. Unknown values are left out; fields that this Kohort does not know are
-passed over and named (docs/decisions/0004).
+It has the fields of `groups.model`. Unknown values are left out; fields that this Kohort does not know are skipped
+and reported (docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from groups.yaml_files import (
 )
 
 FORMAT_VERSION = 1
-"""Raised only when an older Kohort would misread the file; fields may be added without."""
+"""Incremented only when an older Kohort would misread the file; new fields do not need a new version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +41,21 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Groups and the topics they read, by name."""
+    """Groups and the topics that they read, by name."""
 
     cluster: Cluster = field(default_factory=Cluster)
     topics: Mapping[str, Topic] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
     notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
-    """Fields that were passed over because this Kohort does not know them."""
+    """Fields that were skipped because this Kohort does not know them."""
     faults: tuple[Fault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
-    """The unreadable parts of a file whose rest was read."""
+    """The unreadable parts of a file; the rest was read."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
     """Read a snapshot, without the groups and topics that cannot be read (`faults`).
 
-    TreeError when it is unreadable, not a snapshot or newer, and when no group and no topic of it can be read.
+    TreeError if the file is unreadable, not a snapshot or newer, or if none of its groups and topics can be read.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -67,7 +67,7 @@ def read_snapshot(file: Path) -> Snapshot:
 
 
 def parse_snapshot(file: Path, text: str) -> Snapshot:
-    """Like read_snapshot, from text; the file is only named."""
+    """Like read_snapshot, from text; `file` is only used in messages."""
     tree, unknown, faulty = load_tree(file, text), Unknown(), Faulty()
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise TreeError(file, 1, "kohort", "missing: this is not a snapshot; `kohort snapshot` writes one")
@@ -93,7 +93,7 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
 
 
 def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: Malformed) -> Fault:
-    """Of the entries of a mapping at a path; a fault in a member is reported with its id."""
+    """The fault for an error in the mapping at `path`; an error in a member is reported with the member's id."""
     error.path = (*path, *error.path)
     section, name, *inside = error.path
     match inside:
@@ -107,7 +107,7 @@ def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: M
 
 
 def wrong_racks(topic: Topic) -> str | None:
-    """Why the racks of a topic cannot be used: they are those of every partition, or none is known."""
+    """Why the racks of a topic cannot be used: they must be listed for all partitions or for none."""
     if not topic.racks or (len(topic.racks) == topic.partitions and max(topic.racks) < topic.partitions):
         return None
     beyond = max(topic.racks)
@@ -124,16 +124,16 @@ def wrong_racks(topic: Topic) -> str | None:
 
 
 def with_usable_racks(topic: Topic) -> Topic:
-    """The topic, without racks where they cannot be used."""
+    """The topic; without its racks if they cannot be used."""
     return topic if wrong_racks(topic) is None else replace(topic, racks=None)
 
 
 def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty | None = None) -> Snapshot:
     """The snapshot of a file's tree, which must have its version.
 
-    `groups.trees` says what becomes of unknown fields, and of groups and topics that cannot be read.
+    `groups.trees` describes how unknown fields, and unreadable groups and topics, are handled.
 
-    :raises Malformed: a value is not what its field wants, or a newer Kohort wrote it
+    :raises Malformed: a value does not fit its field, or a newer Kohort wrote the file
     """
     check_newest(tree, FORMAT_VERSION)
     snapshot: Snapshot = TREES.read(Snapshot, tree, unknown, faulty)
@@ -141,12 +141,12 @@ def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty
 
 
 def write_snapshot(snapshot: Snapshot, file: Path) -> None:
-    """Write YAML, or JSON when the name ends so; the old file stays until the new one is whole."""
+    """Write YAML, or JSON if the name ends in `.json`; the old file remains until the new one is complete."""
     replace_file(file, snapshot_text(snapshot, as_json=file.suffix.lower() == ".json"))
 
 
 def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
-    """The file's text."""
+    """The text of the snapshot file."""
     tree = snapshot_tree(snapshot)
     if as_json:
         return json.dumps(tree, ensure_ascii=False, indent=1) + "\n"
@@ -154,7 +154,7 @@ def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
 
 
 def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
-    """The document as plain values; absent means unknown."""
+    """The snapshot file as plain values; absent means unknown."""
     empty: dict[str, Any] = {"cluster": {}, "topics": {}, "groups": {}}
     tree = {"kohort": FORMAT_VERSION, **empty, **TREES.write(Snapshot, snapshot)}
     for name, group in snapshot.groups.items():
@@ -168,7 +168,7 @@ def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _imply_usual(group: dict[str, Any]) -> None:
-    """The type of a group and the protocol of its members, where the file does not contain it."""
+    """Add the usual type, state and member protocol to a group if the file does not contain them."""
     for name, usual in (("type", GroupType.CLASSIC), ("state", GroupState.UNKNOWN)):
         if group.get(name) is None:
             group[name] = usual.value

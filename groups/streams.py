@@ -1,8 +1,8 @@
-"""Data of streams groups only (KIP-1071): a topology, and tasks of its subtopologies.
+"""Data that only streams groups have (KIP-1071): a topology, and tasks of its subtopologies.
 
-A task is a subtopology for one partition number of its source topics. Internal topics are those that Kafka Streams
-makes for an application: changelog topics keep the state of its stores, repartition topics carry records from one
-subtopology to another. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
+A task is a subtopology for one partition number of its source topics. Kafka Streams creates internal topics for an
+application: changelog topics keep the state of its stores, repartition topics carry records from one subtopology to
+another. Source: StreamsGroupDescribe, and org.apache.kafka.tools.streams.StreamsGroupCommand of 4.3.1.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsMember:
-    """The additional data of a member of a streams group: it is one thread of a process."""
+    """The additional data of a streams group's member, which is one thread of a process."""
 
     process: str | None = None
-    """The id of the process, which its members share."""
+    """The id of the process, which all members of that process share."""
     topology_epoch: Annotated[int, Between(-1, INT32)] | None = None
     endpoint: str | None = None
     """`host:port` for interactive queries (`application.server`), or None."""
@@ -57,7 +57,7 @@ class TopologyNode:
     name: str
     kind: NodeKind | None
     topics: tuple[str, ...] = ()
-    """The topics of a source or a sink; empty where they are chosen record by record."""
+    """The topics of a source or a sink; empty if they are chosen for each record."""
     stores: tuple[str, ...] = ()
     successors: tuple[str, ...] = ()
 
@@ -68,12 +68,12 @@ class Subtopology:
 
     id: str
     source_topics: tuple[str, ...] = ()
-    """Input topics; repartition topics that it reads are not among them."""
+    """Input topics, without the repartition topics that it reads."""
     repartition_sinks: tuple[str, ...] = ()
     repartition_sources: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
     nodes: tuple[TopologyNode, ...] | None = None
-    """None where they were not requested, or the brokers do not keep them."""
+    """The nodes; None if they were not requested, or the brokers do not store them."""
 
     @property
     def topics_read(self) -> tuple[str, ...]:
@@ -88,17 +88,17 @@ class Topology:
     epoch: Annotated[int, Between(-1, INT32)]
     subtopologies: tuple[Subtopology, ...] = ()
     global_nodes: tuple[TopologyNode, ...] = ()
-    """Source and processor of each global store, where the nodes are known."""
+    """The source and the processor of each global store, if the nodes are known."""
 
     @property
     def input_topics(self) -> frozenset[str]:
-        """The topics that the application reads and others write."""
+        """The topics that the application reads and other applications write."""
         return frozenset(topic for each in self.subtopologies for topic in each.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:
         """`changelog` or `repartition` by the name of each internal topic of the application.
 
-        Only those that are named after it: a topic of another name is not known to be Streams' own.
+        Only topics named after the application: a topic with another name may not belong to Kafka Streams.
         """
         kinds = {
             topic: kind
@@ -121,7 +121,7 @@ _INTERNAL = re.compile(
 
 
 def is_internal(topic: str, application: str) -> bool:
-    """Whether Kafka Streams names internal topics of the application so.
+    """Whether a topic's name follows Kafka Streams' pattern for the internal topics of the application.
 
     Source: StreamsGroupCommand.isInferredInternalTopic.
     """

@@ -1,29 +1,31 @@
 """The leader of a classic group, and its successor when the leader leaves.
 
 Theory of operation. A broker keeps the members of a classic group in a Java HashMap, and whenever it needs a leader it
-takes the first member that the map gives back. The ways in which a leader is made:
+takes the first member in the map's order. A member becomes the leader in these cases:
 
-- the first to join a group without members leads;
-- the leader is removed (it leaves, its session ends, or it misses a rebalance and is dynamic): the first of those
-  that stay leads, whether it has joined the rebalance already or not;
-- the leader is static and misses a rebalance: it stays a member, and the first that has joined leads;
-- a static leader rejoins under a new member id: the new id leads, so restarting it does not change the leader;
-- the last member of the consumer protocol goes: the first classic member, as the consumer group's map has them, leads;
+- a group without members: the first member to join leads;
+- the leader is removed (it leaves, its session expires, or it misses a rebalance and is dynamic): the first of the
+  remaining members leads, whether it has joined the rebalance already or not;
+- the leader is static and misses a rebalance: it remains a member, and the first member that has joined leads;
+- a static leader rejoins under a new member id: the new id leads, so a restart does not change the leader;
+- the last member of the consumer protocol leaves: the first classic member in the order of the consumer group's map
+  leads;
 - the coordinator moves or restarts: the recorded leader still leads.
 
-Members that join before the leader is removed count: a leader that dies without LeaveGroup may be followed by its own
-successor, the process started in its place. One that leaves is removed at once.
+Members that join before the leader is removed count: if a leader dies without LeaveGroup, the process started in its
+place may succeed it. A leader that sends LeaveGroup is removed at once.
 
-So a dynamic member that once led does so as long as it is a member. Where the record's leader is no member any more, a
-rebalance is in progress (or the record was read before or after the rest): the leader is known when it has settled.
+Therefore a dynamic leader leads as long as it is a member. If the leader in the record is no longer a member, a
+rebalance is in progress (or the record was read at another time than the rest): the leader is known once the group is
+Stable.
 
 The map's order depends on the length of its array, which grows with the group, never shrinks, and is created again (for
-as many members as there are) when the group is loaded by another broker, or by the same one after a restart. Members of
+the current number of members) when another broker loads the group, or the same broker after a restart. Members of
 one bin are in the order in which they joined. Usually none of that is needed: DescribeGroups and the group's record
-list the members in the order of the map. Where a source did not keep it, every length that the array may have is tried.
+list the members in the map's order. If a source did not keep that order, every possible length of the array is tried.
 
 Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStaticMember, fromConsumerGroup;
-GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tried on 4.3.1.
+GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tested on 4.3.1.
 """
 
 from __future__ import annotations
@@ -38,28 +40,29 @@ from assignors.model import Ints
 from groups.model import Group, GroupType
 
 LONGEST_ARRAY = 1 << 14
-"""For a group that had at most 12,288 members at once; larger ones are ignored where the order is unknown."""
+"""Arrays are tried up to this length, that of a group with at most 12,288 members at once, or the length for its
+size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """The leader and its followers."""
+    """The leader and the other members in the order of succession."""
 
     leader: str | None
-    """The member that leads now; None when that is not known."""
+    """The current leader; None when not known."""
     order: tuple[str, ...]
-    """The other members (all of them, where the leader is not known) in the order of succession: each leads when those
+    """The other members (all, if the leader is not known) in the order of succession: each leads when the members
     before it have left and no member has joined."""
     is_broker_order: bool
-    """Whether `order` is that of the broker's map, or only one that it may have."""
+    """Whether `order` is the order of the broker's map; if not, it is only one possible order."""
     certain: bool
     """Whether the first of `order` is known to lead once the leader has left."""
     why: str
-    """The reason for that, or why it is not known."""
+    """The reason for `certain`."""
 
 
 def succession(group: Group) -> Succession | None:
-    """None for a group without a leader: of another type than classic, or without members."""
+    """The leader and its successors; None for a group without a leader: not classic, or without members."""
     if group.type is not GroupType.CLASSIC or not group.members:
         return None
     ids = [member.id for member in group.members]
@@ -84,7 +87,7 @@ def succession(group: Group) -> Succession | None:
 
 
 def leader_of(group: Group) -> str | None:
-    """The member that leads a classic group now; None without a leader, or if it is not known."""
+    """The current leader of a classic group; None if it has no leader or the leader is not known."""
     if group.type is not GroupType.CLASSIC:
         return None
     ids = [member.id for member in group.members]
@@ -94,9 +97,9 @@ def leader_of(group: Group) -> str | None:
 
 
 def after_load(group: Group) -> str | None:
-    """The next leader if the group were loaded again first: by another broker, or after a restart.
+    """The next leader if the group is loaded again before the leader leaves: by another broker, or after a restart.
 
-    None without one, or if the leader is not known.
+    None if there is no other member, or the leader is not known.
     """
     leader = leader_of(group)
     if leader is None or len(group.members) < 2:
@@ -117,9 +120,9 @@ def leads(group: Group, client_id: str) -> bool | None:
 
 
 def precedes(group: Group, client_id: str) -> bool | None:
-    """Whether a member with this client id leads already, or leads when the leader has left.
+    """Whether a member with this client id leads, or leads after the leader has left.
 
-    None when unknown. Where the leader is not known, the first of all members either leads or follows it.
+    None when unknown. If the leader is not known, the first of all members either leads or is next.
     """
     holders = {member.id for member in group.members if member.client.id == client_id}
     found = succession(group)
@@ -139,27 +142,27 @@ def precedes(group: Group, client_id: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstFollower:
-    """The member that a newcomer must precede to lead when the leader leaves."""
+    """The member that a new member must precede to lead after the leader leaves."""
 
     member: str
     """The first follower."""
     places: int
-    """Bins in front of it: a new id falls into one of them by chance; in the same bin, it is after the others."""
+    """The number of bins before it. A new id is in one of them only by chance; in the same bin, it is after the
+    others."""
     bins: int
-    """Bins that the map has."""
+    """The number of bins of the map."""
     others: tuple[str, ...] = ()
-    """The followers that are in the bin of the first one."""
+    """The other followers in the same bin."""
 
     def is_preceded_by(self, newcomer: str) -> bool:
-        """Whether a member that joins under this id would come before it."""
+        """Whether a member that joins with this id would precede it."""
         return int(_bins([newcomer], self.bins)[0]) < self.places
 
 
 def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
-    """The first member after the leader, and the number of bins before it that a newcomer's id may fall into, in the
-    map as it is with that many more members.
+    """The first member after the leader, and the number of bins before it, in the map after `newcomers` have joined.
 
-    None where the order or the leader is not known, or there is no follower.
+    None if the order or the leader is not known, or there is no follower.
     """
     found = succession(group)
     if found is None or not found.certain or not found.is_broker_order or not found.order:
@@ -185,7 +188,7 @@ def _unknown_leader(group: Group) -> str:
 
 
 def _capacities(size: int) -> Iterator[int]:
-    """Every length that the array may have."""
+    """All possible lengths of the map's array."""
     capacity = grown_capacity(size)
     while capacity <= max(LONGEST_ARRAY, grown_capacity(size)):
         yield capacity
@@ -197,18 +200,18 @@ def _bins(ids: Sequence[str], capacity: int) -> Ints:
 
 
 def _as_listed(ids: Sequence[str], capacity: int) -> bool:
-    """Whether a map of this length may give the members back as they are listed."""
+    """Whether the members may be listed in the order of a map of this length."""
     return bool((np.diff(_bins(ids, capacity)) >= 0).all())
 
 
 def _in_map(ids: Sequence[str], leader: str | None, capacity: int) -> list[str]:
-    """The members but the leader as a map of this length has them, put in as they are listed."""
+    """The members except the leader in the order of a map of this length, inserted in the order of the list."""
     order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(each) for each in ids])
     return [ids[i] for i in order.indices.tolist() if ids[i] != leader]
 
 
 def _all_agree(ids: Sequence[str], leader: str | None) -> bool:
-    """Whether at every length the same member has the first bin, and for itself."""
+    """Whether the same member is first, and alone in its bin, at every length of the array."""
     followers = [each for each in ids if each != leader]
     firsts: set[str] = set()
     for capacity in _capacities(len(ids)):

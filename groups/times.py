@@ -8,7 +8,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def format_moment(ms: int) -> str:
-    """ISO 8601 in UTC with milliseconds; the bare number where the calendar does not reach."""
+    """ISO 8601 in UTC with milliseconds; the number itself if it is outside the calendar's range."""
     try:
         moment = EPOCH + timedelta(milliseconds=ms)
     except OverflowError:
@@ -17,7 +17,7 @@ def format_moment(ms: int) -> str:
 
 
 def about(seconds: float) -> str:
-    """A duration in one unit, for sentences: `45 s`, `12 min`, `3 h`, `9 days`."""
+    """A duration in one unit, for messages: `45 s`, `12 min`, `3 h`, `9 days`."""
     for unit, size, enough in (("s", 1, 120), ("min", 60, 120), ("h", 3600, 48)):
         if seconds < size * enough:
             return f"{seconds / size:.0f} {unit}"

@@ -1,14 +1,13 @@
-"""Dataclasses to trees of plain values and back: one declaration serves a file's writer and its reader.
+"""Dataclasses to trees of plain values and back: a file's writer and reader use the same declaration.
 
-A tree is what JSON and YAML hold: mappings, lists, texts, numbers, true, false and None. The types of a dataclass's
-fields say what each value must be; `Annotated` narrows them (`Between`, `ASCENDING`, `Tagged`), and the metadata of
-a field says where the file differs from the class (`named`, `KEY`, `UNWRITTEN`). None is *unknown*, and may be left
-out wherever a field has a default.
+A tree consists of the values of JSON and YAML: mappings, lists, texts, numbers, true, false and None. The types of a
+dataclass's fields define the allowed values; `Annotated` narrows them (`Between`, `ASCENDING`, `Tagged`), and the
+metadata of a field define differences between the file and the class (`named`, `KEY`, `UNWRITTEN`). None means
+*unknown*, and may be left out if the field has a default.
 
-Reading trusts nothing. Each value is checked, and numbers may be texts, as YAML read without a schema has them. An
-error knows the path to its value, from which `groups.yaml_files.position_of` finds line and column; nothing is spent
-on positions while all is well. Readers and writers are put together once for each class, so that a large file costs
-a call a value.
+Every value is checked when read, and numbers may be texts, as in YAML read without a schema. An error has the path to
+its value, from which `groups.yaml_files.position_of` finds line and column; without an error, no positions are
+computed. Readers and writers are built once for each class, so that a large file costs one call per value.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from wire.uuids import format_uuid, parse_uuid
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 Read = Callable[..., Any]
-"""Makes a value from its tree; an object that a mapping lists also from its key."""
+"""Builds a value from its tree; an object in a mapping of objects also gets its key."""
 Write = Callable[[Any], Any]
 Unknown = list[tuple[dict[str, Any], str]]
-"""Mappings, and the keys in them that no field has."""
+"""Mappings, each with one of its keys that is not the name of a field."""
 Faulty = list[tuple[dict[Any, Any], "Malformed"]]
-"""Mappings that list objects by their keys, and why one of these cannot be read: its path begins with the key."""
+"""Mappings of objects, each with the error of an object that cannot be read: its path starts with the key."""
 
 UNWRITTEN: Mapping[str, Any] = MappingProxyType({"unwritten": True})
-"""Metadata of a field that is no part of the file."""
+"""Metadata of a field that is not in the file."""
 KEY: Mapping[str, Any] = MappingProxyType({"key": True})
-"""Metadata of the field that holds the key under which a mapping lists the object."""
+"""Metadata of the field that contains the object's key in a mapping of objects."""
 
 
 def named(name: str) -> Mapping[str, Any]:
@@ -49,14 +48,14 @@ def named(name: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The least and the greatest number that a field takes. A number without bounds is from 0 to 2**53."""
+    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53."""
 
     least: int
     most: int
 
 
 PLAIN_NUMBER = Between(0, 2**53)
-"""The range that every reader of JSON keeps exactly."""
+"""The range of numbers that every JSON reader keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Ascending:
-    """The numbers of a list are distinct, and sorted when they are read."""
+    """The numbers of a list must be distinct; they are sorted when read."""
 
 
 ASCENDING = Ascending()
@@ -79,7 +78,7 @@ PartitionNumbers = Annotated[tuple[Partition, ...], ASCENDING]
 
 
 class Malformed(GroupsError):
-    """A value that is not what its field wants; `path` leads to it from the root."""
+    """A value does not fit its field; `path` leads to it from the root."""
 
     def __init__(self, message: str, *path: str | int) -> None:
         super().__init__(message)
@@ -89,7 +88,7 @@ class Malformed(GroupsError):
         return f"{dotted(self.path)}: {self.message}" if self.path else self.message
 
     def below(self, step: str | int) -> Malformed:
-        """The same, seen from the value's container."""
+        """The same error with the path from the value's container: `step` is put before it."""
         self.path = (step, *self.path)
         return self
 
@@ -97,9 +96,9 @@ class Malformed(GroupsError):
 class Trees:
     """Reads and writes the dataclasses of one kind of file.
 
-    `sparse`: what is unknown is left out of the file. `extra` are keys that are written for people and not read;
-    `advice` is what an unknown key may mean. `implied` completes the mapping of a class before it is read, and `checks`
-    raise Malformed for an object that no type forbids.
+    `sparse`: unknown values are left out of the file. `extra` are keys that are written for people and not read;
+    `advice` is a hint for the message on an unknown key. `implied` completes the mapping of a class before it is
+    read, and `checks` raise Malformed for an invalid object that the types allow.
     """
 
     def __init__(
@@ -125,10 +124,11 @@ class Trees:
         unknown: Unknown | None = None,
         faulty: Faulty | None = None,
     ) -> Any:
-        """An object of a class, or of any type that a field may have. Malformed.
+        """Read an object of a class, or of any type that a field may have. Malformed if it cannot be read.
 
-        An unknown key is added to `unknown`, if given, unless it is nearly a known one; else it is an error. An object
-        with a KEY that cannot be read is added to `faulty`, if given, and left out; else it is an error.
+        An unknown key is added to `unknown`, if passed, unless it is similar to a known key; otherwise it is an
+        error. An unreadable object with a KEY is added to `faulty`, if passed, and left out; otherwise it is an
+        error.
         """
         self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
@@ -223,7 +223,7 @@ class Trees:
         known = {_name_in_tree(field): field for field in _fields_in_tree(kind)}
         table = {name: (field.name, self._reader(hints[field.name])) for name, field in known.items()}
         required = [name for name, field in known.items() if _is_required(field)]
-        # Where what is unknown is left out, null is the same as nothing at all.
+        # If unknown values are left out, null means the same as an absent key.
         nullable = {name for name, field in known.items() if type(None) in get_args(hints[field.name])}
         passed = known.keys() - set(required) - nullable if self._sparse else frozenset()
         extra = (*self._extra.get(kind, ()), *tags)
@@ -331,12 +331,12 @@ class Trees:
 
 
 def tag_of(kind: type) -> str:
-    """The name of a class in a file: state-in for StateIn."""
+    """The tag of a class in a file: state-in for StateIn."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)[1:]
 
 
 def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
-    """The path of the first place at which this very mapping is in a tree; empty where it is not there."""
+    """The path of one place of this mapping (the same object) in a tree; empty if it is not there."""
     seen: set[int] = set()
     pending: list[tuple[Path, Any]] = [((), tree)]
     while pending:
@@ -351,7 +351,7 @@ def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
 
 
 def count_values(tree: Any, limit: int) -> int:
-    """How many values a tree contains, the targets of aliases counted each time; no further than `limit`."""
+    """The number of values in a tree, counting the target of an alias each time, up to about `limit`."""
     sizes: dict[int, int] = {}
 
     def size(value: Any) -> int:
@@ -366,16 +366,16 @@ def count_values(tree: Any, limit: int) -> int:
 
 
 def dotted(path: Path) -> str:
-    """`steps[2].gate[0].protocol`; list positions count from 0."""
+    """A path as text, like `steps[2].gate[0].protocol`; list positions count from 0."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in path).lstrip(".")
 
 
 def shown(value: Any) -> str:
-    """A wrong value for a message, cut where it is long."""
+    """A wrong value for a message, cut if it is long."""
     if value is None:
         return "nothing"
     if isinstance(value, dict | list):
-        # Their text may be endless: YAML's aliases put one thing in many places.
+        # Their text may be huge: YAML's aliases repeat a value in many places.
         return "a mapping" if isinstance(value, dict) else "a list"
     return _cut(repr(value) if isinstance(value, str | bool | float) else str(value)[:61])
 
@@ -447,7 +447,7 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
             number = kind(value)
         except (ValueError, TypeError, OverflowError):
             raise Malformed(f"expected {expected}, found {shown(value)}") from None
-        if not least <= number <= most:  # NaN is nowhere
+        if not least <= number <= most:  # refuses NaN too
             found = _cut(str(number)) if kind is int else shown(value)
             raise Malformed(f"{found} is out of range ({least} to {most})")
         return number
@@ -456,7 +456,7 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
 
 
 def _quick_numbers(value: Any) -> list[int] | None:
-    """Partition numbers when there are some and all is well: what most of a large file is."""
+    """The fast path for valid, non-empty lists of partition numbers, most of a large file; None for other values."""
     if type(value) is not list or not {type(number) for number in value} <= {int, str}:
         return None
     try:

@@ -1,13 +1,14 @@
-"""Since when a group has not been used: `--unused-for 30d`.
+"""The last use of a group, for `--unused-for 30d`.
 
 A group was used when its offsets were committed, and as long as it had members, whether they committed or not: on a
-quiet topic nothing is. So the last use is the later of the last commit and the moment at which the last member left. A
-group that has members, or is not Empty or Dead, is in use. Unknown data do not make a group unused:
+quiet topic they do not. The last use is the later of the last commit and the moment at which the last member left. A
+group that has members, or is not Empty or Dead, is in use. A group does not count as unused if one of these is
+unknown:
 
-- the time of a commit, where the source does not know it;
-- when the last member left, where no record of `__consumer_offsets` shows it. A group whose protocol type is empty
-  never had members: it was only committed to;
-- share groups keep their offsets elsewhere and without times, but nothing commits there without a member.
+- the time of a commit, if the source does not contain it (share groups keep their offsets elsewhere and without
+  times, but only members commit there);
+- the moment when the last member left, if no record of `__consumer_offsets` shows it. A group with an empty protocol
+  type never had members, only commits.
 """
 
 from __future__ import annotations
@@ -22,36 +23,36 @@ RESTING = (GroupState.EMPTY, GroupState.DEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastUse:
-    """When a group was used last, in ms since 1970."""
+    """The last use of a group, in ms since 1970."""
 
     last_commit_ms: int | None = None
-    """The latest that is known; None where nothing is committed."""
+    """The latest known commit time; None if nothing is committed or no time is known."""
     emptied_ms: int | None = None
-    """When its last member left; None where it never had one, or that is not known."""
+    """When its last member left; None if it never had one, or the time is not known."""
     in_use: bool = False
     unknown: str | None = None
-    """The unknown fact."""
+    """The fact that is not known; None if all are known or the group is in use."""
 
     @property
     def latest_ms(self) -> int | None:
-        """The last use that is known; there may have been a later one where something is not."""
+        """The last known use; if `unknown` is set, there may have been a later one."""
         return max(
             (each for each in (self.last_commit_ms, self.emptied_ms) if each is not None), default=None
         )
 
     def is_before(self, moment_ms: int) -> bool:
-        """Whether the group is known not to have been used since."""
+        """Whether it is known that the group has not been used since this moment."""
         if self.unknown is not None or self.in_use or self.latest_ms is None:
             return False
         return self.latest_ms < moment_ms
 
     def is_since(self, moment_ms: int) -> bool:
-        """Whether the group is known to have been used since."""
+        """Whether it is known that the group has been used since this moment."""
         return self.in_use or (self.latest_ms is not None and self.latest_ms >= moment_ms)
 
 
 def last_use(group: Group) -> LastUse:
-    """Of a group that was described with its offsets and with what is known of their times."""
+    """The last use of a group that was described with its offsets and their known times."""
     in_use = bool(group.members) or group.state not in RESTING
     times = list(_commit_times(group))
     committed = max((each for each in times if each is not None), default=None)
@@ -68,7 +69,7 @@ def _commit_times(group: Group) -> Iterator[int | None]:
         return
     for partitions in (group.offsets or {}).values():
         for committed in partitions.values():
-            # Before Kafka 2.1, and in some tools, -1 is no time.
+            # Before Kafka 2.1, and in some tools, -1 means no time.
             yield None if committed.timestamp == -1 else committed.timestamp
 
 

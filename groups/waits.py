@@ -1,23 +1,24 @@
-"""The waits of each member of a group in a rebalance, from what a broker shows; and the labels of members.
+"""The waits of each member of a group in a rebalance, from the data that a broker shows; and the labels of members.
 
-Theory of operation, consumer groups (KIP-848). A member reconciles with the target assignment of an epoch in steps: it
-revokes what is no longer in its target, then its epoch becomes the target's, then it gets what others have revoked. The
-assignment that a broker shows for a member includes the partitions that it must still revoke. So, with the epoch of the
-target known:
+Theory of operation, consumer groups (KIP-848). A member reconciles with the target assignment of an epoch in steps:
+it revokes partitions that are no longer in its target, then its epoch becomes the target's, then it gets partitions
+that others have revoked. The assignment that a broker shows for a member includes the partitions that it must still
+revoke. If the epoch of the target is known, this means:
 
-- it has something outside its target: it is to give that up, whatever its epoch;
-- its epoch is older, but it has nothing to give up: its next heartbeat (or JoinGroup) brings it to the target's epoch;
-- its target has more than it has: another member still owns that, or it comes with the next heartbeat (or JoinGroup);
-- the group's epoch is ahead of the target's: a new target is still to be computed.
+- the member has partitions outside its target: it must revoke them, whatever its epoch;
+- its epoch is older, but it has nothing to revoke: its next heartbeat (or JoinGroup) brings it to the target's epoch;
+- its target has more partitions: another member still owns them, or it gets them with the next heartbeat (or
+JoinGroup);
+- the group's epoch is ahead of the target's: the broker must still compute a new target.
 
-A member that speaks the classic protocol does all this by rejoining, which its heartbeats tell it to do.
+A member that speaks the classic protocol does all this by rejoining when a heartbeat response requests it.
 
-Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. One that
-joined after the last finished rebalance has joined since, this one or one that was broken off. In CompletingRebalance
-all have joined, and the leader's assignment is awaited.
+Classic groups. In PreparingRebalance the coordinator waits for members to join and does not show which have. A member
+that joined after the last finished rebalance has joined this one, or one that was aborted. In CompletingRebalance
+all have joined, and the group waits for the leader's assignment.
 
 Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumerGroupDescribeMember,
-GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tried on 4.3.1.
+GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tested on 4.3.1.
 """
 
 from __future__ import annotations
@@ -31,42 +32,42 @@ from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, P
 from groups.succession import leader_of
 
 AWAY = -2
-"""Epoch of a static member that left for a while (KIP-848, Static Membership)."""
+"""Epoch of a static member that left temporarily (KIP-848, Static Membership)."""
 
 
 class WaitKind(Enum):
     """The kinds of waits of a member."""
 
     REVOKE = "revoke"
-    """To revoke partitions that its target does not contain."""
+    """It must revoke `partitions`, which its target does not contain."""
     REJOIN = "rejoin"
-    """To send JoinGroup, giving up `partitions` where there are any."""
+    """It must send JoinGroup and revoke `partitions`, if any."""
     MAYBE_REJOIN = "maybe-rejoin"
-    """To send JoinGroup, unless it has: the coordinator does not show it."""
+    """It must send JoinGroup, unless it has: the coordinator does not show whether it has."""
     HEARTBEAT = "heartbeat"
-    """For its next heartbeat, which brings the target's epoch, or `partitions`."""
+    """It waits for its next heartbeat, which brings the target's epoch or `partitions`."""
     RELEASE = "release"
-    """For partitions that another member still has."""
+    """It waits for `partitions` that another member still owns."""
     ASSIGNOR = "assignor"
-    """For the broker's assignor to compute a target."""
+    """It waits for the broker's assignor to compute a target."""
     JOINS = "joins"
-    """For other members to join: it joined after the last finished rebalance."""
+    """It waits for other members to join; it joined after the last finished rebalance."""
     ASSIGN = "assign"
-    """It leads, and is to send the assignment."""
+    """It leads and must send the assignment."""
     LEADER = "leader"
-    """For the leader to send the assignment."""
+    """It waits for the leader to send the assignment."""
     RETURN = "return"
-    """Static, and away: to rejoin before its session expires."""
+    """It is static and away, and must rejoin before its session expires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Something that a member waits for."""
+    """One wait of a member: for its own action, another member's or the broker's."""
 
     kind: WaitKind
     partitions: Partitions = field(default_factory=dict)
     member: str | None = None
-    """Id of the member that is waited for, where there is one."""
+    """The id of the other member that must act, if there is one."""
 
 
 def labels_of(group: Group) -> dict[str, str]:
@@ -80,7 +81,7 @@ def labels_of(group: Group) -> dict[str, str]:
 
 
 def waits_of(group: Group) -> dict[str, tuple[Wait, ...] | None]:
-    """What each member waits for, by id; None where unknown."""
+    """The waits of each member, by id; None if they are unknown."""
     if group.type is GroupType.CLASSIC:
         return _classic_waits(group)
     if group.type is not GroupType.CONSUMER:
@@ -110,14 +111,14 @@ Owners = Mapping[tuple[str, int], str]
 
 
 def _owners(group: Group) -> Owners | None:
-    """None when what some member owns is not known."""
+    """The owner of each partition; None if the partitions of any member are not known."""
     if any(member.owned is None for member in group.members):
         return None
     return {place: member.id for member in group.members for place in _places(member.owned or {})}
 
 
 def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
-    """In the order of the steps that the module describes."""
+    """The waits of a member of a consumer group, in the order of the steps in the module's docstring."""
     if member.epoch == AWAY:
         return (Wait(kind=WaitKind.RETURN),)
     if (
@@ -147,7 +148,7 @@ def _steps(
             held.setdefault(owners[place], set()).add(place)
         else:
             free.add(place)
-    # A classic member must rejoin for free partitions when no part of its target is held any more.
+    # A classic member rejoins for free partitions only when no other member owns a part of its target any more.
     if not surplus and (behind or (free and not (classic and held))):
         kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT
         yield Wait(kind=kind, partitions={} if classic else _partitions(free))

@@ -9,38 +9,38 @@ from dataclasses import dataclass, field, replace
 from groups.model import Group, Member, MemberProtocol, Subscription, Topic
 
 ADDED = "added-"
-"""The prefix of the ids of members that a what-if adds; real ids are random when they join."""
+"""The prefix of the ids of members that a what-if adds; real members get random ids when they join."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """Changes, made in the order of these fields. Members go by member, instance or client id."""
+    """Changes, applied in the order of these fields. Members are named by member, instance or client id."""
 
     fail_rack: frozenset[str] = frozenset()
-    """Members of these racks have left, and partitions have no replicas there."""
+    """Members in these racks are removed, and replicas there are ignored."""
     remove: frozenset[str] = frozenset()
     add: int = 0
-    """Members to add, each subscribed as most members are."""
+    """The number of members to add, each with the most frequent subscription."""
     subscribe: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """New topics of a member, in place of its old ones."""
+    """The topics of a member that replace its subscription."""
     rack: Mapping[str, str] = field(default_factory=dict)
     topic_partitions: Mapping[str, int] = field(default_factory=dict)
-    """New partition counts; a topic that does not exist is made."""
+    """New partition counts; a topic that does not exist is added."""
 
     def named_members(self) -> set[str]:
-        """Every member that is named."""
+        """Every member that the changes name."""
         return {*self.remove, *self.subscribe, *self.rack}
 
 
 def unknown_names(what_if: WhatIf, groups: Iterable[Group]) -> list[str]:
-    """Members that a what-if names and none of the groups has; what it adds may be named too."""
+    """Members that a what-if names but no group has and the what-if does not add."""
     known = {name for group in groups for member in group.members for name in member_names(member)}
     known |= {f"{ADDED}{number}" for number in range(1, what_if.add + 1)}
     return sorted(what_if.named_members() - known)
 
 
 def member_names(member: Member) -> set[str]:
-    """The names of a member for an operator."""
+    """The names by which an operator may refer to a member."""
     return {name for name in (member.id, member.instance, member.client.id) if name}
 
 
@@ -56,7 +56,7 @@ def change_group(group: Group, what_if: WhatIf) -> Group:
 
 
 def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Topic]:
-    """The topics after the changes; ValueError for a count below what a topic has, which Kafka refuses."""
+    """The topics after the changes; ValueError for a count below a topic's current one, which Kafka refuses."""
     changed = {name: _without_racks(topic, what_if.fail_rack) for name, topic in topics.items()}
     for name, count in what_if.topic_partitions.items():
         topic = changed.get(name)
@@ -81,7 +81,7 @@ def _added(members: Sequence[Member], count: int) -> list[Member]:
 
 
 def _usual_subscription(members: Sequence[Member]) -> Subscription | None:
-    """The subscription that most members have, the first of them where several do."""
+    """The most frequent subscription; the first one if several are equally frequent."""
     known = Counter(member.subscription for member in members if member.subscription is not None)
     return known.most_common(1)[0][0] if known else None
 

@@ -1,8 +1,8 @@
-"""YAML and JSON files as trees of plain values, where in a file each value is, and YAML that people read.
+"""YAML and JSON files as trees of plain values, the position of each value in its file, and readable YAML.
 
-Every scalar stays the original text (JSON numbers stay numbers): the schema, not the look of a word,
-decides what is a number, so a topic called `on` or `0123` keeps its name. Only a plain `null`, `~` or
-nothing at all is None. Lines are found by a second pass, and only when there is something to complain of.
+Every scalar stays the original text (JSON numbers stay numbers): the schema, not the spelling, decides whether it is
+a number, so a topic called `on` or `0123` keeps its name. Only a plain `null`, `~` or an empty value is None.
+Positions are computed in a second pass, and only if there is an error.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from groups.trees import INT64, Between, Malformed, Trees, dotted
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _BLOCK_DEPTH = 6
-"""Levels that may be written a line an entry."""
+"""The number of levels that may have one line per entry."""
 _LONGEST_PLAIN_KEY = 1000
-"""YAML requires the colon within 1024 characters of the key's start, or the key marked by `? `."""
+"""YAML requires the colon within 1024 characters of the key's start, or `? ` before the key."""
 
 MAX_DEPTH = 32
-"""No snapshot is half as deep; deeper files are hostile."""
+"""No snapshot is half as deep; a deeper file is malicious."""
 
 MAX_BYTES = 8 * 1024 * 1024
 """No file that people write is larger."""
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-# The wheels of PyYAML bring libyaml; a build without it reads the same files, slower.
+# PyYAML's wheels contain libyaml; a build without it reads the same files more slowly.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -55,7 +55,7 @@ class TreeError(GroupsError):
 
     @classmethod
     def at(cls, file: Path, text: str, error: Malformed) -> TreeError:
-        """For a value of the file that `groups.trees` refused."""
+        """The error for a value of the file that `groups.trees` refused."""
         line, column = position_of(text, error.path) or (None, None)
         return cls(file, line, dotted(error.path), error.message, column=column)
 
@@ -84,11 +84,11 @@ _READERS = {
     "scenario": "`kohort simulate` reads it",
     "snapshot": "--snapshot reads it",
 }
-"""Files of Kohort by their kinds."""
+"""How to read each kind of Kohort's files."""
 
 
 def check_kind(tree: Any, kind: str) -> None:
-    """Refuse a tree that is a file of another kind. :raises Malformed: with that kind, and the command that reads it"""
+    """Refuse a file of another kind. :raises Malformed: names that kind and the command or option that reads it"""
     found = _kind_of(tree)
     if found not in (None, kind):
         raise Malformed(f"this is a {found}, not a {kind}: {_READERS[found]}")
@@ -105,8 +105,8 @@ def _kind_of(tree: Any) -> str | None:
 
 
 def check_format(tree: Any, newest: int, kind: str) -> None:
-    """Whether a tree starts with `kohort: N`, N at most `newest`; `kind` is the expected kind of file. :raises
-    Malformed:"""
+    """Check that a tree has `kohort: N`, N at most `newest`, and is a file of this `kind`. :raises Malformed: if
+    not"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise Malformed(f"missing: this is not a {kind}; one starts with `kohort: {newest}`", "kohort")
@@ -114,7 +114,7 @@ def check_format(tree: Any, newest: int, kind: str) -> None:
 
 
 def check_newest(tree: Mapping[str, Any], newest: int) -> None:
-    """Whether the format of a file is known. :raises Malformed: it is newer, or not a number"""
+    """Check that the format of a file is known. :raises Malformed: it is newer, or not a number"""
     try:
         version = Trees().read(Annotated[int, Between(1, INT64)], tree["kohort"])
     except Malformed as error:
@@ -125,7 +125,7 @@ def check_newest(tree: Mapping[str, Any], newest: int) -> None:
 
 
 def load_tree(file: Path, text: str) -> Any:
-    """Parse; a syntax error, a repeated key or a file that is too deep is a TreeError."""
+    """Parse a file. TreeError for a syntax error, a repeated key or a file that is nested too deep."""
     if text.lstrip()[:1] == "{":
         try:
             tree = json.loads(text, object_pairs_hook=_unique_pairs)
@@ -143,7 +143,7 @@ def load_tree(file: Path, text: str) -> Any:
 
 
 def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
-    """Line and column, from 1, of the start of the value at a path; its nearest parent's where it is missing."""
+    """Line and column, from 1, of the value at a path; if it is missing, of its nearest parent."""
     node = _composed(text)
     mark = None
     for step in [*path, None]:
@@ -164,7 +164,7 @@ def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=1)
 def _composed(text: str) -> Any:
-    """The file with the positions of its values, once for all that is wrong in it; None where it is no YAML."""
+    """The file with the positions of its values, cached for all its errors; None if it is not YAML."""
     try:
         return yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError:
@@ -172,7 +172,7 @@ def _composed(text: str) -> Any:
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int | None:
-    """The line alone."""
+    """The line of the value at a path, from 1."""
     position = position_of(text, path)
     return None if position is None else position[0]
 
@@ -185,7 +185,7 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_half_characters(text: str, tree: Any) -> None:
-    """JSON's escapes can write half of a surrogate pair: no text, and nothing could print it."""
+    """Refuse half of a surrogate pair, which JSON's escapes allow: it is not valid text and cannot be printed."""
     if "\\ud" in text.lower():
         json.dumps(tree, ensure_ascii=False).encode()
 
@@ -258,7 +258,7 @@ class _Events:
 
 
 def replace_file(file: Path, text: str) -> None:
-    """Write a file so that it is, at every moment, the old one or the whole new one. OSError when that fails."""
+    """Replace a file atomically: at every moment it is the old or the complete new one. OSError if that fails."""
     handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -275,7 +275,7 @@ def replace_file(file: Path, text: str) -> None:
 
 
 def yaml_lines(tree: Mapping[Any, Any]) -> Iterator[str]:
-    """The lines of a YAML document that any YAML 1.1 or 1.2 reader takes back as the same values."""
+    """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values."""
     return _lines(tree, 0)
 
 
@@ -306,7 +306,7 @@ def _flow_key(key: Any) -> str:
 
 
 def _wants_block(value: Mapping[Any, Any]) -> bool:
-    """Mappings of mappings go a line an entry; small leaves stay on one line."""
+    """Whether a mapping is written with one line per entry; small mappings of scalars stay on one line."""
     return any(isinstance(item, dict | list) for item in value.values()) or len(value) > 8
 
 
