@@ -1,1 +1,1 @@
-"""The paths from one protocol to another, as steps: a file each, and `choose.py`, which selects one."""
+"""The paths from one protocol to another, as steps: one file for each path; `choose.py` selects a path."""

@@ -1,9 +1,9 @@
-"""A librdkafka cooperative-sticky group to the consumer protocol online: with a bridge leader.
+"""The online path of a librdkafka cooperative-sticky group to the consumer protocol, with a bridge leader.
 
 librdkafka's leader copies each member's subscription user data into its assignment, and a broker refuses to convert a
-group whose assignments carry user data. A leader of another library writes none. So a temporary member that writes none
-becomes the leader first: `kohort bridge`, which finds a place that comes first in the broker's order of succession
-(`groups.succession`); then the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
+group whose assignments carry user data. A leader of another library writes none. So a temporary member becomes the
+leader first: `kohort bridge` joins at the first place in the broker's order of succession (`groups.succession`), then
+the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ GONE_BRIDGE = Deviation(
 
 
 def bridge_leader(context: PathContext) -> Path:
-    """Bridge up, leader restarted, first member converted (the bridge leaves by itself), the rest rolled."""
+    """Start the bridge, restart the leader, convert with one member (the bridge then leaves), restart the rest."""
     ordered = context.ordered(context.members)
     leader = leader_of(context.case.group)
-    # The leader is restarted for the bridge; another member is the first of the consumer protocol.
+    # The leader is restarted for the bridge, so another member is the first to speak the consumer protocol.
     first = next((member for member in ordered if member.id != leader), ordered[0])
     rest = [member for member in ordered if member is not first]
     blocking = _blocking_members(context)
@@ -93,7 +93,7 @@ def bridge_leader(context: PathContext) -> Path:
 
 
 def _blocking_members(context: PathContext) -> list[Member]:
-    """Followers that no new id can precede, as far as that is known: they are restarted to get new ids."""
+    """Known followers that no new id can precede; they are restarted to get new ids."""
     if context.has_bridge:
         return []
     found = bridge_plan(context.case.group)
@@ -119,7 +119,7 @@ def _console_consumer(context: PathContext) -> Alternative:
 
 
 def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
-    """`has_place`: whether a new id may come first at once."""
+    """The step that starts the bridge; `has_place`: whether a new id may come first without a restart."""
     bridge = (
         (
             "A bridge is already a member: leave it running, and continue with the check. A second one is refused.",
@@ -179,7 +179,7 @@ def _bridge_commands(context: PathContext) -> tuple[str, ...]:
 
 
 def _with_all_members(context: PathContext) -> tuple[Condition, ...]:
-    """The group rests with all its members and the bridge."""
+    """The group is Stable with all its members and the bridge."""
     return (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=context.size + 1))
 
 
@@ -206,7 +206,7 @@ def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
 
 
 def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]:
-    """Restart the leader; a static one is stopped until its session has expired, and started again."""
+    """Restart the leader; a static leader is stopped until its session has expired, and started again."""
     candidates = [member for member in context.members if leader in (member.id, None)]
     rounds = in_rounds(replace(context, concurrency=1), candidates)
     stops = leader is not None and candidates[0].instance is not None
@@ -225,7 +225,7 @@ def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]
         complete_when="The bridge leads, and no member's assignment carries user data.",
         between=(STABLE, members, Replaced(), Precedes(client_id=BRIDGE)),
         gate=(*LEADS, members),
-        # Where others restart than the leader, the bridge may leave for a better place, and is back in a moment.
+        # If the leader is unknown, others may restart first: the bridge may rejoin then, and be absent for a moment.
         strays=() if leader is None else (GONE_BRIDGE,),
         dangers=(
             Risk(
@@ -284,7 +284,7 @@ def _how_it_leaves(context: PathContext, leader: str | None, *, stops: bool) -> 
 
 
 def _convert(context: PathContext, first: Member) -> Step:
-    """The first member of the consumer protocol; with it the bridge leaves."""
+    """The step that starts the first member of the consumer protocol, after which the bridge leaves."""
     step = first_member(context, [first])
     return replace(
         step,
@@ -325,7 +325,7 @@ def _convert(context: PathContext, first: Member) -> Step:
 
 
 def stop_leftover_bridge(context: PathContext) -> Step:
-    """For a bridge in the group while the plan needs none: it speaks the classic protocol, and no gate would open."""
+    """The step that stops a bridge that the plan does not need: a classic member would keep the gates closed."""
     return Step(
         id=STOP,
         title="Stop the bridge that an earlier plan left",

@@ -1,4 +1,4 @@
-"""Which way is right: it depends on the client library, the user data in the assignments, and the brokers' policy."""
+"""The choice of a path, by the client library, the user data in the assignments, and the brokers' policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DOWNGRADES = ("bidirectional", "downgrade")
 
 
 def choose_path(context: PathContext) -> Path:
-    """The way for a case that no rule blocks; one without steps when the group has arrived."""
+    """The path for a case that no rule blocks; without steps if the group is already at its destination."""
     if has_arrived(context.case):
         return Path(name="nothing to do")
     choose = {
@@ -54,7 +54,7 @@ def choose_path(context: PathContext) -> Path:
 
 
 def has_arrived(case: Case) -> bool:
-    """Whether the group is where it is to go."""
+    """Whether the group is already at its destination."""
     group = case.group
     if case.destination is Destination.CONSUMER:
         return group.type is GroupType.CONSUMER and all(
@@ -73,7 +73,7 @@ def has_arrived(case: Case) -> bool:
 
 
 def leader_matters(group: Group, destination: Destination) -> bool:
-    """Whether a path may name the member that leads: the bridge leader's does."""
+    """Whether a path may name the leader, as the path with a bridge leader does."""
     return (
         destination is Destination.CONSUMER
         and group.type is GroupType.CLASSIC
@@ -115,8 +115,8 @@ def _to_consumer(context: PathContext) -> Path:
         return rolling_upgrade(context)
     way = online_path(context.case)
     if context.size == 1:
-        # While its only member is away the group is Empty, and converts whatever its assignments held. A static member
-        # is away only when its session has expired.
+        # While its only member is away, the group is Empty, and a broker converts it even with user data. A static
+        # member is away only after its session has expired.
         waits = context.has_static and members_with_data(context.case)
         instead = _member_by_member(context, "upgrade", UPGRADES)
         return stop_and_start(context, instead) if waits else rolling_upgrade(context)
@@ -157,18 +157,18 @@ def _all_mix(context: PathContext) -> bool:
 
 
 def _listed_by_all(context: PathContext) -> tuple[str, ...]:
-    """The assignors that every member is known to list, in the order of the first one's list."""
+    """The assignors that every member is known to list, in the order of the first member's list."""
     first, *others = [member.protocols or () for member in context.members]
     return tuple(name for name in first if all(name in other for other in others))
 
 
 def _used_assignor(context: PathContext) -> str:
-    """The assignor of a classic group with members: without knowing it a rule has blocked the plan."""
+    """The assignor of a classic group with members; it is known, as otherwise a rule has blocked the plan."""
     return context.old_assignor or "range"
 
 
 def _with_commands(context: PathContext, number: int, step: Step) -> Step:
-    """The step with its checks, which use its number, and with the action of its rounds."""
+    """The step with its check commands, which contain its number, and with the action of its rounds."""
     return replace(
         step,
         round_action=step.rollout.action if step.rollout and step.rounds else step.round_action,
@@ -205,7 +205,7 @@ def _online(title: str) -> Alternative:
 
 
 def _member_by_member(context: PathContext, direction: str, policies: tuple[str, ...]) -> Alternative:
-    """The online path between the protocols, and its obstacle, as far as that is known."""
+    """The online path between the protocols, and its known obstacle."""
     why = "A plan that stops all members was requested (--offline)."
     if context.policy is not None and context.policy not in policies:
         why = (

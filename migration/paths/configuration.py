@@ -1,4 +1,4 @@
-"""Lines of configuration, in each library's own words.
+"""Lines of configuration, in the syntax of each library.
 
 Sources: Kafka's ConsumerConfig, librdkafka's CONFIGURATION.md, franz-go's kgo.Balancers and consumer_group_848.go,
 sarama's Config.Consumer.Group.Rebalance, kafka-python 3's and aiokafka's KafkaConsumer, KafkaJS's
@@ -42,9 +42,9 @@ _CONNECTOR = "consumer.override."
 
 JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
 TIMEOUTS = ("session.timeout.ms", "heartbeat.interval.ms")
-"""Settings of a classic member that belong to the broker under the consumer protocol."""
+"""Settings of a classic member that the broker has under the consumer protocol."""
 NEXT_GENERATION = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true))'
-"""How franz-go enables the consumer protocol."""
+"""The option that enables franz-go's consumer protocol."""
 
 
 _UNKNOWN = "# group.remote.assignor=range, if the members were on range; by default the broker uses its first, uniform"
@@ -58,10 +58,10 @@ def assignors(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
 def consumer(
     libraries: Sequence[str], old_assignor: str | None, offered: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """What makes a member speak the consumer protocol; for Java and librdkafka where a library cannot.
+    """The lines with which a member speaks the consumer protocol; Java's and librdkafka's if no library can.
 
-    `old_assignor` is the one it had: the nearest of the broker's is asked for, none where it is not known, or is not
-    among those that the brokers have (`offered`; None: not known): they refuse a member that asks for it.
+    The lines request the broker's assignor that is closest to `old_assignor`, unless it is unknown or the brokers do
+    not offer it (`offered`; None: unknown), as they refuse a member that requests it.
     """
     nearest = nearest_of_broker(old_assignor)
     asked = f"group.remote.assignor={nearest}" if nearest else _UNKNOWN
@@ -72,12 +72,12 @@ def consumer(
 
 
 def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """What makes a member speak the classic protocol with these assignors."""
+    """The lines with which a member speaks the classic protocol with these assignors."""
     return _each(libraries, lambda library: _classic(library, names))
 
 
 def nearest_of_broker(old_assignor: str | None) -> str | None:
-    """The broker's assignor closest to a client's; None where that is not known."""
+    """The broker's assignor closest to a client's; None if the client's is unknown."""
     if old_assignor is None:
         return None
     return "range" if old_assignor == "range" else "uniform"
@@ -100,7 +100,7 @@ _CONNECT = (
 
 
 def _connectors(line: str) -> str:
-    """A line for Java, or the setting that a comment is about, as a connector's configuration has it."""
+    """A line for Java, or the setting in a comment, with the prefix for a connector's configuration."""
     comment, colon, setting = line.partition(": ")
     if not line.startswith("# "):
         return f"{_CONNECTOR}{line}"
@@ -128,7 +128,7 @@ def _strategy(library: str, names: Sequence[str]) -> str:
 
 
 def _join(known: Mapping[str, str], names: Sequence[str], comma: str = ",") -> str:
-    """An assignor that is not the library's own is named as its protocol is: only its owner knows the class."""
+    """The list of assignors; an unknown one appears by its protocol name, as only its owner knows the class."""
     return comma.join(known.get(name, f"<the class of {name!r}>") for name in names)
 
 
@@ -144,7 +144,7 @@ def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:
 def _classic(library: str, names: Sequence[str]) -> list[str]:
     if library == "franz-go":
         return [f"# remove: {NEXT_GENERATION}", _strategy(library, names)]
-    if library not in LIBRARIES_WITH_FILES:  # it knows no other protocol
+    if library not in LIBRARIES_WITH_FILES:  # it has no other protocol
         return [_strategy(library, names)]
     return [
         "group.protocol=classic",

@@ -1,7 +1,7 @@
-"""The parts of every path: the case and how its steps are carried out (`PathContext`), the rounds, the dangers.
+"""The parts of every path: the case and how its steps are carried out (`PathContext`), the rounds, the risks.
 
-`Path` leads from one protocol to another. A risk is a possible problem with its symptom: the texts of
-clients and brokers are those that a running 4.3.1 and the clients of the field study gave.
+A `Path` leads from one protocol to another. A risk is a possible problem with its symptom: the quoted texts are from
+a running 4.3.1 broker and the clients of the field study.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ POLICY = "group.consumer.migration.policy"
 
 @dataclass(frozen=True, kw_only=True)
 class PathContext:
-    """Everything that steps are made from."""
+    """The input of all steps."""
 
     case: Case
     concurrency: int = 1
-    """Members in a round."""
+    """Members per round."""
     connection: ClusterOptions = field(default_factory=ClusterOptions)
 
     @property
@@ -71,7 +71,7 @@ class PathContext:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """What the rounds call each member, by id."""
+        """The name of each member in rounds, by id."""
         return round_names(planned_members(self.case))
 
     @cached_property
@@ -81,7 +81,7 @@ class PathContext:
 
     @cached_property
     def outdated(self) -> Mapping[str | None, MemberClient]:
-        """The clients that have no cooperative assignor yet, and get a newer release in the first restart."""
+        """Clients without a cooperative assignor, which get a newer release in the first restart."""
         if self.case.destination is not Destination.COOPERATIVE:
             return {}
         clients = self.case.clients.items()
@@ -93,7 +93,7 @@ class PathContext:
 
     @property
     def connector(self) -> str | None:
-        """The sink connector whose tasks the members are, which start and stop together; None of other members."""
+        """The sink connector if all members are its tasks, which start and stop together; else None."""
         if self.libraries != ("connect",):
             return None
         return self.group.removeprefix("connect-")
@@ -114,48 +114,48 @@ class PathContext:
 
     @property
     def policy(self) -> str | None:
-        """The brokers' migration policy in lower case; None where it is not known."""
+        """The brokers' migration policy in lower case; None if unknown."""
         settings = self.case.cluster.settings
         return settings[POLICY].lower() if settings and POLICY in settings else None
 
     @property
     def remote_assignor(self) -> str | None:
-        """The broker's assignor to request; None where the closest one is not known, or not offered."""
+        """The broker's assignor to request; None if the closest one is unknown, or not offered."""
         nearest = configuration.nearest_of_broker(self.old_assignor)
         return nearest if self.offered is None or nearest in self.offered else None
 
     @property
     def offered(self) -> tuple[str, ...] | None:
-        """The brokers' assignors; None where they are not known."""
+        """The brokers' assignors; None if unknown."""
         return offered_assignors(self.case)
 
     @property
     def old_assignor(self) -> str | None:
-        """The assignor in use, or None if it is not known."""
+        """The assignor in use; None if unknown."""
         return self.case.group.protocol or None
 
     @property
     def plain_assignor(self) -> str:
-        """The first choice of the first library: KafkaJS has its own round robin only."""
+        """The first assignor of the first library: KafkaJS has only its own round robin."""
         return LIBRARIES[self.libraries[0]].assignors[0] if self.libraries else "range"
 
     def all_have(self, assignor: str) -> bool:
-        """Whether every library has it; of one that no library has, its owner knows."""
+        """Whether every library has the assignor; also True for one that no library has, a custom assignor."""
         having = [name for name, library in LIBRARIES.items() if assignor in library.assignors]
         return not having or all(name in having for name in self.libraries)
 
     def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
-        """The members that speak it; in a group of one protocol a member of which it is not known speaks that."""
+        """The members that speak this protocol; a member with an unknown protocol speaks that of the group's type."""
         mixed = self.case.group.type is GroupType.CONSUMER
         usual = MemberProtocol.CONSUMER if mixed else MemberProtocol.CLASSIC
         return tuple(member for member in self.members if (member.protocol or usual) is protocol)
 
     def ordered(self, members: Iterable[Member]) -> list[Member]:
-        """In the order of their names."""
+        """The members in the order of their names."""
         return sorted(members, key=lambda member: (self.names[member.id], member.id))
 
     def name(self, members: Iterable[Member]) -> tuple[str, ...]:
-        """What the rounds call them."""
+        """The members' names in rounds."""
         return tuple(self.names[member.id] for member in members)
 
 
@@ -178,12 +178,12 @@ def _library_of(case: Case, member: str) -> str | None:
 
 STABLE = StateIn(states=(GroupState.STABLE,))
 GONE = StateIn(states=(GroupState.EMPTY, GroupState.DEAD))
-"""Without members; some brokers call a group Dead at once."""
+"""The group has no members; some brokers call a group Dead at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """The rounds of a step as the runbook names the members, and as a rehearsal knows them."""
+    """The rounds of a step, with the members' names for the runbook and their ids for a rehearsal."""
 
     names: tuple[tuple[str, ...], ...]
     ids: tuple[tuple[str, ...], ...]
@@ -194,7 +194,7 @@ class Rounds:
 
 
 def in_rounds(context: PathContext, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
-    """As many together as the plan allows, in the order of their names; or all of them in one round."""
+    """The members in rounds of the plan's size, in the order of their names; or all in one round."""
     ordered = context.ordered(members)
     size = len(ordered) if at_once else context.concurrency
     cut = [ordered[start : start + size] for start in range(0, len(ordered), size or 1)]
@@ -205,12 +205,12 @@ def in_rounds(context: PathContext, members: Sequence[Member], *, at_once: bool 
 
 
 def all_back(context: PathContext) -> tuple[Condition, ...]:
-    """The group rests with all its members; those of the rounds so far are new ones."""
+    """The group is Stable with all its members, and the members of the rounds so far have been replaced."""
     return (STABLE, MemberCount(at_least=max(context.size, 1)), Replaced())
 
 
 def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
-    """How members are restarted, in words."""
+    """Instructions for restarting members."""
     several = len(rounds.names) > 1
     static = (
         "Never start a static member before its predecessor has exited: "
@@ -232,7 +232,7 @@ def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
 
 
 def new_release(context: PathContext) -> tuple[str, ...]:
-    """Actions in addition to the new list, where the members' client is too old for it."""
+    """Actions in addition to the new list, if the members' client is too old for it."""
     if not context.outdated:
         return ()
     libraries = {client.library for client in context.outdated.values()}
@@ -251,7 +251,7 @@ def new_release(context: PathContext) -> tuple[str, ...]:
 
 
 def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
-    """kafka-clients 2.3.1, tried."""
+    """Source: kafka-clients 2.3.1, tried."""
     if not context.outdated:
         return ()
     return (
@@ -272,7 +272,7 @@ INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
 
 
 def skipped_bounce(old: str, new: str) -> Risk:
-    """Somebody starts a member with the new list alone, too early."""
+    """A member is started with the new list alone, too early."""
     return Risk(
         what=f"A member is started with {new} alone while another member does not list it.",
         symptom=f"It cannot join and fails with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
@@ -282,10 +282,10 @@ def skipped_bounce(old: str, new: str) -> Risk:
 
 
 def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
-    """Tried on 4.3.1: a third member joined two, and 14 records of the two partitions that moved were read twice.
+    """Tried on 4.3.1: when a third member joined, 14 records of the two partitions that moved were read twice.
 
-    Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare) and, being cooperative, reads on
-    until it knows what it loses. An eager one has given everything up by then.
+    Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare). A cooperative one continues
+    to read until it knows which partitions it loses; an eager one has revoked everything by then.
     """
     if "java" not in context.libraries:
         return ()
@@ -300,7 +300,7 @@ def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
 
 
 def fenced_static() -> Risk:
-    """The field study, section 5."""
+    """Source: the field study, section 5."""
     return Risk(
         what="A static member is started before its predecessor has exited.",
         symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
@@ -310,7 +310,7 @@ def fenced_static() -> Risk:
 
 
 def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
-    """The field study, section 4: aiokafka's stall."""
+    """Source: the field study, section 4: aiokafka's stall."""
     if len(rounds.names) < 2:
         return ()
     return (
@@ -324,7 +324,7 @@ def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
 
 
 def refused_upgrade(context: PathContext) -> Risk:
-    """Every refusal has the same code; the reason is only in the broker's log and in the answer's message."""
+    """Every refusal has the same code; the reason is only in the broker's log and in the response's message."""
     looks = {
         "java": "Java fails with GroupIdNotFoundException",
         "librdkafka": "librdkafka returns `Fatal error: Broker: The group id does not exist` once, and the process "
@@ -340,7 +340,7 @@ def refused_upgrade(context: PathContext) -> Risk:
 
 
 def leftovers(context: PathContext) -> Risk:
-    """A configuration that was only added to."""
+    """Settings of the old protocol were left in the configuration."""
     looks = {
         "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
         "heartbeat.interval.ms",
@@ -356,10 +356,10 @@ def leftovers(context: PathContext) -> Risk:
 
 
 def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
-    """The symptoms in the members' libraries; in all known ones, where theirs are unknown."""
+    """The symptoms in the members' libraries; in all known libraries if the members' are unknown."""
     return "; ".join([looks[name] for name in context.libraries if name in looks] or looks.values())
 
 
 def of_statics(context: PathContext) -> tuple[Risk, ...]:
-    """The danger of static members, where there are some."""
+    """The risk of static members, if there are any."""
     return (fenced_static(),) if context.has_static else ()

@@ -1,7 +1,8 @@
-"""Consumer → classic online: all members but one, then the last, whose leaving reverts the group.
+"""Consumer → classic online: all members but one, then the last one, whose departure reverts the group.
 
 KIP-848, "Downgrade"; the field study, section 4: the only problem occurs when the last member of the consumer protocol
-leaves before the classic ones have rejoined. So it is restarted alone, in a separate step, from a Stable group.
+leaves before the classic ones have rejoined. So the last member is restarted alone, in a separate step, from a Stable
+group.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
 def rolling_downgrade(context: PathContext) -> Path:
-    """The members that speak the consumer protocol, the last of them by itself."""
+    """Restart the members that speak the consumer protocol, the last one by itself."""
     left = context.ordered(context.speaking(MemberProtocol.CONSUMER))
     before = [_all_but_one(context, left)] if len(left) > 1 else []
     return Path(

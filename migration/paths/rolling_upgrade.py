@@ -1,12 +1,11 @@
 """Classic → consumer online: one member converts the group, then the others follow.
 
-KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study, sections 1 to 5, has what real clients did.
+Sources: KIP-848, "Compatibility, Deprecation, and Migration Plan"; the field study of real clients, sections 1 to 5.
 
-A group of sarama's on sticky sheds its user data first (`remove_user_data`), then its members are replaced. sarama's
+A sarama group on sticky loses its user data first (`remove_user_data`), then its members are replaced. sarama's
 sticky leader writes user data into the assignments from the first generation on, and a broker refuses to convert such
 a group. One rolling restart with [range, sticky] makes it a range group without user data (the field study, section
-7). sarama itself does not speak the consumer protocol: the members are replaced, not restarted, by programs of a
-library that does.
+7). sarama does not speak the consumer protocol: its members are replaced by programs that use another library.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ CONSUMER = TypeIs(type=GroupType.CONSUMER)
 
 
 def rolling_upgrade(context: PathContext) -> Path:
-    """One restart of each member; a group in the middle of a migration continues with the remaining members."""
+    """Restart each member once; a group in the middle of a migration continues with the remaining members."""
     left = context.speaking(MemberProtocol.CLASSIC)
     begun = context.case.group.type is GroupType.CONSUMER
     steps = (other_members(context, left, fallen_back_to=OTHERS),) if begun else convert(context, left)
@@ -48,14 +47,14 @@ def rolling_upgrade(context: PathContext) -> Path:
 
 
 def convert(context: PathContext, left: Sequence[Member]) -> tuple[Step, ...]:
-    """The first member, then the rest of `left`."""
+    """The steps for the first member, then for the rest of `left`."""
     ordered = context.ordered(left)
     first, rest = first_member(context, ordered[:1]), ordered[1:]
     return (first, other_members(context, rest, fallen_back_to=FIRST)) if rest else (first,)
 
 
 def first_member(context: PathContext, first: Sequence[Member]) -> Step:
-    """The one that converts the group, and the one whose failure costs least."""
+    """The step that converts the group with one member, whose failure costs least."""
     rounds = in_rounds(context, first)
     return Step(
         id=FIRST,
@@ -76,7 +75,7 @@ def first_member(context: PathContext, first: Sequence[Member]) -> Step:
 
 
 def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_to: str) -> Step:
-    """The rest, in rounds."""
+    """The step that restarts the remaining members, in rounds."""
     rounds = in_rounds(context, left)
     settled: tuple[Condition, ...] = (CONSUMER, *all_back(context))
     return Step(
@@ -147,7 +146,7 @@ def _conversion(context: PathContext, first: Sequence[Member]) -> str:
 
 
 def offline() -> Alternative:
-    """Why members are not all stopped."""
+    """The alternative of stopping all members, and why it is not the path."""
     return Alternative(
         title="Stop all members, start all members",
         why_not="Nothing is consumed meanwhile. Use it if the online path is refused (migration policy, user data in "
@@ -156,7 +155,7 @@ def offline() -> Alternative:
 
 
 def _code(context: PathContext) -> tuple[str, ...]:
-    """What must be ready before a member is started: the release with other callbacks, or another program."""
+    """Preparations before a member is started: a release with other callbacks, or another program."""
     unable = [name for name in context.libraries if LIBRARIES[name].consumer is None]
     replaced = (
         f"{' and '.join(unable)} does not speak the consumer protocol. Do not restart a member here, replace it: "
@@ -178,7 +177,7 @@ SHED = "shed-user-data"
 
 
 def remove_user_data(context: PathContext) -> Path:
-    """One rolling restart to range, then one to another library."""
+    """One rolling restart to range, then one rolling replacement by another library."""
     return Path(
         name="range first, then another library",
         steps=(_to_range(context), *map(_with_user_data_check, convert(_on_range(context), context.members))),
@@ -199,12 +198,12 @@ def remove_user_data(context: PathContext) -> Path:
 
 
 def _on_range(context: PathContext) -> PathContext:
-    """The same, as the first step leaves it."""
+    """The context after the first step, with the group on range."""
     return replace(context, case=replace(context.case, group=replace(context.case.group, protocol="range")))
 
 
 def _with_user_data_check(step: Step) -> Step:
-    """The step, with an eye on the user data: it is back as soon as the group is on sticky again."""
+    """The step with a deviation for returning user data: it returns as soon as the group is on sticky again."""
     back = Deviation(
         conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol="sticky")),
         message="The group is on sticky again, with user data in its assignments: it has a member that does not list "

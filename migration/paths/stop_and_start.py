@@ -1,6 +1,6 @@
-"""All members stop, all members start: the path where no online path exists.
+"""All members stop, all members start: the path if no online path exists.
 
-A group without members takes whatever its first new member speaks, whatever the migration policy (`conversions of empty
+A group without members takes the protocol of its first new member, under any migration policy (`conversions of empty
 groups in both directions are always enabled`, group.consumer.migration.policy). Committed offsets stay.
 """
 
@@ -36,14 +36,14 @@ def stop_and_start(context: PathContext, *alternatives: Alternative) -> Path:
 
 
 def start(context: PathContext) -> Path:
-    """What a group without members needs."""
+    """The path of a group without members."""
     return Path(name="start", steps=(_start(context),))
 
 
 def classic_assignor(context: PathContext) -> str:
     """The assignor of the future classic group: the requested one, one that its members list, or Kafka's first default.
 
-    One that all the libraries have: no member could list another.
+    A listed or default assignor is skipped if some library lacks it: every member must be able to list it.
     """
     if context.case.assignor:
         return context.case.assignor
@@ -56,7 +56,7 @@ def classic_assignor(context: PathContext) -> str:
 
 
 def stop_all(context: PathContext) -> Step:
-    """No member is left, and nothing is consumed from then on."""
+    """The step after which the group has no members, and nothing is consumed."""
     rounds = in_rounds(context, context.members, at_once=True)
     static = (
         (
@@ -226,7 +226,7 @@ def _start_dangers(context: PathContext, assignor: str, *, consumer: bool) -> tu
 
 
 def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
-    """What an application with rebalance callbacks changes in its code, as things to do."""
+    """Code changes for an application with rebalance callbacks, as things to do."""
     asked: list[str] = []
     if "librdkafka" in libraries or not libraries:
         asked.append(
@@ -256,7 +256,7 @@ def callbacks_change(libraries: Sequence[str]) -> tuple[str, ...]:
 
 
 def regex_change(context: PathContext) -> tuple[str, ...]:
-    """What becomes of a subscription by regex under the consumer protocol, as things to do."""
+    """Changes for subscriptions by regex under the consumer protocol, as things to do."""
     if not context.has_regex:
         return ()
     asked: list[str] = []

@@ -28,7 +28,7 @@ _OLD = "2.3"
 
 
 def by_upgrade_from(context: PathContext) -> Path:
-    """The restarts that the instances' releases need."""
+    """The restarts that are necessary for the instances' releases."""
     if context.case.destination is Destination.EAGER:
         return Path(name="upgrade.from", steps=(_eager(context),), alternatives=(_STAY,))
     if context.is_empty:
@@ -97,7 +97,7 @@ _WITHOUT = {
         "Start every instance with Kafka Streams 2.4 or later, without upgrade.from.",
     ),
 }
-"""By step, its title and what to do."""
+"""The title and the actions of each step."""
 
 
 def _eager(context: PathContext) -> Step:
@@ -166,7 +166,7 @@ def _bounce(
 
 
 def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
-    """Threads of an instance restart together: their client ids differ in the thread's number only."""
+    """Rounds of whole instances: the threads of an instance restart together; their client ids differ in a number."""
     instances: dict[str, list[Member]] = {}
     for member in context.ordered(context.members):
         match = _THREAD.fullmatch(member.client.id or "")

@@ -1,10 +1,10 @@
 """Eager → cooperative, and back, online: every member is restarted twice, or once.
 
 A group uses an assignor that all its members list; among several, the one that most members prefer
-(ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group's protocol
-turns to it with the last member that has it, and not before. That is the only sign of a complete first bounce that
-a broker shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it revokes
-everything in each rebalance (KIP-429, "Compatibility and Upgrade Path").
+(ClassicGroup.selectProtocol). So the list of the first bounce puts the new assignor first: the group changes to it
+when the last member has the list, and not before. This is the only sign of a complete first bounce that a broker
+shows. It holds in both directions (tried on 4.3.1). A member that lists both stays eager: it revokes everything in
+each rebalance (KIP-429, "Compatibility and Upgrade Path").
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def to_cooperative(context: PathContext, old: str) -> Path:
 
 
 def one_bounce(context: PathContext, old: str) -> Path:
-    """Every member lists both already: `old`, the eager one, is removed."""
+    """Every member lists both already: the eager assignor `old` is removed."""
     step = _alone(
         context,
         id=ONLY,
@@ -111,7 +111,7 @@ def one_bounce(context: PathContext, old: str) -> Path:
 
 
 def to_eager(context: PathContext) -> Path:
-    """The two bounces in reverse, with the eager assignor first in the list; the second, where the first is done."""
+    """The two bounces in reverse, with the eager assignor first in the list; only the second if the first is done."""
     if context.old_assignor in EAGER:
         return _eager_again(context, context.old_assignor)
     old, new = context.old_assignor or COOPERATIVE, context.case.assignor or "range"
@@ -204,7 +204,7 @@ def _first(context: PathContext, *, old: str, new: str, title: str, expect: str)
 
 
 def _of_statics(context: PathContext, new: str) -> str:
-    """A static member that rejoins a Stable group causes no rebalance unless the vote changes (KIP-345)."""
+    """A note: a static member that rejoins a Stable group causes no rebalance unless the vote changes (KIP-345)."""
     if not context.has_static:
         return ""
     return (
@@ -276,7 +276,7 @@ def _alone(
 
 
 def _older_clients(context: PathContext) -> tuple[str, ...]:
-    """KIP-429, Downgrade: the second bounce may take the old byte code too, the first may not."""
+    """KIP-429, Downgrade: the second bounce may also bring back an old release, the first may not."""
     since = [
         f"{library.name} before {version_text(library.cooperative)}"
         for library in LIBRARIES.values()

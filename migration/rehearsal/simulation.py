@@ -298,8 +298,8 @@ class Simulation:
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
-        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration: the group as found
-        does not have it"""
+        """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration: the group as
+        found does not have the member"""
         name = self.world.name_of(member_id)
         return next(member for member, each in self._names.items() if each == name)
 

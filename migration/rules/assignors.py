@@ -1,4 +1,4 @@
-"""The effects of the assignors in use on the path."""
+"""Rules about the assignors in use."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL
 
 MOST_SHARED = 5
-"""Partitions named in a message."""
+"""The most partitions named in a message."""
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
-"""Client-side assignors, and the closest one of the broker."""
+"""Client-side assignors, each with the closest assignor of the broker."""
 ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
 """KafkaJS's own round robin, which writes no user data."""
 
 
 def assignor_is_known(case: Case) -> Iterator[Finding]:
-    """The lines to change, and whether to expect user data, depend on the assignor in use."""
+    """The lines to change and the expected user data depend on the assignor in use."""
     group = case.group
     leaves = case.destination is not Destination.CLASSIC and not case.offline
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
@@ -37,7 +37,7 @@ def assignor_is_known(case: Case) -> Iterator[Finding]:
 
 
 def lists_are_known(case: Case) -> Iterator[Finding]:
-    """A group that uses cooperative-sticky may stand between the two bounces: its members are eager still."""
+    """A group that uses cooperative-sticky may be between the two bounces, with members that are still eager."""
     group = case.group
     mixing = [
         member.id
@@ -57,7 +57,7 @@ def lists_are_known(case: Case) -> Iterator[Finding]:
 
 
 def _may_mix(client: MemberClient | None) -> bool:
-    """Whether a member may list eager and cooperative assignors; of an unknown library it may be."""
+    """Whether a member may list eager and cooperative assignors; True if its library is unknown."""
     return client is None or client.library is None or client.library.two_bounces
 
 
@@ -129,13 +129,13 @@ def metadata_can_be_read(case: Case) -> Iterator[Finding]:
 
 
 def offered_assignors(case: Case) -> tuple[str, ...] | None:
-    """The brokers' assignors by their names, the default first; None where they are not known."""
+    """The brokers' assignors by their names, the default first; None if unknown."""
     listed = setting_list(case, "group.consumer.assignors")
     return None if listed is None else tuple(_short(name) for name in listed)
 
 
 def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
-    """Which assignor of the broker takes over."""
+    """An assignor of the broker replaces the client's."""
     successor = (KAFKAS_OWN | ALSO_KNOWN).get(case.group.protocol or "")
     if not case.upgrades or not successor:
         return
@@ -161,7 +161,7 @@ def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
 
 
 def _short(name: str) -> str:
-    """The brokers' own assignors may be listed by their classes."""
+    """The name of an assignor; brokers may list their own assignors by their classes."""
     return {
         "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
         "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",

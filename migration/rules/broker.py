@@ -1,4 +1,4 @@
-"""What the cluster must offer, and what it is set to."""
+"""Rules about the brokers: their releases, features and settings."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _OFFLINE = "Or plan to stop all members first (--offline): an Empty group needs 
 
 
 def setting(case: Case, name: str) -> str | None:
-    """A setting that all brokers agree on; None when it is not known."""
+    """The value of a setting on which all brokers agree; None if unknown."""
     return None if case.cluster.settings is None else case.cluster.settings.get(name)
 
 
 def setting_number(case: Case, name: str) -> int | None:
-    """A setting that is a number; None when it is not known, or not a number."""
+    """The value of a numeric setting; None if unknown, or not a number."""
     text = setting(case, name) or ""
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 def setting_list(case: Case, name: str) -> tuple[str, ...] | None:
-    """A setting that is a list; None when it is not known."""
+    """The values of a list setting; None if unknown."""
     text = setting(case, name)
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def is_before(case: Case, release: tuple[int, int]) -> bool | None:
-    """Whether the brokers are older than a release; None where that is not known."""
+    """Whether the brokers are older than a release; None if unknown."""
     match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
     if match is None:
         return None
@@ -46,7 +46,7 @@ def is_before(case: Case, release: tuple[int, int]) -> bool | None:
 
 
 def must_convert(case: Case) -> bool:
-    """Whether the broker has to convert a group that has members, which is what policies are about."""
+    """Whether the broker must convert a group with members, to which migration policies apply."""
     if case.group.state is GroupState.EMPTY or case.offline:
         return False
     is_back = case.destination is Destination.CLASSIC and case.group.type is GroupType.CONSUMER
@@ -54,7 +54,7 @@ def must_convert(case: Case) -> bool:
 
 
 def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
-    """Old brokers and other implementations have no such requests."""
+    """Old brokers and other implementations lack the requests of the protocol."""
     if case.destination is Destination.CONSUMER and case.cluster.consumer_protocol is False:
         yield case.blocker(
             "broker-version",
@@ -101,7 +101,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
 
 
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
-    """A broker may be configured to answer some protocols only."""
+    """A broker may be configured to accept only some protocols."""
     wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
     enabled = setting_list(case, "group.coordinator.rebalance.protocols")
     if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
@@ -115,7 +115,7 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
 
 
 def _enable(case: Case, wanted: str) -> str:
-    """How brokers of this release are configured to answer a protocol."""
+    """The configuration with which brokers of this release accept a protocol."""
     add = f"Add {wanted} to it on every broker."
     if is_before(case, (4, 3)):
         return add
@@ -135,7 +135,7 @@ _ASK = (
 
 
 def settings_are_known(case: Case) -> Iterator[Finding]:
-    """What cannot be read cannot be judged."""
+    """Rules cannot be checked against settings that cannot be read."""
     if not must_convert(case):
         return
     cluster = case.cluster
@@ -169,7 +169,7 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
 
 
 def policy_allows_it(case: Case) -> Iterator[Finding]:
-    """Each policy opens one direction, both, or none."""
+    """A migration policy allows one direction, both, or none."""
     policy = (setting(case, POLICY) or "").lower()
     found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
     if found is not None and must_convert(case):
@@ -213,11 +213,11 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
         ),
     },
 }
-"""To the consumer protocol, or from it: the effect of a policy, and the value to set on the brokers."""
+"""By upgrade to the consumer protocol (True) or downgrade: the effect of a policy, and the value to set instead."""
 
 
 def group_is_small_enough(case: Case) -> Iterator[Finding]:
-    """Each protocol has its own maximum size, and the broker converts no group that is too large for the new one."""
+    """Each protocol has its own maximum size; a broker does not convert a group that is too large for the new one."""
     names = {Destination.CONSUMER: "group.consumer.max.size", Destination.CLASSIC: "group.max.size"}
     name = names.get(case.destination)
     most = None if name is None else setting_number(case, name)
@@ -252,7 +252,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
 
 
 def _has_bridge_to_come(case: Case) -> bool:
-    """Whether the plan is one by a bridge leader; the clients of a case are those that move, without the bridge."""
+    """Whether the plan uses a bridge leader, which the clients of the case do not include."""
     return must_convert(case) and len(case.clients) > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
 
 
@@ -267,7 +267,7 @@ def _too_large(case: Case) -> str:
 
 
 def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
-    """What the first group on the consumer protocol means for the cluster."""
+    """The first group on the consumer protocol limits downgrades of the cluster."""
     if case.upgrades:
         yield case.info(
             "cluster-downgrade",
@@ -279,7 +279,7 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
 
 
 def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
-    """Early brokers forgot to re-assign when a regex member was replaced by a classic one."""
+    """Early brokers did not reassign when a classic member replaced a regex member."""
     regexes = [
         member
         for member in case.group.members
@@ -300,7 +300,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
-    """Brokers before 4.3 refused a fenced member that rejoined as in KIP-848, at epoch 0."""
+    """Brokers before 4.3 refused a fenced member that rejoined at epoch 0, as in KIP-848."""
     if case.destination is Destination.CONSUMER and is_before(case, (4, 3)):
         yield case.info(
             "fenced-members",

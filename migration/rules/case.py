@@ -1,4 +1,4 @@
-"""The input of a rule, and how it reports its findings: one that is true of many members is reported once."""
+"""The input of a rule, and its findings: a finding about many members is reported once."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from migration.model import Destination, PlannedMember, list_names, round_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A group, the cluster it lives on, and where it is to go."""
+    """A group, its cluster, and its destination."""
 
     group: Group
     cluster: Cluster
     destination: Destination
     clients: Mapping[str | None, MemberClient]
-    """By member id; of a group without members, under None, what its next members will run."""
+    """Clients by member id; for a group without members, the client of its next members under None."""
     topics: Mapping[str, Topic] | None = None
-    """Topics by name, internal ones included: all there are where `regexes` or a member's regex may want any, else
-    those that the members want; None when they are not known.
+    """Topics by name, internal ones included: all topics if there are `regexes` or a member has a regex, else the
+    topics that the members want; None if unknown.
     """
     regexes: tuple[str, ...] = ()
     """The declared regexes of the members: a classic group does not show them."""
     configs: tuple[ClientConfig, ...] = ()
     """Configuration files of the members."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The group's settings (`consumer.session.timeout.ms`), as far as they are known."""
+    """The known settings of the group itself (`consumer.session.timeout.ms`)."""
     assignor: str | None = None
-    """The requested assignor, of a rollback."""
+    """The requested assignor for a rollback."""
     frameworks: tuple[str, ...] = ()
-    """Names of what the members are built with (`migration.frameworks`): no group shows it."""
+    """Declared frameworks of the members (`migration.frameworks`): a group does not show them."""
     offline: bool = False
-    """Whether all members are to stop before any starts on the new protocol: nothing is converted online then."""
+    """Whether all members stop before any starts on the new protocol, so that nothing is converted online."""
     access: Access | None = None
-    """The permissions according to the cluster's authorizer; None when not requested."""
+    """The permissions according to the cluster's authorizer; None if not requested."""
 
     @property
     def upgrades(self) -> bool:
-        """Whether a classic group is to go to the consumer protocol."""
+        """Whether a classic group migrates to the consumer protocol."""
         return self.destination is Destination.CONSUMER and self.group.type is GroupType.CLASSIC
 
     @property
     def converts_online(self) -> bool:
-        """Whether a broker would have to convert a classic group with members."""
+        """Whether a broker must convert a classic group with members."""
         return self.upgrades and self.group.state is not GroupState.EMPTY and not self.offline
 
     def finding(
@@ -78,11 +78,11 @@ class Case:
         )
 
     blocker = partialmethod(finding, Level.BLOCKER)
-    """A finding that keeps the plan from being carried out."""
+    """A finding because of which the plan cannot be carried out."""
     warning = partialmethod(finding, Level.WARNING)
-    """A finding that the operator has to weigh."""
+    """A finding that the operator must consider."""
     info = partialmethod(finding, Level.INFO)
-    """A finding that is good to know."""
+    """A finding for information."""
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -91,24 +91,24 @@ Rule: TypeAlias = Callable[[Case], Iterable[Finding]]
 
 
 MOST_NAMED = 3
-"""Members named in a message; a program finds all of them in `members`."""
+"""The most members named in a message; `Finding.members` contains all of them."""
 
 _MEMBERS = " {} members: "
 
 
 def without_members(finding: Finding) -> str:
-    """The message without the members that it names, for where there is no room."""
+    """The message without the members that it names, if there is no room for them."""
     return finding.message.partition(_MEMBERS.format(len(finding.members)))[0]
 
 
 def named(case: Case, members: Sequence[str]) -> str:
-    """The first few members, as an operator knows them, and how many more there are."""
+    """The names of the first few members, as an operator knows them, and the number of the others."""
     names = round_names([PlannedMember.of(member) for member in case.group.members])
     return list_names([names[member] for member in members], MOST_NAMED)
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:
-    """Members by what `key` makes of their clients, in the case's order; without those of which it makes None."""
+    """Members by the `key` of their clients, in the case's order; without members whose key is None."""
     found: dict[Key, list[str | None]] = {}
     for member, client in case.clients.items():
         made = key(client)

@@ -1,4 +1,4 @@
-"""All rules, in the order in which a plan prints what they find."""
+"""All rules, in the order in which a plan prints their findings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KIND: tuple[Rule, ...] = (
     kind.group_is_alive,
     tools.group_is_of_a_tool,
 )
-"""Whether there is anything to migrate; where there is not, no other rule has a meaning."""
+"""Rules that decide whether the group can be migrated at all; if not, the other rules do not apply."""
 
 RULES: tuple[Rule, ...] = (
     kind.group_is_stable,
@@ -93,13 +93,13 @@ STREAMS_RULES: tuple[Rule, ...] = (
     streams.streams_support_the_change,
     streams.queries_are_affected,
 )
-"""Those that apply to Kafka Streams, which has its own assignor and configuration."""
+"""Rules that apply to Kafka Streams, which has its own assignor and configuration."""
 
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1, Level.INFO: 2}
 
 
 def judge(case: Case) -> tuple[Finding, ...]:
-    """Everything that the rules find, blockers first."""
+    """All findings of the rules, blockers first."""
     findings = [finding for rule in KIND for finding in rule(case)]
     if not any(finding.level is Level.BLOCKER for finding in findings):
         rules = STREAMS_RULES if streams.is_streams(case) else RULES
@@ -108,6 +108,6 @@ def judge(case: Case) -> tuple[Finding, ...]:
 
 
 def nothing_to_migrate(case: Case) -> Finding | None:
-    """The finding that a group cannot migrate to its destination at all, whatever else is true of it."""
+    """The finding that the group cannot be migrated to its destination at all; None if it can."""
     found = (finding for rule in KIND for finding in rule(case))
     return next((finding for finding in found if finding.level is Level.BLOCKER), None)

@@ -29,7 +29,7 @@ _TIMEOUTS = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
 
 
 def _brokers_default(name: str) -> int:
-    """The brokers' default of a setting or a bound for members of the consumer protocol."""
+    """Kafka's default for a broker setting or bound of the consumer protocol."""
     return int(getattr(Config(), name.replace(".", "_")))
 
 
@@ -48,7 +48,7 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
 
 
 def configs_fit_their_library(case: Case) -> Iterator[Finding]:
-    """Keys of one library in the file of another."""
+    """The file of one library contains keys of another."""
     for config in case.configs:
         clients = _clients_of(case, config)
         if config.library is not None and clients and config.library not in clients:
@@ -74,7 +74,7 @@ def configs_fit_their_library(case: Case) -> Iterator[Finding]:
 
 
 def owners_of(case: Case, config: ClientConfig) -> list[str]:
-    """Ids of the members that a file was given for by name; none where it is for all, or all of a library."""
+    """Ids of the members that a file is for by name; empty if it is for all members, or for a library."""
     return [member.id for member in case.group.members if config.member in _names(member)]
 
 
@@ -83,7 +83,7 @@ def _names(member: Member) -> tuple[str, ...]:
 
 
 def _clients_of(case: Case, config: ClientConfig) -> set[str]:
-    """The libraries of the members whose file it is, as far as they are known."""
+    """The known libraries of the members that the file is for."""
     libraries = set()
     members = {member.id: member for member in case.group.members}
     for member_id, client in case.clients.items():
@@ -130,7 +130,7 @@ def _moved(left: tuple[Setting, ...], wanted: str) -> str:
 
 
 def configs_do_not_mix(case: Case) -> Iterator[Finding]:
-    """librdkafka refuses a list of an eager and a cooperative assignor, or of one that it does not know."""
+    """librdkafka refuses a list with eager and cooperative assignors, or with an unknown assignor."""
     for config in case.configs:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
@@ -155,7 +155,7 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
 
 
 def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
-    """A member that speaks the consumer protocol converts the group, wanted or not."""
+    """A member that speaks the consumer protocol converts the group, intended or not."""
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER):
         return
     for config in case.configs:
@@ -172,7 +172,7 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
 
 
 def configs_use_released_settings(case: Case) -> Iterator[Finding]:
-    """KIP-848 names a value and a setting that no client was released with."""
+    """KIP-848 names a value and a setting that no released client has."""
     for config in case.configs:
         owners = owners_of(case, config)
         entry = config.setting(PROTOCOL)
@@ -207,11 +207,11 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
 
 
 _PROTOCOLS = ("classic", "consumer", "streams")
-"""What clients take as `group.protocol`, in any case; `streams` only Kafka Streams does."""
+"""The values that clients accept for `group.protocol`, in upper or lower case; `streams` only in Kafka Streams."""
 
 
 def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
-    """A member that requests an assignor that the brokers do not have is refused."""
+    """Brokers refuse a member that requests an assignor that they do not have."""
     offered = setting_list(case, "group.consumer.assignors")
     if case.destination is not Destination.CONSUMER or offered is None:
         return
@@ -229,7 +229,7 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
 
 
 def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
-    """Under the consumer protocol the group has the timeouts, and the brokers bound them."""
+    """Under the consumer protocol the timeouts are settings of the group, within bounds of the brokers."""
     if case.destination is not Destination.CONSUMER:
         return
     wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
@@ -254,7 +254,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
 
 
 def timeout_now(case: Case, key: str) -> str:
-    """What members of the consumer protocol would be given now: the group's own, the brokers', or Kafka's default."""
+    """The timeout for members of the consumer protocol now: the group's own, the brokers', or Kafka's default."""
     name = f"group.consumer.{key}"
     return case.settings.get(f"consumer.{key}") or setting(case, name) or str(_brokers_default(name))
 
@@ -287,7 +287,7 @@ def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
 
 
 def _problem(case: Case, key: str, value: str) -> str | None:
-    """Why the group cannot have a timeout; None when it can."""
+    """Why the group cannot have a timeout; None if it can."""
     if not _is_number(value):
         return f"{key}={value} is not a number of milliseconds"
     least, most = (_bound(case, f"group.consumer.{side}.{key}") for side in ("min", "max"))
@@ -303,12 +303,12 @@ def _is_number(value: str) -> bool:
 
 
 def _default_note(case: Case, bound: str) -> str:
-    """A note on a bound that is Kafka's default, as the brokers' own is not known."""
+    """A note that a bound is Kafka's default, if the brokers' own is unknown."""
     known = setting(case, f"group.consumer.{bound}") is not None
     return "" if known else ", unless the brokers are set otherwise"
 
 
 def _bound(case: Case, name: str) -> int:
-    """What the brokers are set to, or Kafka's default where that is not known."""
+    """The brokers' value, or Kafka's default if it is unknown."""
     known = setting_number(case, name)
     return _brokers_default(name) if known is None else known

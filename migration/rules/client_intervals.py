@@ -1,4 +1,4 @@
-"""What times in the members' files mean for rebalances and for new partitions."""
+"""Rules about intervals in the members' files: their effects on rebalances and on new partitions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from migration.rules.case import Case
 from migration.rules.client_configs import owners_of, timeout_now
 
 _DEFAULTS_MS = {MAX_IDLE: 540_000, MAX_POLL_INTERVAL: 300_000, METADATA_MAX_AGE: 300_000}
-"""Java's (ConsumerConfig of kafka-clients 4.4.0)."""
+"""Defaults of Java's consumer (ConsumerConfig of kafka-clients 4.4.0)."""
 _REBALANCE_MS = 60_000
-"""What Kafka's documentation allows for a rebalance: PT6M with a metadata.max.age.ms of five minutes."""
+"""The time for a rebalance in Kafka's documentation: PT6M with a metadata.max.age.ms of five minutes."""
 _DURATION = "by_duration:"
 _LATEST = ("latest", "largest", "end")
 _RESET_DOCS = "ConsumerConfig of kafka-clients 4.4.0, auto.offset.reset; apache/kafka pull 22784"
 
 
 def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
-    """A JoinGroup of a classic rebalance may go unanswered for max.poll.interval.ms."""
+    """A JoinGroup of a classic rebalance may wait for its response for max.poll.interval.ms."""
     if case.destination is Destination.CONSUMER:
         return
     for config in case.configs:
-        if config.library == "librdkafka":  # closes no idle connection by default
+        if config.library == "librdkafka":  # does not close idle connections by default
             continue
         idle, poll = _milliseconds(config, MAX_IDLE), _milliseconds(config, MAX_POLL_INTERVAL)
         if idle is not None and poll is not None and 0 <= idle < poll:
@@ -49,12 +49,12 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
 
 
 def new_partitions_are_read(case: Case) -> Iterator[Finding]:
-    """Records in a new partition from before its member discovers it are only read if the offset reset reaches back
-    that far."""
+    """Records that are written to a new partition before its member discovers it are only read if the offset reset
+    reaches back that far."""
     for config in case.configs:
         entry = config.setting(OFFSET_RESET)
         finding = None
-        if entry is None and config.library == "connect":  # whose workers set earliest
+        if entry is None and config.library == "connect":  # Connect's workers set earliest
             continue
         if entry is None or entry.value.lower() in _LATEST:
             finding = _latest(case, config, entry)
@@ -109,7 +109,7 @@ def _duration(case: Case, config: ClientConfig, entry: Setting) -> Finding | Non
 
 
 def _needed_ms(case: Case, config: ClientConfig) -> int | None:
-    """How far back a reset has to reach; None where that is not known."""
+    """How far back a reset must reach; None if unknown."""
     if case.destination is Destination.CONSUMER:
         interval = timeout_now(case, HEARTBEAT_INTERVAL)
         return int(interval) if interval.isdigit() else None
@@ -126,14 +126,14 @@ def _shortest(case: Case, config: ClientConfig) -> str:
 
 
 def _discovery(case: Case, config: ClientConfig) -> str:
-    """What a member waits for before it reads a new partition."""
+    """The time before a member reads a new partition, in words."""
     if case.destination is Destination.CONSUMER:
         return f"up to a heartbeat interval ({timeout_now(case, HEARTBEAT_INTERVAL)} ms)"
     return f"up to {_shown_setting(config, METADATA_MAX_AGE)} ms, and a rebalance"
 
 
 def _milliseconds(config: ClientConfig, key: str) -> int | None:
-    """A setting of the file, or its default; None where it is no number."""
+    """A setting of the file, or its default; None if it is not a number."""
     entry = config.setting(key)
     if entry is None:
         return _DEFAULTS_MS[key]
@@ -147,6 +147,6 @@ def _shown_setting(config: ClientConfig, key: str) -> str:
 
 
 def _iso(milliseconds: int) -> str:
-    """The next whole second or minute, as ISO 8601 writes it: PT5S, PT6M."""
+    """A duration in ISO 8601, rounded up to a whole second: PT5S, PT6M."""
     seconds = -(-milliseconds // 1000)
     return f"PT{seconds // 60}M" if seconds >= 60 and seconds % 60 == 0 else f"PT{seconds}S"

@@ -27,11 +27,11 @@ _REPLACED = (
     "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
     "library (java, librdkafka or franz-go) that replace the members one by one.",
 )
-"""For a library that the plan replaces."""
+"""Message and remedy for a library that the plan replaces."""
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:
-    """Without the library there is no plan: what is right for one takes another down."""
+    """There is no plan for an unknown library: the right path for one library stops the members of another."""
     unknown = members_by(case, lambda client: client.known_by if client.library is None else None)
     for why, members in unknown.items():
         yield case.blocker(
@@ -45,7 +45,7 @@ def library_is_known(case: Case) -> Iterator[Finding]:
 
 
 def library_is_inferred(case: Case) -> Iterator[Finding]:
-    """An id that a library uses by default may have been chosen for a client of another one."""
+    """A client of one library may have been given an id that another library uses by default."""
     inferred = members_by(
         case, lambda it: (it.library.name, it.known_by) if it.library and it.is_inferred else None
     )
@@ -67,7 +67,7 @@ def _subject(members: list[str | None]) -> str:
 
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
-    """A plan for a library that the members do not run is the mistake that the rules prevent."""
+    """A plan must not be made for a library that the members do not run."""
     for (declared, shown, known_by), members in members_by(case, _contradiction).items():
         yield case.warning(
             "client-contradiction",
@@ -80,14 +80,14 @@ def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
 
 
 def _contradiction(client: MemberClient) -> tuple[str, str, str] | None:
-    """The library declared, the one observed and how; None where they do not contradict each other."""
+    """The declared library, the observed one and how it was observed; None without a contradiction."""
     if client.library is None or client.shown is None or client.shown.name is None:
         return None
     return client.library.name, client.shown.name, client.shown.known_by
 
 
 def library_supports_destination(case: Case) -> Iterator[Finding]:
-    """Some libraries cannot at all, some only from a version on."""
+    """Some libraries do not support a destination, or only since some version."""
     judged: dict[tuple[str, Level, str, str], list[str | None]] = {}
     for member, client in case.clients.items():
         if client.library is not None and not is_there(case, member):
@@ -108,13 +108,13 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 
 
 def _leaves_sarama(case: Case) -> bool:
-    """Whether the plan is the one that replaces sarama's members."""
+    """Whether the plan replaces sarama's members."""
     to_consumer = case.destination is Destination.CONSUMER and not case.offline
     return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
 
 def is_there(case: Case, member: str | None) -> bool:
-    """Whether a member speaks the protocol of the destination already: its library can."""
+    """Whether a member already speaks the protocol of the destination, so that its library supports it."""
     if case.destination is not Destination.CONSUMER or case.group.type is not GroupType.CONSUMER:
         return False
     return any(
@@ -127,7 +127,7 @@ _FEATURES = {True: "cooperative rebalancing", False: "the consumer protocol"}
 
 
 def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
-    """Level, message and remedy; None without a finding."""
+    """The level, message and remedy of a finding; None without one."""
     library, version = client.library, client.version
     if library is None or destination in (Destination.EAGER, Destination.CLASSIC):
         return None
@@ -179,7 +179,7 @@ def _bundled_in(client: MemberClient) -> str:
 
 
 def _upgrade(library: Library, client: MemberClient, wanted: Version) -> str:
-    """What to upgrade, and to which release of it."""
+    """The instruction what to upgrade, and to which release."""
     if client.binding is None or client.binding_version is None:
         return f"Upgrade {library.upgraded} to {version_text(wanted)} or later"
     release = first_with(client.binding, wanted)
@@ -190,7 +190,7 @@ def _upgrade(library: Library, client: MemberClient, wanted: Version) -> str:
 
 
 def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
-    """librdkafka forgets that an assignment is lost where a rebalance is under way already."""
+    """librdkafka does not notice that an assignment is lost if a rebalance is already in progress."""
     members = [member for member, client in case.clients.items() if _is(client, "librdkafka")]
     if case.destination in (Destination.COOPERATIVE, Destination.EAGER) and members:
         yield case.info(
@@ -204,7 +204,7 @@ def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
 
 
 def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
-    """Under the consumer protocol librdkafka leaves for good where Java leaves for a while (KIP-848, epoch -2)."""
+    """Under the consumer protocol librdkafka leaves permanently where Java leaves temporarily (KIP-848, epoch -2)."""
     static = {member.id for member in case.group.members if member.instance}
     static_in_files = any(config.setting("group.instance.id") for config in case.configs)
     members = [
@@ -239,7 +239,7 @@ def library_mixes_assignors(case: Case) -> Iterator[Finding]:
 
 
 def _refuses_a_mix(client: MemberClient) -> str | None:
-    """The library's name, where it has a cooperative assignor and refuses an eager one in the same list."""
+    """The library's name if it has a cooperative assignor and refuses an eager one in the same list; else None."""
     library = client.library
     if library is None or library.cooperative is None or library.two_bounces:
         return None
@@ -265,7 +265,7 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
 
 
 def members_share_a_library(case: Case) -> Iterator[Finding]:
-    """A group of several libraries: the leader's computes for all of them, and no member can move alone."""
+    """In a group of several libraries the leader's computes all assignments, and no member can be migrated alone."""
     by_library = members_by(case, lambda client: client.library.name if client.library else None)
     if len(by_library) < 2:
         return
@@ -283,7 +283,7 @@ def members_share_a_library(case: Case) -> Iterator[Finding]:
 
 
 def _leader(case: Case) -> str:
-    """The library that assigns, for a classic group."""
+    """A note on the library that computes the assignments of a classic group."""
     if case.group.type is not GroupType.CLASSIC:
         return ""
     leader = case.group.leader
@@ -330,7 +330,7 @@ def frameworks_support_it(case: Case) -> Iterator[Finding]:
 
 
 def franz_go_is_asked_in_code(case: Case) -> Iterator[Finding]:
-    """The protocol that franz-go speaks shows in no configuration."""
+    """No configuration shows which protocol franz-go speaks."""
     members = [m for m, client in case.clients.items() if _is(client, "franz-go") and not is_there(case, m)]
     if case.destination is Destination.CONSUMER and members:
         yield case.info(

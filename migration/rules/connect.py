@@ -1,4 +1,4 @@
-"""The consumers of Kafka Connect's sink tasks: a connector's own settings, where the workers allow them."""
+"""Rules about the consumers of Kafka Connect's sink tasks: a connector's settings, if the workers allow them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOURCE = "KIP-458; KIP-722: All since Kafka 3.0; KIP-1188: Allowlist since 4.2,
 
 
 def connector_may_override(case: Case) -> Iterator[Finding]:
-    """`consumer.override.` of a connector needs a policy of the workers that allows it."""
+    """A connector's `consumer.override.` settings need a policy of the workers that allows them."""
     sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
     if sinks is None:
         return

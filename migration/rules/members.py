@@ -1,4 +1,4 @@
-"""Is it a group that can be migrated at all, and is now a good moment? And what single members bring along."""
+"""Rules about the group's type, state and members: whether it can be migrated at all, and now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from migration.rules.client_configs import timeout_now
 
 
 def type_fits_destination(case: Case) -> Iterator[Finding]:
-    """Share and streams groups have no eager, cooperative or classic past."""
+    """Share and streams groups were never eager, cooperative or classic."""
     group = case.group
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
         yield case.blocker(
@@ -61,7 +61,7 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
 
 
 def group_is_alive(case: Case) -> Iterator[Finding]:
-    """A dead group is one that does not exist any more."""
+    """A Dead group does not exist any more."""
     if case.group.state is GroupState.DEAD:
         yield case.blocker(
             "group-state",
@@ -72,7 +72,7 @@ def group_is_alive(case: Case) -> Iterator[Finding]:
 
 
 def group_is_stable(case: Case) -> Iterator[Finding]:
-    """A step that starts during a rebalance is evaluated by the wrong state."""
+    """A step that starts during a rebalance is judged by a temporary state."""
     state = case.group.state
     if state not in (GroupState.STABLE, GroupState.EMPTY):
         yield case.warning(
@@ -114,7 +114,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
 
 
 def _crash_note(case: Case) -> str:
-    """The classic protocol lets a successor in at once."""
+    """A note on crashes: under the classic protocol a successor can join at once."""
     if case.destination is not Destination.CONSUMER:
         return ""
     session = timeout_now(case, SESSION_TIMEOUT)
@@ -145,7 +145,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
 
 
 def group_has_members(case: Case) -> Iterator[Finding]:
-    """Of members that are not there nothing can be checked."""
+    """Without members, nothing about them can be checked."""
     if case.group.state is GroupState.EMPTY and not case.group.members:
         yield case.info(
             "no-members",
@@ -156,7 +156,7 @@ def group_has_members(case: Case) -> Iterator[Finding]:
 
 
 def members_subscribe_alike(case: Case) -> Iterator[Finding]:
-    """Members that want different topics are often of different services, which deploy on their own."""
+    """Members with different topics often belong to different services, which are deployed separately."""
     wanted: dict[frozenset[str], list[str]] = {}
     for member in case.group.members:
         if member.subscription is not None and not member.subscription.regex:

@@ -1,4 +1,4 @@
-"""Changes for the operators of the members: commits, shutdowns, errors, tools and dashboards."""
+"""Rules about operation: changes to commits, shutdowns, errors, tools and dashboards."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from migration.rules.clients import is_there
 from migration.rules.user_data import libraries_of
 
 _ASSIGNMENT_EPOCHS = (4, 3)
-"""The release whose brokers take a commit by the epoch of its partition's assignment."""
+"""The first release whose brokers check a commit against the epoch at which its partition was assigned."""
 _ON_JAVA = {"java", "connect"}
 """Libraries whose consumer is Java's."""
 _INTRODUCTION = "librdkafka INTRODUCTION.md, Next Generation Consumer Group Protocol, Contract Changes"
 
 
 def _librdkafka_members(case: Case) -> list[str | None]:
-    """Those that are to go to the consumer protocol, and do not speak it yet."""
+    """librdkafka members that migrate to the consumer protocol, and do not speak it yet."""
     if case.destination is not Destination.CONSUMER:
         return []
     members = members_by(case, lambda client: client.library.name if client.library else None)
@@ -48,7 +48,7 @@ def commits_may_be_stale(case: Case) -> Iterator[Finding]:
 
 
 def shutdown_has_time(case: Case) -> Iterator[Finding]:
-    """A member that is killed while it closes keeps its partitions until its session ends."""
+    """A member that is killed while it closes keeps its partitions until its session expires."""
     members = _librdkafka_members(case)
     if not members:
         return
@@ -67,11 +67,11 @@ def shutdown_has_time(case: Case) -> Iterator[Finding]:
 
 
 _LONGEST_CLOSE_S = 45
-"""The brokers' default session: librdkafka takes it whatever the brokers and the group are set to."""
+"""The brokers' default session timeout, which librdkafka uses regardless of the settings of brokers and group."""
 
 
 def fetching_continues(case: Case) -> Iterator[Finding]:
-    """The session is the broker's: a client that cannot reach it does not know that it is over."""
+    """Brokers have the session timeout: a client that cannot reach one does not notice that its session expired."""
     members = _librdkafka_members(case)
     if members:
         yield case.info(
@@ -86,7 +86,7 @@ def fetching_continues(case: Case) -> Iterator[Finding]:
 
 
 def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
-    """What alarms on missing topics hear of them."""
+    """Alerts on missing topics need other errors."""
     members = _librdkafka_members(case)
     if members:
         yield case.info(
@@ -101,7 +101,7 @@ def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
 
 
 def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
-    """A group of 0 members rings no bell."""
+    """Old tools report a converted group as Dead or without members, which triggers no alert."""
     if case.upgrades:
         yield case.warning(
             "old-tools",
@@ -117,7 +117,7 @@ def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
 
 
 def metrics_are_renamed(case: Case) -> Iterator[Finding]:
-    """Panels and log filters of the classic protocol show nothing more."""
+    """Panels and log filters for the classic protocol no longer show anything."""
     if not case.upgrades:
         return
     java = (
@@ -137,7 +137,7 @@ def metrics_are_renamed(case: Case) -> Iterator[Finding]:
 
 
 def classic_is_deprecated(case: Case) -> Iterator[Finding]:
-    """Java's consumer will lose the classic protocol."""
+    """Java's consumer will no longer have the classic protocol."""
     libraries = libraries_of(case)
     if case.destination is Destination.CLASSIC and (libraries & _ON_JAVA or not libraries):
         yield case.warning(

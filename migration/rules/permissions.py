@@ -1,4 +1,4 @@
-"""Permissions: the consumer protocol needs more than the classic one."""
+"""Rules about permissions: the consumer protocol needs more than the classic one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_TOPICS = 5
 
 
 def topics_may_be_described(case: Case) -> Iterator[Finding]:
-    """A heartbeat needs DESCRIBE on every topic subscribed to; a regex silently matches nothing that is forbidden."""
+    """A heartbeat needs DESCRIBE on every subscribed topic; a regex silently skips topics without it."""
     if not case.upgrades:
         return
     access, topics = case.access, _topics(case)
@@ -55,7 +55,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
 
 
 def _topics(case: Case) -> set[str]:
-    """What the members subscribe to."""
+    """The topics that the members subscribe to."""
     return {
         topic
         for member in case.group.members

@@ -1,7 +1,7 @@
-"""What becomes of subscriptions by regex when the broker matches topics in place of the client.
+"""Rules about subscriptions by regex: the changes when the broker matches topics instead of the client.
 
-librdkafka sends the broker subscriptions that start with `^`. Java still matches a Pattern in the client: its members
-lose and gain nothing by the step.
+librdkafka sends subscriptions that start with `^` to the broker. Java still matches a Pattern in the client, so that
+the step does not change the topics of its members.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_TOPICS = 5
 
 
 def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
-    """A regex must be accepted by the broker and match there what the client matched."""
+    """The broker must accept a regex, and match the same topics as the client."""
     if not case.upgrades:
         return
     wanted = _regexes(case)
@@ -46,18 +46,18 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRegex:
-    """A regex of a group, as one engine matches it and as the broker does."""
+    """A regex of a group, compared between one client's engine and the broker."""
 
     pattern: str
     members: tuple[str, ...]
-    """Its subscribers; empty if it was only declared."""
+    """Members that subscribe by it; empty if it was only declared."""
     engine: ClientEngine | None
-    """What matches it now; None where that is not emulated."""
+    """The engine that matches it now; None if that one is not emulated."""
     comparison: Comparison
 
 
 def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
-    """Every subscribed or declared regex, under every engine of the members."""
+    """Every subscribed or declared regex, compared for every engine of the members."""
     wanted = _regexes(case)
     names = None if case.topics is None or not wanted else _names(tuple(sorted(case.topics)))
     for pattern, members in wanted.items():
@@ -72,7 +72,7 @@ def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
 
 @lru_cache(maxsize=4)
 def _names(topics: tuple[str, ...]) -> Names:
-    """Groups of one cluster are judged on the same topics, one after the other."""
+    """Topic names, cached: the groups of one cluster are judged one after the other with the same topics."""
     return Names(topics)
 
 
@@ -81,7 +81,7 @@ _compare = lru_cache(maxsize=256)(compare)
 
 
 def _regexes(case: Case) -> dict[str, list[str]]:
-    """Members by regex; a declared one belongs to no particular member."""
+    """Members by regex; a declared regex has no members."""
     found: dict[str, list[str]] = {pattern: [] for pattern in case.regexes}
     for member in case.group.members:
         if member.subscription is not None and member.subscription.regex:
@@ -90,7 +90,7 @@ def _regexes(case: Case) -> dict[str, list[str]]:
 
 
 def _engines(case: Case) -> list[ClientEngine | None]:
-    """The engines of the members' libraries; None for those that are not emulated, and where the broker matches."""
+    """The engines of the members' libraries; None for an engine that is not emulated, and if the broker matches."""
     if case.group.type is not GroupType.CLASSIC:
         return [None]
     emulated = {engine.value: engine for engine in ClientEngine}
@@ -99,7 +99,7 @@ def _engines(case: Case) -> list[ClientEngine | None]:
 
 
 def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:
-    """Java sends a regex to the broker only from subscribe(SubscriptionPattern): what would change by then.
+    """Java sends a regex to the broker only for subscribe(SubscriptionPattern): a result about that change.
 
     Tried on 4.3.1: a member of the consumer protocol that subscribes by a Pattern sends names and no regex.
     """
@@ -115,7 +115,7 @@ def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _Rul
 
 
 def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
-    """librdkafka sends the regexes of one subscription as one, which may be larger than each of them."""
+    """librdkafka joins the regexes of a subscription into one, which may be too large although each is not."""
     verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
     if verdict is not None and (not verdict.valid or verdict.danger is not None):
         yield case.blocker(
@@ -141,7 +141,7 @@ def _cannot_be_seen(case: Case) -> Finding:
 
 
 _RuleResult = tuple[str, Level, str, str]
-"""Rule, level, message and remedy."""
+"""The rule, level, message and remedy of a finding."""
 
 
 def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_RuleResult]:

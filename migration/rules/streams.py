@@ -1,4 +1,4 @@
-"""Kafka Streams on the classic protocol: its assignor, StreamsPartitionAssignor, moves tasks by its own rules.
+"""Rules about Kafka Streams on the classic protocol, whose StreamsPartitionAssignor moves tasks by its own rules.
 
 Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
 (KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
@@ -25,12 +25,12 @@ _KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/ka
 
 
 def is_streams(case: Case) -> bool:
-    """Whether the group is of Kafka Streams, on the classic protocol."""
+    """Whether the group is a Kafka Streams application on the classic protocol."""
     return case.group.type is GroupType.CLASSIC and case.group.protocol == STREAMS
 
 
 def has_arrived(case: Case) -> bool:
-    """Whether the release alone shows that an application is at its destination."""
+    """Whether the application's release alone shows that it is at its destination."""
     versions = _versions(case)
     if case.destination is Destination.COOPERATIVE:
         return all(version is not None and is_surely_since(version, EAGER_UNTIL) for version in versions)
@@ -47,7 +47,7 @@ def _versions(case: Case) -> set[Version | None]:
 
 
 def streams_is_not_converted(case: Case) -> Iterator[Finding]:
-    """The consumer protocol is not for Streams, which has its own."""
+    """Streams does not use the consumer protocol: it has its own."""
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",
@@ -60,7 +60,7 @@ def streams_is_not_converted(case: Case) -> Iterator[Finding]:
 
 
 def _faulty(case: Case) -> str:
-    """What is wrong with brokers 4.2.0; the feature level shows 4.2 whatever the patch release."""
+    """A note on the fault of brokers 4.2.0; the feature level shows 4.2 for every patch release."""
     match = re.match(r"4\.2(\.\d+)?(?!\d)", case.cluster.kafka or "")
     if match is None or match.group(1) not in (None, ".0"):
         return ""
@@ -72,7 +72,7 @@ def _faulty(case: Case) -> str:
 
 
 def streams_support_the_change(case: Case) -> Iterator[Finding]:
-    """The releases that support the requested change; what a broker cannot show."""
+    """The requested change needs certain releases, which a broker cannot show."""
     versions = _versions(case)
     newest = sorted(version for version in versions if version and is_surely_since(version, EAGER_UNTIL))
     if case.destination is Destination.EAGER and newest:
@@ -110,7 +110,7 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
 
 
 def queries_are_affected(case: Case) -> Iterator[Finding]:
-    """What an application sees of it."""
+    """The change affects interactive queries and state listeners."""
     if case.destination is Destination.COOPERATIVE:
         yield case.info(
             "streams-queries",

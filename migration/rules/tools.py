@@ -1,6 +1,6 @@
-"""Groups of known programs, by the group ids that their own source gives them: each has its own way.
+"""Groups of known programs, recognized by the group ids in their source code; each program has its own migration.
 
-That is inferred: another program may have been given the same id.
+The program is inferred: another program may have been given the same group id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from migration.rules.case import Case
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A program, and how its groups are recognized."""
+    """A program, the ids of its groups, and its migration."""
 
     name: str
     group: re.Pattern[str]
@@ -55,7 +55,7 @@ _TOOLS = (
 
 
 def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
-    """Name the program, and its own way."""
+    """A known program has its own migration."""
     kind = case.group.protocol_type or "consumer"
     for tool in _TOOLS:
         if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:

@@ -1,8 +1,9 @@
-"""User data in assignments: it blocks a plan, as no broker converts such a group online; and which way leads past it.
+"""Rules about user data in assignments, with which a broker does not convert a group online; and the path around it.
 
 The leader's library writes the assignments of all members. librdkafka's cooperative-sticky copies every member's
-subscription user data into its assignment, from the second rebalance of a member on; sarama's sticky writes its own,
-from the first. No other pair of library and assignor writes any (field study on Kafka 4.3.1, nineteen pairs).
+subscription user data into its assignment, from the member's second rebalance on; sarama's sticky writes its own user
+data from the first rebalance on. No other pair of library and assignor writes any (field study on Kafka 4.3.1,
+nineteen pairs).
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ _FIELD_STUDY = "Field trial on 4.3.1: librdkafka's cooperative-sticky and sarama
 
 
 class OnlinePath(Enum):
-    """How a group whose assignments carry user data still gets to the consumer protocol without a stop."""
+    """The online paths to the consumer protocol for a group whose assignments carry user data."""
 
     BRIDGE_LEADER = "bridge leader"
-    """A temporary member of another library leads, and its assignments carry none."""
+    """A temporary member of another library leads, and its assignments carry no user data."""
     RANGE_FIRST = "one rolling restart with [range, sticky]"
-    """sarama: the group turns to range when the last member has the list."""
+    """For sarama: the group changes to range when the last member has the list."""
 
 
 def members_with_data(case: Case) -> tuple[str, ...]:
@@ -39,8 +40,8 @@ def members_with_data(case: Case) -> tuple[str, ...]:
 def data_will_come(case: Case) -> bool:
     """Whether the next rebalance may bring user data although it is absent now.
 
-    Of a group on cooperative-sticky in which librdkafka may lead: one that never rejoined shows nothing yet. And of
-    sarama on sticky, where the source does not show user data: it is there from the first generation on.
+    True for a group on cooperative-sticky in which librdkafka may lead: it has no user data until a member rejoins.
+    Also true for sarama on sticky if the source does not show user data: it exists from the first generation on.
     """
     group = case.group
     if group.type is not GroupType.CLASSIC or not group.members or members_with_data(case):
@@ -54,7 +55,7 @@ def data_will_come(case: Case) -> bool:
 def online_path(case: Case) -> OnlinePath | None:
     """The path around user data, present or expected; None if no path exists (stop all members, start all).
 
-    None too for a group without user data, and one without members, which converts as it is.
+    Also None for a group without user data or without members, which a broker converts as it is.
     """
     group, libraries = case.group, libraries_of(case)
     if group.type is not GroupType.CLASSIC or group.state is GroupState.EMPTY or not group.members:
@@ -69,7 +70,7 @@ def online_path(case: Case) -> OnlinePath | None:
 
 
 def libraries_of(case: Case) -> set[str]:
-    """The libraries of the members, as far as they are known."""
+    """The known libraries of the members."""
     return {client.library.name for client in case.clients.values() if client.library is not None}
 
 
@@ -121,7 +122,7 @@ def _remedy(case: Case, way: OnlinePath | None) -> str:
 
 
 def user_data_may_appear(case: Case) -> Iterator[Finding]:
-    """A group of librdkafka on cooperative-sticky passes while no member has rejoined, and not a moment longer."""
+    """A librdkafka group on cooperative-sticky can only be converted until a member has rejoined."""
     if case.converts_online and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)
         library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"
