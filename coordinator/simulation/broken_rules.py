@@ -1,7 +1,7 @@
 """Safety rules that can be switched off, to see which invariant is violated without them (S10).
 
-Each is switched off in the real engine or member while the context is open. This affects all runs of the process:
-no other run may be played meanwhile.
+Each rule is switched off in the real engine or member while the context is open. This affects all runs of the
+process: play no other run meanwhile.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _answer_before_append() -> Iterator[None]:
 
 @contextmanager
 def _cooperate_under_both_lists() -> Iterator[None]:
-    """A member cooperates as soon as one of its assignors can, not only when all can: one bounce instead of two."""
+    """A member cooperates if one of its assignors can, not only if all can: one bounce instead of two."""
 
     def protocol(names: Sequence[str], library: Leader | None = None) -> RebalanceProtocol:
         if "cooperative-sticky" in names:
@@ -82,7 +82,7 @@ BROKEN_RULES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "append-before-answer": _answer_before_append,
     "two-bounces": _cooperate_under_both_lists,
 }
-"""By the rule's name: how it is switched off."""
+"""The context that switches a rule off, by the rule's name."""
 
 
 def without_rule(name: str | None) -> AbstractContextManager[None]:

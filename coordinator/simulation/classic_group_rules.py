@@ -33,9 +33,9 @@ from groups.listing import GroupState
 class ClassicGroupRules:
     """I5 for classic groups: a leader assigns no partition twice, and only topics that the member subscribes to.
 
-    I11: all members of a generation are answered the same leader (a static one may rejoin under another id) and the
-    same protocol, and get the assignment that the leader has sent. A generation that no leader has synced may be used
-    again after a failover: it is another one.
+    I11: the answers to all members of a generation name the same leader (a static leader may rejoin under another id)
+    and the same protocol, and contain the assignment that the leader has sent. A generation that no leader has synced
+    may be used again after a failover, as a different generation.
     """
 
     def __init__(self, facts: Facts, epochs: EpochRules, handovers: HandoverRules) -> None:
@@ -43,33 +43,33 @@ class ClassicGroupRules:
         self.given: dict[str, bytes] = {}
         """The members' assignments in the record of the current generation."""
         self.assigned_topics = facts.topics.image
-        """The topics as the last assigner knew them: a leader, or the coordinator."""
+        """The topics that were known to the last assigner: a leader, or the coordinator."""
         self._kept_claims: Partitions = NOTHING
         """Deleted partitions that the leader of the current generation let their claimants keep."""
         self._led: dict[str, JoinGroupAnswer] = {}
-        """What each leader was last sent to compute an assignment from."""
+        """The last answer from which each leader had to compute an assignment."""
         self._hampered: int | None = None
-        """The rebalance count when claims of deleted partitions last kept a leader from assigning existing ones. None:
-        never."""
+        """The rebalance count when claims of deleted partitions last kept a leader from assigning existing
+        partitions. None: never."""
         self._withheld: dict[TopicPartition, tuple[str, str]] = {}
         """Partitions that the leader of the current generation withheld because a member claims them and must revoke
-        them first; the claimant: its name, and its member id then."""
+        them first; with the name and the member id of the claimant at that time."""
         self._assigned_ms = 0
         """When the leader of the current generation assigned it."""
         self._subscribed: set[str] = set()
-        """The topics that its members subscribed to then."""
+        """The topics that the members of the current generation subscribed to at that time."""
         self._has_leader_returned = False
         """Whether a static leader has rejoined the current generation."""
         self._is_downgraded = False
         """Whether a downgrade created the current generation: no member knows that it is the leader."""
         self._must_rebalance = False
-        """Whether that group had to rebalance at once."""
+        """Whether the downgraded group had to rebalance at once."""
         self._is_rebalance_forgotten = False
         """Whether that rebalance was lost, because another coordinator loaded the group first."""
         self._untold: dict[TopicPartition, str] = {}
-        """By member: what a downgrade assigned to members that have not received it."""
+        """By partition: the member that a downgrade assigned it to, and that has not received it."""
         self._agreed: dict[int, tuple[str | None, str]] = {}
-        """By generation of the current classic group, since the coordinator has loaded it."""
+        """Leader and protocol of the current classic group's generations since the coordinator has loaded it."""
 
     def written(self, value: ClassicGroupValue | None, *, by_leader: bool) -> None:
         if value is None:
@@ -116,7 +116,8 @@ class ClassicGroupRules:
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
         """The record just written contains the future assignments of a consumer group's members.
 
-        :param had: their previous ones, by member; a member that replaces a static one is missing, and syncs
+        :param had: their previous assignments, by member; a member that replaces a static member is missing, and
+        syncs
         """
         self._handovers.has.clear()
         self._is_downgraded, self._has_leader_returned = True, False
@@ -147,7 +148,7 @@ class ClassicGroupRules:
             )
 
     def synced(self, request: SyncGroup, answer: SyncGroupAnswer) -> None:
-        """:param answer: one without an error"""
+        """:param answer: an answer without an error"""
         group = self._facts.engine.state.groups.get(GROUP)
         who = self._facts.name_of(request.member)
         if isinstance(group, ConsumerGroup):
@@ -165,7 +166,7 @@ class ClassicGroupRules:
             self._hampered = self._facts.measures.rebalances
 
     def forget_agreed(self) -> None:
-        """Generations may be used again."""
+        """From now on generations may be used again."""
         self._agreed.clear()
 
     def loaded(self) -> None:
@@ -211,13 +212,14 @@ class ClassicGroupRules:
 
     def flaw_when_unsettled(self) -> str:
         """Why some members are not settled: offsets of deleted partitions cannot be committed, and a member that must
-        rejoin retries that until the others stop waiting for it, or longer."""
+        rejoin retries that commit until the others stop waiting for it, or longer."""
         running = (each for each in self._facts.processes.values() if each.is_running)
         kept = (each for process in running for each in process.owned & self._kept_claims)
         return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
 
     def flaw_of_rebalances(self, allowed: int) -> str:
-        """Why there were more rebalances than allowed: stale claims made leaders fail, or were kept, until recently."""
+        """Why there were more rebalances than allowed: until recently stale claims made leaders fail, or were
+        kept."""
         is_known = self._hampered is not None and self._facts.measures.rebalances - self._hampered <= allowed
         return STRAY_CLAIM if is_known else ""
 
@@ -231,7 +233,7 @@ class ClassicGroupRules:
         }
 
     def _has_returned(self, claimant: tuple[str, str] | None) -> bool:
-        """Whether the member is another one than at the last assignment: its process was restarted, or has lost
+        """Whether the claimant has changed since the last assignment: its process was restarted, or has lost
         everything, and joined as a new member."""
         if claimant is None:
             return False
@@ -253,14 +255,14 @@ class ClassicGroupRules:
         return next((each for each in processes if each.member.member_id == member), None)
 
     def _leaders_topics(self, leader: str | None) -> TopicImage:
-        """The topics that the leader of that member id knew when it last assigned."""
+        """The topics that were known to the leader with that member id when it last assigned."""
         process = self._process(leader)
         return process.assigned_image if process and process.assigned_image else self._facts.topics.image
 
     def _stale_claims(
         self, known: TopicImage, protocol: str | None, members: Iterable[ClassicMemberValue]
     ) -> dict[str, Partitions]:
-        """By member: the partitions it claims that are deleted, or that the leader's metadata does not contain."""
+        """By member: the partitions that it claims and that are deleted, or missing in the leader's metadata."""
         images = self._facts.topics.image, known
         return {
             each.member: frozenset(

@@ -19,14 +19,14 @@ class ClientRules:
     """Checked with every callback and every change of a member's epoch.
 
     I3 for clients: an epoch decreases only to 0 or -1 (fenced, or starting over). A generation that a classic member
-    has joined and not synced may be used again after a failover: only those count for which its SyncGroup was answered.
+    has joined and not synced may be used again after a failover: a generation counts once its SyncGroup is answered.
 
-    I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not, `lost` all
-    that it holds, and only when the member has no epoch any more; what was assigned, minus what was revoked and lost,
-    is what the consumer owns. Under the consumer protocol a `revoked` that threw counts as not called: it is called
-    again (not by librdkafka); and `lost` repeats what a `revoked` has named that was not acknowledged. A librdkafka
-    member loses partitions of topics that it sees as deleted; a `lost` that waits for `poll` names them even if the
-    topic exists again (story topic-recreated-while-paused).
+    I6: `revoked` names what the listener holds (all of it in an eager group), `assigned` what it does not hold,
+    `lost` all that it holds, and only when the member has no epoch any more. All that was assigned, minus what was
+    revoked and lost, is what the consumer owns. Under the consumer protocol a `revoked` that threw counts as not
+    called: it is called again (not by librdkafka), and `lost` repeats what an unacknowledged `revoked` has named. A
+    librdkafka member loses partitions of topics that it sees as deleted; a `lost` that waits for `poll` names them
+    even if the topic exists again (story topic-recreated-while-paused).
     """
 
     def __init__(self, facts: Facts, rejoined: Container[str]) -> None:
@@ -37,8 +37,8 @@ class ClientRules:
         self._late: set[Process] = set()
         """Processes whose listener was assigned partitions after they had left the group."""
         self._back: dict[Process, frozenset[str]] = {}
-        """Topics that were deleted and recreated while the application was outside `poll`, where a `lost` of them
-        waits: since the last callback."""
+        """Topics that were deleted and recreated since the last callback, while the application was outside `poll`: a
+        `lost` of them waits for `poll`."""
         self._disturbed: set[Process] = set()
         """Processes that left the group involuntarily, or whose listener has thrown: not all of their rebalances
         end."""
@@ -99,8 +99,8 @@ class ClientRules:
         """I6 and I13 for a process that waits for nothing.
 
         I13: the metrics count every callback once, and each completed rebalance (`assigned`). A rebalance that ended
-        because the member left the group counts as well; one whose `assigned` threw and was called again counts only
-        once.
+        because the member left the group counts as well; a rebalance whose `assigned` threw and was called again
+        counts only once.
         """
         held, calls = self._held.get(process, NOTHING), self._calls.get(process, Counter())
         if held != process.member.owned:

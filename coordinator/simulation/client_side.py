@@ -17,7 +17,7 @@ FAILED = 1
 
 class NamedAssignor:
     """An assignor of a library's classic consumer, run by a member for its consumer group. It sends no metadata, and
-    never requests a new assignment by itself."""
+    never requests a new assignment on its own."""
 
     minimum_version = maximum_version = 0
 
@@ -68,4 +68,4 @@ class NamedAssignor:
     def on_assignment(
         self, error: int, assigned: Partitions, metadata: ClientMetadata | None, epoch: int
     ) -> None:
-        """It keeps no state."""
+        """No effect: the assignor keeps no state."""

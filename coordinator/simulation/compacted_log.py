@@ -1,15 +1,14 @@
 """The log of a group after a compaction, as a loading broker reads it.
 
-Theory of operation. A log has batches, which end at `ends`; a segment holds several. The cleaner removes records that
-have a later one of the same key, and keeps the order of the rest. So the last record of a key may follow records that
+Theory of operation. A log has batches, which end at `ends`; a segment holds several. The cleaner removes records if a
+later record has the same key, and keeps the order of the rest. So the last record of a key may follow records that
 were written long after those it belongs with: offsets may precede the group that they belong to, and the end of a
 group's former life may be missing while its later life is there.
 
-- Records before `cleaned` that have a later one of their key before `cleaned` are removed.
+- Records before `cleaned` are removed if a later record before `cleaned` has the same key.
 - Tombstones before `dropped` are removed as well: an earlier pass has seen them, and `delete.retention.ms` is over.
-- A cleaner that runs while a broker loads the log replaces segments that are still unread: of the records in
-  `overtaken`, those that have a later one of their key before `known` are removed. Tombstones stay: their retention
-  time starts.
+- A cleaner that runs while a broker loads the log replaces segments that are still unread: records in `overtaken` are
+  removed if a later record before `known` has the same key. Tombstones stay: their retention time starts.
 
 Source: LogCleaner (Cleaner.buildOffsetMap, cleanSegments); KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and
 KAFKA-21117 (segments that are replaced while they are read).
@@ -42,8 +41,8 @@ class CleanerPositions:
 
     @classmethod
     def draw(cls, random: Random, ends: Sequence[int]) -> CleanerPositions:
-        """A random compaction of a log with these batch ends: with equal chance of the whole log long ago, of a part of
-        it, and of a part while it is read."""
+        """A random compaction of a log with these batch ends: with equal probability of the whole log long ago, of a
+        part of it, or of a part while it is read."""
         low, high = sorted(random.choices(sorted({0, *ends}), k=2))
         match random.randrange(3):
             case 0:
@@ -72,7 +71,7 @@ def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]
 
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
-    """The log and the ends of its batches without offsets that were committed again later: most of a long log."""
+    """The log and the ends of its batches, without offsets that were committed again later: most of a long log."""
     last = {
         (record.topic, record.partition): place
         for place, record in enumerate(log)
@@ -87,5 +86,5 @@ def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[lis
 
 
 def key_of(record: Record) -> tuple[object, ...]:
-    """Equal for records of the same key: their kind, and everything but the value."""
+    """A value that is equal for records of the same key: their kind, and everything except the value."""
     return type(record), *(getattr(record, name) for name in _KEY_NAMES[type(record)])

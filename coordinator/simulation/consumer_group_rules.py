@@ -20,13 +20,13 @@ from coordinator.simulation.process import NOTHING, Process
 
 
 class ConsumerGroupRules:
-    """I3: a heartbeat of the previous epoch is accepted only if it reports no partition that the coordinator does not
-    consider the member's: its last answer may be lost.
+    """I3: a heartbeat of the previous epoch, whose last answer may be lost, is accepted only if every partition that
+    it reports is the member's according to the coordinator.
 
     I5: a target assignment assigns each partition of the subscribed topics to exactly one member, which subscribes to
     it.
 
-    I12: an upgrade assigns no member a partition that it did not have.
+    I12: an upgrade assigns a member no partition that it did not have.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class ConsumerGroupRules:
     ) -> None:
         self._facts, self._epochs, self._handovers, self._places = facts, epochs, handovers, places
         self._kept_before: dict[str, Partitions] = {}
-        """What a member had or was revoking before its last change, which its last heartbeat may have caused."""
+        """The partitions that a member had or was revoking before its last change, which its heartbeat may have
+        caused."""
 
     def partition_deleted(self, place: TopicPartition) -> None:
         """The partition was deleted."""
@@ -46,12 +47,12 @@ class ConsumerGroupRules:
             self._handovers.kept[member] = partitions - {place}
 
     def of_deleted_topics(self, member: str, partitions: Partitions) -> Partitions:
-        """Those of them that are assigned to a member by the id of a deleted topic."""
+        """The `partitions` that are assigned to a member by the id of a deleted topic."""
         has = self._handovers.kept.get(member)
         return NOTHING if has is None else partitions & self._handovers.recreated - has
 
     def removed(self, member: str) -> Partitions:
-        """The member has left the group. :return: what it had"""
+        """The member has left the group. :return: the partitions that it had"""
         self._epochs.members.pop(member, None)
         self._handovers.kept.pop(member, None)
         self._handovers.removed.add(member)
@@ -60,7 +61,7 @@ class ConsumerGroupRules:
     def assigned(
         self, member: str, current: CurrentAssignmentValue, had: Partitions | None, *, is_late: bool
     ) -> None:
-        """`had`: in an upgrade, what the member, or the static one that it replaces, had before."""
+        """`had`: in an upgrade, the partitions that the member, or the static member that it replaces, had before."""
         before, now = self._handovers.has.get(member, frozenset()), self._places(current.assigned)
         kept = now | self._places(current.revoking)
         released = self._handovers.kept.get(member, frozenset()) - kept
@@ -106,7 +107,7 @@ class ConsumerGroupRules:
                     self._facts.broken("I5", f"the target assigns {name}-{number} to {owners} members")
 
     def reported(self, request: ConsumerGroupHeartbeat, answer: object) -> None:
-        """A heartbeat that reports its member's partitions has been answered."""
+        """A heartbeat that reports its member's partitions was answered."""
         if getattr(answer, "error", None) or not self._epochs.is_over(request):
             return
         known = [each.get(request.member, frozenset()) for each in (self._handovers.kept, self._kept_before)]
@@ -125,8 +126,8 @@ class ConsumerGroupRules:
 
 
 def _report_flaw(process: Process | None, place: TopicPartition) -> str:
-    """Whether a member was about to acquire the partition when it reported that it does not own it: its listener is
-    running, has thrown, or was called while the report was in flight."""
+    """The known flaw if a member was about to acquire the partition when it reported that it does not own it: its
+    listener is running, has thrown, or was called while the report was in flight. Otherwise empty."""
     if process is None:
         return ""
     is_to_come = (

@@ -1,5 +1,5 @@
-"""Requests that brokers of earlier releases refuse and records they cannot load, by the missing KIP or fix; otherwise
-they behave as the current engine."""
+"""Requests that brokers of earlier releases refuse and records that they cannot load, by the missing KIP or fix. In
+all other respects these brokers behave as the current engine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class CannotBeLoaded(Exception):
 
 
 Check: TypeAlias = Callable[[Engine, Request[Any] | Record], None]
-"""Raises RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for the record of the log
-that is replayed next."""
+"""Raises RequestRefused for a request that the earlier broker refuses, and CannotBeLoaded for a record, the next of
+the log to be replayed, that it cannot load."""
 
 
 def _check_commit_epoch(engine: Engine, request: Request[Any] | Record) -> None:
@@ -54,7 +54,7 @@ def _check_no_classic_group(engine: Engine, record: Request[Any] | Record) -> No
 
 
 def _of_another_type(engine: Engine, record: Request[Any] | Record) -> ClassicGroup | None:
-    """The classic group of a consumer group's record."""
+    """The classic group with the id of a consumer group's record, if there is one."""
     if isinstance(record, Request | OffsetRecord | ClassicGroupRecord):
         return None
     group = engine.state.groups.get(record.group)
@@ -62,7 +62,7 @@ def _of_another_type(engine: Engine, record: Request[Any] | Record) -> ClassicGr
 
 
 def _is_simple(group: ClassicGroup) -> bool:
-    """ClassicGroup.isSimpleGroup, of a group that was loaded: no member has ever joined it."""
+    """ClassicGroup.isSimpleGroup of a loaded group: no member has ever joined it."""
     return group.is_empty() and not group.protocol_type
 
 
@@ -71,4 +71,4 @@ LACKS: Mapping[str, Check] = {
     "KAFKA-17306": _check_no_simple_group,
     "KAFKA-21117": _check_no_classic_group,
 }
-"""By their names in a scenario (`without`)."""
+"""By the names of the KIPs and fixes in a scenario (`without`)."""

@@ -1,4 +1,4 @@
-"""Partitions and topics in the bytes of the embedded protocol; none if the bytes cannot be read.
+"""Partitions and topics in the bytes of the embedded protocol; empty if the bytes cannot be read.
 
 Results are cached: there are only a few different byte strings for each member.
 """
@@ -29,7 +29,7 @@ def assigned(assignment: bytes) -> Partitions:
 
 @lru_cache(maxsize=REMEMBERED)
 def claimed(protocol: str | None, subscription: bytes) -> Partitions:
-    """The partitions that a member claims: in an eager sticky group in its user data."""
+    """The partitions that a member claims; in an eager sticky group they are in its user data."""
     try:
         said = read_subscription(subscription)
         return _places(read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)

@@ -10,8 +10,8 @@ from coordinator.simulation.facts import Facts
 
 
 class EpochRules:
-    """I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; none decreases, nor does a generation. If
-    the other protocol reuses an empty group, they start over.
+    """I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; no epoch and no generation decreases.
+    They start over if the other protocol reuses an empty group.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -19,7 +19,7 @@ class EpochRules:
         self.generation = 0
         """The classic group's last generation that was written."""
         self.members: dict[str, int] = {}
-        """By member of the consumer group."""
+        """The epoch of each member of the consumer group."""
         self._group = self._target = 0
         self._timely: object = None
         """The last heartbeat at its member's epoch that advanced the member."""
@@ -57,7 +57,7 @@ class EpochRules:
             self._facts.broken("I3", f"assignment epoch {self._target} is above group epoch {self._group}")
 
     def moves(self, request: Request[Any] | None) -> None:
-        """Records of the request will be written."""
+        """Records of this request are about to be written."""
         if type(request) is ConsumerGroupHeartbeat and request.epoch == self.members.get(request.member, 0):
             self._timely = request
 
