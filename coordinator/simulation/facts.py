@@ -15,7 +15,7 @@ from coordinator.simulation.violations import Violations
 
 
 class Facts(Protocol):
-    """The world, as invariants see it."""
+    """The facts about the world that invariants use."""
 
     schedule: Schedule
     topics: Topics
@@ -26,14 +26,14 @@ class Facts(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """The one that determines the members."""
+        """The engine that determines the members."""
 
     def is_zombie(self, process: Process) -> bool: ...
 
     def name_of(self, member: str) -> str: ...
 
     def known_flaw(self, process: Process, place: TopicPartition) -> str:
-        """Why the process has a partition that the coordinator may assign to others; empty if it must not."""
+        """Why the process has a partition that the coordinator may assign to others; empty if it must not have it."""
 
     def broken(self, invariant: str, message: str, known: str = "") -> None:
-        """An invariant is violated; `known`: by this known flaw of Kafka."""
+        """Report a violated invariant; `known` is the known flaw of Kafka that violates it, or empty."""

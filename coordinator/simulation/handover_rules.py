@@ -24,16 +24,16 @@ class HandoverRules:
         self.recreated: set[TopicPartition] = set()
         """Partitions that were deleted, and may exist again."""
         self.released: dict[tuple[str, TopicPartition], str] = {}
-        """The known flaw by which a consumer member was last assumed to have released a partition; empty if it had."""
+        """The known flaw by which a consumer member counted as having released a partition; empty if it had."""
         self.removed: set[str] = set()
         """Removed members that have not rejoined."""
         self.rejoined: set[str] = set()
         """Removed members that have rejoined under the same id."""
 
     def partition_deleted(self, place: TopicPartition) -> None:
-        """The partition was deleted: a new one of its name has no owner yet.
+        """The partition was deleted: a new partition of its name has no owner yet.
 
-        A member that is assigned it and does not know of the deletion will confuse it with the new one.
+        A member that is assigned it and does not know of the deletion will confuse it with the new partition.
         """
         for process in self._facts.processes.values():
             member = process.member.member_id
@@ -51,7 +51,7 @@ class HandoverRules:
             self._note_claims(member, assigned)
 
     def reassigned(self, member: str, partitions: Partitions) -> None:
-        """I2: no other member may own them."""
+        """I2: no other member may own these partitions."""
         if not partitions:
             return
         for place in partitions if self.released else ():
@@ -73,13 +73,14 @@ class HandoverRules:
                 )
 
     def _note_missed(self, zombie: str, taken: Partitions) -> None:
-        """Others are assigned what it owns; if it is still a member by the coordinator, it will not be notified."""
+        """Note the partitions of a zombie that others are assigned: if it is still a member according to the
+        coordinator, it will not be notified."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ClassicGroup) and group.has_member(zombie):
             self.released |= dict.fromkeys(((zombie, place) for place in taken), MISSED_REBALANCE)
 
     def _note_claims(self, member: str, assigned: Partitions) -> None:
-        """What a removed member that joins again owns by its own view."""
+        """Note the partitions that a removed member still considers its own when it rejoins."""
         for process in self._facts.processes.values():
             if process.is_running and process.member.member_id == member:
                 for place in process.owned - assigned:

@@ -2,12 +2,12 @@
 
 Theory of operation. A group is idle if every running member has only periodic work to do, and the coordinator accepts
 its heartbeats and commits without a change of the group. Nothing else happens until a planned event or a timer of the
-coordinator; all that the requests of that time leave is when each member's last heartbeat arrived, and its last commit.
+coordinator. The requests of that time leave only the times of each member's last heartbeat and last commit.
 
 So a skip ends at a moment when no request is in flight. The last heartbeat and the last commit of each member are
-passed to the coordinator directly, as if they had taken the longest time that a message takes. As the random generator
-is seeded again after a skip, all that follows is the same as if every request had been played, and those last ones
-twice.
+passed to the coordinator directly, as if they had taken the longest time that a message takes. As the random
+generator is seeded again after a skip, everything afterwards is the same as if every request had been played, and the
+last ones twice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RECURRING = frozenset({Process.wake, Node.expire, Network.check})
 
 
 def skip_idle(world: World, before_ms: int) -> bool:
-    """Skip the group's idle time; whether there was enough to skip.
+    """Skip the group's idle time. Returns whether there was enough to skip.
 
     :param before_ms: when the caller may act on the group
     """
@@ -48,7 +48,7 @@ def skip_idle(world: World, before_ms: int) -> bool:
 
 
 def end_of_idle(world: World, before_ms: int) -> int | None:
-    """The last moment that can be skipped to; None if the group is not idle, or not for long."""
+    """The moment up to which idle time can be skipped; None if the group is not idle, or not for long."""
     now_ms, round_trip_ms = world.schedule.now_ms, 2 * world.network.slowest_ms
     periodic_tasks = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
     if periodic_tasks is None:
@@ -56,7 +56,7 @@ def end_of_idle(world: World, before_ms: int) -> int | None:
     planned_ms, timer_ms = world.schedule.first_except(_recurs), world.engine.next_deadline()
     if planned_ms is not None:
         before_ms = min(before_ms, planned_ms)
-    if timer_ms is not None:  # it may be that of a member whose heartbeat comes first
+    if timer_ms is not None:  # it may be the timer of a member whose heartbeat arrives before
         before_ms = min(
             before_ms, timer_ms - round_trip_ms - max((one.every_ms for one in periodic_tasks), default=0)
         )
@@ -70,7 +70,7 @@ def end_of_idle(world: World, before_ms: int) -> int | None:
 
 
 def pass_idle(_world: World, _end_ms: int) -> None:
-    """The skipped periodic work, except the last of each: nothing. A test plays all of it, and compares."""
+    """Do the skipped periodic work, except the last of each kind: nothing. A test plays all of it, and compares."""
 
 
 def _replay_last(world: World, began_ms: int, end_ms: int) -> None:
@@ -96,7 +96,7 @@ def _recurs(action: Callable[..., None]) -> bool:
 
 
 def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
-    """Of all members; None if anything else may happen."""
+    """The periodic tasks of all members; None if anything else may happen."""
     others = (node for node in world.nodes.values() if node is not world.coordinator)
     if (
         world.coordinator.status is not NodeStatus.COORDINATING
@@ -115,7 +115,7 @@ def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
 
 
 def _is_idle(world: World, process: Process) -> bool:
-    """Whether the coordinator only answers its heartbeats and accepts its commits."""
+    """Whether the coordinator only answers the member's heartbeats and accepts its commits."""
     group, member = world.engine.state.groups.get(GROUP), process.member
     if world.is_zombie(process):
         return False
@@ -127,5 +127,5 @@ def _is_idle(world: World, process: Process) -> bool:
         group.members[member.member_id].reconciled_to(member.epoch)
         and member.epoch == group.assignment_epoch == group.epoch
         and not group.refresh_metadata
-        and not group.regex_users  # heartbeats cause them to be resolved again
+        and not group.regex_users  # heartbeats cause regexes to be resolved again
     )

@@ -12,7 +12,7 @@ from coordinator.engine.records import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """The sender of requests, as the coordinator knows it."""
+    """The client of a member, as the coordinator knows it."""
 
     id: str
     host: str = "/127.0.0.1"
@@ -20,16 +20,16 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialState:
-    """See the module. By default: at 0 ms, an empty log, empty topics."""
+    """See the module. The default is an empty log and empty topics at 0 ms."""
 
     at_ms: int = 0
     log: tuple[Record, ...] = ()
     """The log of the simulation's one group (`consumers.GROUP`)."""
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)
-    """By topic; other ids are derived from the topic's name."""
+    """By topic; if missing, an id is derived from the topic's name."""
     offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The next offset of a partition; 0 if missing."""
     clients: Mapping[str, Client] = field(default_factory=dict)
-    """By member; others have their name as client id."""
+    """By member; if missing, the member's name is its client id."""
     histories: Mapping[str, Partitions] = field(default_factory=dict)
     """By classic member: the last assignment of its earlier process, which it claims when it joins."""

@@ -1,4 +1,4 @@
-"""What must hold after every step, checked where something has changed.
+"""The conditions that must hold after every step, checked if something has changed.
 
     I1   a partition is consumed by one member                     zombies
     I2   it is reassigned only after its owner has released it     handover_rules
@@ -14,9 +14,9 @@
     I12  upgrade and downgrade keep offsets and assignments        offset_rules, consumer_group_rules
     I13  metrics are consistent                                    client_rules
 
-Each file defines its invariants exactly, and where Kafka's rules make an exception. Where those rules are too weak for
-an invariant it is violated, and the violation names the weakness (`known_flaws`). Configuration errors of consumers (a
-version 0 subscription under a cooperative leader, one bounce instead of two) are not violations.
+Each file defines its invariants exactly, with the exceptions that Kafka's rules make. If those rules are too weak for
+an invariant, it is violated, and the violation names the weakness (`known_flaws`). Configuration errors of consumers
+(a version 0 subscription under a cooperative leader, one bounce instead of two) are not violations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wire.errors import ErrorCode
 
 
 class Invariants:
-    """See the module: passes each event to the rules that it concerns."""
+    """See the module. Passes each event to the rules that it concerns."""
 
     def __init__(self, facts: Facts) -> None:
         self.log = LogRules(facts)

@@ -42,8 +42,8 @@ class LogRules:
     """Checked with every batch of records and every answer with new information: passes each to the rules of epochs,
     handovers, classic groups, consumer groups and offsets.
 
-    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor, and contains what was
-    acknowledged.
+    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor, and contains all that
+    was acknowledged.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -61,11 +61,11 @@ class LogRules:
         self.late_joins: set[str] = set()
         """Members that joined the current generation by a late JoinGroup."""
         self._acknowledged: dict[str, int] = {}
-        """The highest epoch or generation in a member's answers."""
+        """By member: the highest epoch or generation in its answers."""
         self._unheard: set[str] = set()
         """Members whose last assignment was in a lost answer."""
         self._failed_targets: set[str] = set()
-        """Members that were last refused because GONE_TAKEN_OVER makes every target fail."""
+        """Members that were last refused because of GONE_TAKEN_OVER, with which every target fails."""
         self._answers: dict[type, Callable[..., None]] = {
             JoinGroupAnswer: self._join_answered,
             SyncGroupAnswer: self._sync_answered,
@@ -74,7 +74,7 @@ class LogRules:
         }
 
     def partition_deleted(self, place: TopicPartition) -> None:
-        """The partition was deleted: a new one of its name has no owner yet."""
+        """The partition was deleted: a new partition of its name has no owner yet."""
         self._handovers.partition_deleted(place)
         self._consumer.partition_deleted(place)
 
@@ -128,9 +128,9 @@ class LogRules:
             self._offsets.converted("upgrade" if is_upgrade else "downgrade")
 
     def _upgrade(self, records: Sequence[Record]) -> None:
-        """Members that left a classic group before its next generation are not upgraded with it.
+        """Note an upgrade: it converts no members that left the classic group before its next generation.
 
-        Nor is what the others own beyond their assignments.
+        It also does not convert what the other members own beyond their assignments.
         """
         self._epochs.upgraded()
         group, given = self._facts.engine.state.groups.get(GROUP), self._classic.given
@@ -201,7 +201,7 @@ class LogRules:
         return self.flaw_of_failure(member)
 
     def flaw_of_failure(self, member: str) -> str:
-        """Why the member's last answer was UNKNOWN_SERVER_ERROR; empty if it was not, or must not have been."""
+        """Why the member's last answer may be UNKNOWN_SERVER_ERROR; empty if no flaw is known."""
         return GONE_TAKEN_OVER if member in self._failed_targets else ""
 
     def flaw_when_settled(self, place: TopicPartition) -> str:
@@ -247,7 +247,7 @@ class LogRules:
 
 
 def hard_state(engine: Engine) -> object:
-    """The state that records determine, of all groups."""
+    """The state of all groups that is determined by records."""
     groups: dict[str, object] = {}
     for name, group in engine.state.groups.items():
         if isinstance(group, ConsumerGroup):
@@ -259,7 +259,7 @@ def hard_state(engine: Engine) -> object:
 
 
 def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
-    """Whether they upgrade a classic group with members, or downgrade a consumer group."""
+    """Whether the records upgrade a classic group with members, and whether they downgrade a consumer group."""
     kinds = {(type(each), each.value is None) for each in records}
     from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
     from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds

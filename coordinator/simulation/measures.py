@@ -28,7 +28,7 @@ class Measures:
         self.zombies_since: dict[Process, int] = {}
         self._schedule = schedule
         self._counted = -1
-        """The last generation or target epoch that was counted."""
+        """The last generation or target epoch that is counted."""
         self._since: dict[tuple[Process, TopicPartition], int] = {}
         self._owner: dict[TopicPartition, str] = {}
         """The last owner of each partition."""
@@ -36,18 +36,18 @@ class Measures:
         self._ownerless: dict[TopicPartition, int] = {}
         self._without_owner_ms = 0
         self._read: dict[TopicPartition, int] = {}
-        """The offset up to which any reader has read a partition: every reader starts within that."""
+        """The offset up to which the readers have read a partition: every reader starts at or before it."""
         self._started: dict[Process, int] = {}
 
     @property
     def without_owner_s(self) -> float:
-        """Until now."""
+        """The sum over all partitions, until now."""
         now_ms = self._schedule.now_ms
         waiting_ms = sum(now_ms - since_ms for since_ms in self._ownerless.values())
         return (self._without_owner_ms + waiting_ms) / 1000
 
     def owners_now(self) -> tuple[Ownership, ...]:
-        """All intervals, open ones until now."""
+        """All intervals; open ones last until now."""
         return (*self.owners, *(self._ownership(*key) for key in self._since))
 
     def presence_now(self) -> tuple[Presence, ...]:
@@ -119,7 +119,7 @@ class Measures:
             self._read[partition] = end
 
     def partition_deleted(self, partition: TopicPartition) -> None:
-        """The partition was deleted: it needs no owner any more, and a new one of its name starts over."""
+        """The partition was deleted: it needs no owner any more, and a new partition of its name starts over."""
         self._read.pop(partition, None)
         ownerless_ms = self._ownerless.pop(partition, None)
         if ownerless_ms is not None:

@@ -1,17 +1,19 @@
 """The delivery of requests and answers between consumers' processes and the coordinator's nodes.
 
-Theory of operation. A process has a connection to each node that it talks to, with TCP's guarantees: messages arrive in
-order, after a delay, or the connection is lost with everything in flight. A lost connection fails the requests that
-wait on it: at once (a reset), or only when the first of them times out (silence). In a network partition nothing is
-lost: TCP retransmits, and it arrives when the partition has ended, if the client has not timed out by then.
+Theory of operation. A process has a connection to each node that it talks to, with TCP's guarantees: messages arrive
+in order, after a delay, or the connection is lost with everything in flight. A lost connection fails the requests
+that wait on it: at once (a reset), or only when the first of them times out (silence). In a network partition nothing
+is lost: TCP retransmits a message, which arrives when the partition has ended, if the client has not timed out by
+then.
 
-The faults are those of `scenario.Faults`: `loss` loses the connection together with the message; `duplicate` has a
-request handled twice, the second time later and without a receiver of the answer (a client that has lost an answer
-sends another request, in full); with `reorder` a request that was in flight on a lost connection may still be handled,
-after requests of the next connection. Neither outlives the node's process: a restarted node has no connections.
+The faults are those of `scenario.Faults`: `loss` loses the connection together with the message; with `duplicate` a
+request is handled twice, the second time later and without a receiver of the answer (a client that has lost an answer
+sends another request, in full); with `reorder` a request that was in flight on a lost connection may still be
+handled, after requests of the next connection. Such late requests end with the node's process: a restarted node has
+no connections.
 
-A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: requests after
-a JoinGroup or SyncGroup, which wait for other members, wait as long.
+A node reads the next request of a connection when it has answered the last one, as Kafka's broker does: requests
+after a JoinGroup or SyncGroup that waits for other members wait as long.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Endpoint(Protocol):
 
 
 class Connection:
-    """Between a process and a node. `node` 0 is any broker, which answers FindCoordinator."""
+    """A connection between a process and a node. `node` 0 is any broker, which answers FindCoordinator."""
 
     __slots__ = (
         "answer_ms",
@@ -68,18 +70,18 @@ class Connection:
         self.life = life
         """How often the node had stopped before."""
         self.request_ms = self.answer_ms = 0
-        """When the last message of each direction arrives: none overtakes it."""
+        """When the last message of each direction arrives: no later message overtakes it."""
         self.waiting: dict[int, int] = {}
         """When the client's requests time out, by number."""
         self.check_ms: int | None = None
         self.is_busy = False
-        """The node has not answered a request that waits for other members."""
+        """Whether the node has not answered a request that waits for other members."""
         self.held: list[tuple[int, Any]] = []
         """Requests that have arrived since, with their numbers."""
         self.is_lost = False
-        """Nothing is delivered any more."""
+        """Whether nothing is delivered any more."""
         self.is_closed = False
-        """And the client knows."""
+        """Whether the client knows that the connection is lost."""
 
 
 class Network:
@@ -244,7 +246,7 @@ class Network:
             self._schedule.at(at_ms, self._close, connection)
 
     def check(self, connection: Connection) -> None:
-        """As planned: a request has timed out, or was answered meanwhile."""
+        """Planned: a request has timed out, or was answered meanwhile."""
         connection.check_ms = None
         if connection.is_closed or not connection.waiting:
             return
@@ -256,7 +258,8 @@ class Network:
             self._schedule.at(earliest_ms, self.check, connection)
 
     def _close(self, connection: Connection) -> None:
-        """The client notices: all requests waiting on the connection fail, and the next request opens another."""
+        """The client notices the loss: all requests waiting on the connection fail, and the next opens another
+        one."""
         if connection.is_closed:
             return
         connection.is_lost = connection.is_closed = True

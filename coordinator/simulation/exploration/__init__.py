@@ -2,11 +2,11 @@
 step by step, from a first state to all reachable ones.
 
     steps         the members, messages and steps of a world
-    state         the coordinator, the members and the messages between them; and the effect of a change
-    small_world   a state with its next steps: listing them, and taking one
-    canonical     when two states are equal, by the `forms` of their contents
+    state         the coordinator, the members, the messages between them, and the effect of a change
+    small_world   a state with its next steps: lists them, and takes one
+    canonical     equality of two states, by the `forms` of their contents
     fork          a copy of a state
-    properties    what must hold in a state, in a step, and in the end, by name
+    properties    conditions that must hold in a state, in a step, and in the end, by name
     worlds        the groups that are explored
     explorer      visits all states and finds the shortest path to one that violates a property
 

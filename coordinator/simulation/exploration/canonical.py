@@ -1,7 +1,7 @@
 """Equality of states: two are equal if no future behavior of members or coordinator can distinguish them.
 
-Omitted are times (names that end in `_ms`: of a deadline only its existence matters), and numbers that only match
-answers with requests: a message is described by what its receiver will do with it.
+Times are omitted (names that end in `_ms`: only the existence of a deadline matters), and so are numbers that only
+match answers with requests: a message is described by what its receiver will do with it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ _OMITTED = frozenset(
         *("_assignments", "_fields", "_beat", "_missing_since_ms"),
     }
 )
-"""Attributes of a member that never change, do not matter, or are covered elsewhere (`_heartbeats`)."""
+"""Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats`)."""
 
 
 def fingerprint(world: State) -> int:
-    """64 bits, the same for equal states. Among a million states two different ones collide once in 40 million runs."""
+    """64 bits, equal for equal states. In one of 40 million runs with a million states two different states
+    collide."""
     members = tuple([_member_fingerprint(world, name) for name in world.members])
     network = frozenset(_connections(world).items())
     calling = tuple((name, call.kind, call.partitions) for name, call in world.calling.items())
@@ -86,7 +87,7 @@ _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The attributes of a class of members that count, and those of them that are deadlines."""
+    """The attributes of a class of members that count: those that are no deadlines, and the deadlines."""
     kind = type(member)
     if kind not in _NAMES:
         facts = [name for name in vars(member) if name not in _OMITTED]
@@ -98,7 +99,7 @@ def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:
-    """What the next heartbeat depends on; whether one is in flight, but not its number."""
+    """The facts that the next heartbeat depends on; whether a heartbeat is in flight, but not its number."""
     assignments, sent = member._assignments, member._fields._sent
     return (
         member._beat is None,

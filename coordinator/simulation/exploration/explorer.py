@@ -30,9 +30,9 @@ class Counterexample:
 
     name: str
     trace: tuple[str, ...]
-    """One line per step."""
+    """A line for each step."""
     owned: tuple[Mapping[str, Partitions], ...]
-    """What each running member owns after each of these lines."""
+    """By line: the partitions of each running member after the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +48,17 @@ class Exploration:
     holds: tuple[str, ...]
     counterexamples: tuple[Counterexample, ...]
     is_whole: bool
-    """Whether all states were visited, not only as many as allowed."""
+    """Whether all states were visited, with no early stop."""
     is_interrupted: bool = False
-    """Stopped by Ctrl-C: the result until then."""
+    """Whether Ctrl-C stopped it: then this is the result so far."""
 
 
 @dataclass(slots=True)
 class _Search:
     parents: dict[int, tuple[int, Step] | None] = field(default_factory=dict)
-    """How a state was first reached, by fingerprint."""
+    """By fingerprint: the state and the step from which a state was first reached."""
     reached_from: dict[int, list[int]] = field(default_factory=dict)
-    """Previous states, by steps that are not perturbations."""
+    """By fingerprint: the states from which a state was reached by steps that are not perturbations."""
     settled: list[int] = field(default_factory=list)
     violated: dict[str, int] = field(default_factory=dict)
     """By property: the first state that violates it."""
@@ -75,11 +75,11 @@ def explore(
     stop_at_first: bool = False,
     only_where_needed: bool = False,
 ) -> Exploration:
-    """Explore a world: at most about `limit` states of it.
+    """Explore a world: at most about `limit` of its states.
 
-    `breaking` switches the rule `broken` off meanwhile; `only_where_needed` checks only states in which the rule would
-    have applied before. `progress` gets the number of states visited, and of those whose steps are still to be taken.
-    Ctrl-C stops it with the result so far.
+    `breaking` switches the rule `broken` off meanwhile; with `only_where_needed` only states are checked on whose
+    path the rule would have applied. `progress` gets the number of visited states, and of those whose steps are not
+    taken yet. Ctrl-C stops the exploration, with the result so far.
     """
     search = _Search()
     with breaking(), _seldom_collected():
@@ -121,8 +121,8 @@ def explore(
 
 @contextmanager
 def _seldom_collected() -> Iterator[None]:
-    """Collect garbage rarely: most states are visited and dropped at once, and Python would search a hundred times
-    more."""
+    """Collect garbage rarely: most states are visited and dropped at once, and Python would search for garbage a
+    hundred times more often."""
     former = gc.get_threshold()
     gc.set_threshold(50_000, 10, 10)
     try:
@@ -162,7 +162,7 @@ def _after(
 
 
 _QUICK = (Verb.START, Verb.ANSWER, Verb.REQUEST, Verb.CALLED_BACK, Verb.POLL, Verb.WAKE)
-"""The steps that settle a group soonest: members heartbeat only when no message is in flight."""
+"""The steps that settle a group fastest: members heartbeat only when no message is in flight."""
 _MOST_STEPS = 1_000
 
 
@@ -184,7 +184,7 @@ def _step_rank(step: Step) -> int:
 
 
 def _check_convergence(search: _Search) -> None:
-    """Check that a settled state can be reached from every state: backwards from the settled ones."""
+    """Check that a settled state can be reached from every state: search backwards from the settled states."""
     known = set(search.settled)
     waiting = list(known)
     while waiting:

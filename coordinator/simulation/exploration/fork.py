@@ -1,5 +1,5 @@
 """A copy of a state to take another step in. Only what can change is copied: frozen dataclasses, enums and their
-contents are shared; so are metrics, which no state depends on.
+contents are shared, and so are metrics, which no state depends on.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _timers(value: Timers, _memo: Memo) -> Any:
 
 
 def _holds_steps(kind: type) -> bool:
-    """Whether a field is a continuation, which is bound to its member."""
+    """Whether the class has a field with a callback that is bound to its member."""
     return any("Step" in str(each.type) or "Callable" in str(each.type) for each in fields(kind))
 
 
@@ -111,7 +111,7 @@ def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
 
 
 def _flat(value: Any, _memo: Memo) -> Any:
-    """For containers of shared values."""
+    """Copy a container of shared values."""
     return copy(value)
 
 

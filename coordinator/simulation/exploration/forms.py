@@ -1,4 +1,4 @@
-"""Canonical forms: values as hashable ones without order and time, where these do not matter."""
+"""Canonical forms: hashable values without order and time, if these do not matter."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.records import ConsumerMemberValue
 
 ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
-"""Types that are their own form. Immutable sets hold partitions and names, with nothing to omit."""
+"""Types that are their own form. Immutable sets contain only partitions and names: nothing to omit."""
 _TICKETS = frozenset({"joining", "syncing"})
-"""Fields of a classic group that contain a ticket per member; only whether there is one counts."""
+"""Fields of a classic group that contain a ticket per member; only the existence of the ticket counts."""
 
 
 _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
@@ -27,7 +27,7 @@ _METADATA: dict[int, tuple[Any, ConsumerMemberValue]] = {}
 
 
 def canonical(value: Any) -> Any:
-    """The value as a hashable one without order and time, where these do not matter."""
+    """The value in a hashable form without order and time, if these do not matter."""
     kind: type[object] = type(value)
     if kind in ATOMS:
         return value
@@ -112,8 +112,8 @@ def _attributes(value: Any) -> Any:
 
 
 def _metadata(value: ConsumerMemberValue) -> Any:
-    """A member's metadata, which thousands of states share: cached together with the value, so that no other value
-    gets its address in memory."""
+    """A member's metadata, which thousands of states share. The form is cached together with the value, so that no
+    other value gets its address in memory."""
     known = _METADATA.get(id(value))
     if known is None:
         names = (each.name for each in fields(value) if not each.name.endswith("_ms"))

@@ -1,4 +1,4 @@
-"""Memoized coordinator steps: equal coordinators in other states would do the same again.
+"""Memoized coordinator steps: equal coordinators in other states would take the same steps again.
 
 A step changes the coordinator or a member, so a million states have only some thousand coordinators.
 """
@@ -19,7 +19,7 @@ class MemoizedStep(NamedTuple):
     """A step of a coordinator, and its result."""
 
     engine: Engine
-    """The coordinator afterwards, shared by all states: each changes only a copy of it."""
+    """The coordinator afterwards, shared by all states: a state changes only a copy of it."""
     print: int
     appended: tuple[tuple[Record, ...], ...]
     answers: Answers
@@ -29,7 +29,7 @@ class MemoizedStep(NamedTuple):
 class Memory(dict[Hashable, MemoizedStep]):
     """Coordinator steps by fingerprint, order of contents and action.
 
-    States of the same fingerprint are equal, so coordinators of the same fingerprint do the same. Steps that park
-    requests, or answer parked ones, are not memoized: their tickets differ in each state. All states of an exploration
-    share one memory: a fork does not copy it, as it is not a plain dict.
+    States with the same fingerprint are equal, so coordinators with the same fingerprint do the same. Steps that park
+    requests, or answer parked ones, are not memoized: their tickets differ in each state. All states of an
+    exploration share one memory: a fork does not copy it, as it is not a plain dict.
     """

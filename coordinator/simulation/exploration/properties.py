@@ -1,7 +1,7 @@
-"""The properties of a small world: of each state, of each step, and of the states where all can end.
+"""The properties of a small world: of each state, of each step, and of the reachable final states.
 
 The first eight and `EventuallyConverges` have the names of the published model of KIP-848
-(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results can be compared. Where the model has
+(Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2), so that results can be compared. If the model has
 other variables, the docstrings name their counterparts here.
 """
 
@@ -31,7 +31,7 @@ class PreviousState:
     client_epochs: Mapping[str, tuple[int, int]]
     """Process and epoch of each running member."""
     group_epochs: Mapping[str, int]
-    """Epoch of each member of a consumer group by the coordinator; the generation of a classic group as "group"."""
+    """The coordinator's epoch of each member of a consumer group; "group" is the generation of a classic group."""
     owned: Mapping[str, Partitions]
 
     @classmethod
@@ -62,8 +62,8 @@ def _names(world: State, partitions: TopicPartitions) -> set[TopicPartition]:
 
 
 def _current(world: State) -> Iterator[tuple[str, Partitions]]:
-    """Members that are in the group by the coordinator's view, and what they read: without partitions that a listener
-    has not received yet."""
+    """Members that are in the group according to the coordinator, and the partitions that they read: without those
+    that a listener has not received yet."""
     group = world.group
     if group is not None:
         for name, member, _ in world.owned():
@@ -108,12 +108,12 @@ def legal_target_assignment(world: State) -> bool:
 
 
 def no_double_client_assignment(world: State) -> bool:
-    """No two current members own one partition by their own view (I1)."""
+    """No two current members both consider themselves owner of a partition (I1)."""
     return all(one.isdisjoint(other) for (_, one), (_, other) in combinations(_current(world), 2))
 
 
 def valid_partition_epoch(world: State) -> bool:
-    """By the coordinator's view too, at most one member is assigned (or revoking) a partition; in the model, a
+    """Also according to the coordinator, at most one member is assigned (or is revoking) a partition. In the model, a
     partition without an epoch has no member."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
@@ -137,7 +137,7 @@ def valid_stable_group_state(world: State) -> bool:
 
 
 def valid_member_epoch(world: State) -> bool:
-    """A member that is at the target's epoch by its own view owns no partition that the target assigns to another."""
+    """A member that considers itself at the target's epoch owns no partition that the target assigns to another."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
@@ -160,7 +160,8 @@ def one_holder_of_an_instance(world: State) -> bool:
 
 
 def agreed_generation(world: State) -> bool:
-    """In a Stable classic group no partition is in two assignments (I5, I11); except V0 members and their leader."""
+    """In a Stable classic group no partition is in two assignments (I5, I11), except with V0 members and their
+    leader."""
     group = world.group
     if not isinstance(group, ClassicGroup) or group.state is not GroupState.STABLE:
         return True
@@ -180,13 +181,13 @@ def client_side_member_epoch_is_monotonic(before: PreviousState, world: State) -
 
 
 def gc_side_member_epoch_is_monotonic(before: PreviousState, world: State) -> bool:
-    """A member's epoch by the coordinator decreases only to -2, when a static member leaves temporarily."""
+    """The coordinator's epoch of a member decreases only to -2, when a static member leaves temporarily."""
     now = _group_epochs(world)
     return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
 
 
 def callbacks_fit(before: PreviousState, world: State) -> bool:
-    """Revoked and lost partitions were owned, assigned ones are new (I6)."""
+    """Revoked and lost partitions were owned before, assigned partitions are owned afterwards (I6)."""
     for name, call in world.callbacks:
         had = before.owned.get(name, frozenset())
         member = world.members[name]
@@ -215,11 +216,11 @@ STEP_PROPERTIES: Mapping[str, StepProperty] = {
     "CallbacksFit": callbacks_fit,
 }
 CONVERGES = "EventuallyConverges"
-"""From every state, a state that is `converged` can be reached without a perturbation."""
+"""From every state, a `converged` state can be reached without a perturbation."""
 
 
 def converged(world: State) -> bool:
-    """All running members are settled in a Stable (or Empty) group, and each subscribed partition has its owner."""
+    """All running members are settled in a Stable (or Empty) group, and each subscribed partition has an owner."""
     running = [member for member in world.members.values() if member is not None]
     group = world.group
     if not all(name in world.is_over or member is not None for name, member in world.members.items()):

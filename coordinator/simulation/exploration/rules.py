@@ -1,6 +1,6 @@
-"""Safety rules that can be switched off, to see which property is violated without them: their purpose.
+"""Safety rules that can be switched off, to see which property is violated without them.
 
-They are those of a simulation (`coordinator.simulation.broken_rules`), each with the world that shows its effect.
+They are the rules of a simulation (`coordinator.simulation.broken_rules`), each with a world that shows its effect.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ class Rule:
     world: str
     """The world in which the shortest path to a violation is found soon."""
     perturbations: int = 0
-    """How many are allowed there."""
+    """The number of perturbations that are allowed in that world."""
     breaking: Callable[[], AbstractContextManager[None]]
     must_be_needed: bool = False
-    """Only violations after the rule would have applied count: others have other causes in this world."""
+    """Whether violations count only after the rule would have applied: other violations in this world have other
+    causes."""
 
 
 @contextmanager

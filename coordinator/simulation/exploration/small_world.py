@@ -1,7 +1,7 @@
-"""The steps of a small group: which ones a state allows, and the effect of each.
+"""The steps of a small group: the steps that a state allows, and the effect of each.
 
-Messages wait in the network until a step delivers them, in order on each connection. A listener returns when a step
-says so.
+Messages wait in the network until a step delivers them, in order on each connection. A listener also returns in a
+step of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coordinator.simulation.exploration.steps import (
 
 
 def no_position(_place: TopicPartition) -> int | None:
-    """Nothing is read here."""
+    """The position of a partition: None, as nothing is read here."""
     return None
 
 
@@ -60,7 +60,8 @@ class SmallWorld(State):
         return found
 
     def _first_messages(self) -> Iterator[tuple[int, Message]]:
-        """Their indexes in the network: each connection delivers in order, independently of the others."""
+        """The first message of each connection, with its index in the network: a connection delivers in order,
+        independently of the others."""
         seen = set()
         for place, message in enumerate(self.network):
             connection = message.member, message.process, message.is_answer
@@ -100,7 +101,8 @@ class SmallWorld(State):
             yield Step(Verb.ROLL, name)
 
     def _expiries(self) -> Iterator[Step]:
-        """Timers of the coordinator: for members whose process has ended at any time, for others as a perturbation."""
+        """Expiries of the coordinator's timers: of members whose process has exited at any time, of others as a
+        perturbation."""
         for key in self.engine.timers():
             if key.group != GROUP or key.kind not in _EXPIRY:
                 continue
@@ -108,7 +110,7 @@ class SmallWorld(State):
                 yield Step(Verb.EXPIRE, "the coordinator", key)
 
     def _is_of_ended_process(self, key: TimerKey) -> bool:
-        """Whether the timer is for a member whose process has ended: it will be removed eventually."""
+        """Whether the timer is for a member whose process has exited: the member will be removed eventually."""
         if key.kind not in (TimerKind.SESSION, TimerKind.PENDING_MEMBER):
             return False
         if any(member is not None and member.member_id == key.member for member in self.members.values()):
@@ -131,7 +133,7 @@ class SmallWorld(State):
         self.has_broken_rule = self.has_broken_rule or State.rule_was_needed
 
     def _is_free(self, step: Step) -> bool:
-        """A member whose process has ended will be removed: that is not a perturbation."""
+        """Whether the step is no perturbation: it removes a member whose process has exited."""
         return step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
 
     def _start(self, step: Step) -> None:
@@ -197,7 +199,7 @@ class SmallWorld(State):
             self._member(message.member).failed(message.number, self.clocks[message.member])
 
     def _duplicate(self, step: Step) -> None:
-        """The request stays in a buffer and arrives again, when no client waits for its answer."""
+        """Let the request stay in a buffer and arrive again, when no client waits for its answer."""
         message = self.network[step.which]
         self.network.append(message._replace(process=NO_PROCESS))
 
@@ -222,7 +224,7 @@ class SmallWorld(State):
         self._crash(step)
 
     def _end(self, name: str) -> None:
-        """The process and its connection end; messages it has sent may still arrive."""
+        """Stop the process and close its connection; messages that it has sent may still arrive."""
         self.members[name] = None
         self.prints.pop(name, None)
         self.calling.pop(name, None)
@@ -234,7 +236,7 @@ class SmallWorld(State):
         self._respond(self._memoized(key, lambda: self.engine.fire(key, START_MS)))
 
     def fail_over(self, _step: Step) -> None:
-        """Step: another node replays the log; members waiting for an answer lose their connections."""
+        """Let another node replay the log; members that wait for an answer lose their connections."""
         self._touch("")
         self.engine = Engine(self.config, self.image)
         for record in self.records:

@@ -1,6 +1,6 @@
-"""The state of a small group: the coordinator, the members and the messages between them; and the effect of a change.
+"""The state of a small group: the coordinator, the members, the messages between them, and the effect of a change.
 
-FindCoordinator, commits and offset fetches are answered at once: they are not part of what is explored.
+FindCoordinator, commits and offset fetches are answered at once: they are not explored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class State:
     """See the module. A fork shares the coordinator and the members with its origin until a step changes them."""
 
     rule_was_needed: ClassVar[bool] = False
-    """Set by a switched-off rule (`rules`) in a step in which it would have refused something."""
+    """Whether a switched-off rule (`rules`) would have refused something in the current step."""
 
     def __init__(self, spec: WorldSpec) -> None:
         topics = [
@@ -71,20 +71,20 @@ class State:
         """Members that have closed, or were killed, for good."""
         self.network: list[Message] = []
         self.parked: dict[int, tuple[str, int, int]] = {}
-        """Process and number by the ticket of a pending request."""
+        """Member, process and request number by the ticket of a parked request."""
         self.left = spec.perturbations
         self.perturb = spec.perturb
         self.clocks = dict.fromkeys(spec.members, START_MS)
-        """In ms: a member's time advances when it does what is due. The coordinator's does not advance."""
+        """In ms: a member's time advances when the member does what is due. The coordinator's does not advance."""
         self.tickets = 0
         self.callbacks: list[tuple[str, Callback]] = []
         """The callbacks of the last step."""
         self.has_broken_rule = False
         """Whether a switched-off rule would have applied on the path to this state."""
         self.prints: dict[str, int] = {}
-        """Fingerprints of members, and of the coordinator as "", that are unchanged since."""
+        """Fingerprints of members, and of the coordinator as "", that have not changed since they were computed."""
         self._own = {"", *spec.members}
-        """What is not shared with another state."""
+        """The members, and the coordinator as "", that are not shared with another state."""
         self._memory = Memory()
 
     def fork(self) -> Self:
@@ -98,7 +98,7 @@ class State:
         return other
 
     def _touch(self, name: str) -> None:
-        """A member (or "", the coordinator) is about to change."""
+        """Prepare a change of a member (or of "", the coordinator)."""
         self.prints.pop(name, None)
         if name not in self._own:
             self._own.add(name)
@@ -132,7 +132,7 @@ class State:
         return runs and message.process == self.processes[message.member]
 
     def _call(self, member: str, request: Any) -> Call:
-        # As many ids as processes: a member that rejoins with a new id does not repeat an earlier one.
+        # There are as many ids as processes: a member that rejoins with a new id does not repeat an earlier one.
         return Call(
             ticket=self.tickets,
             request=request,
@@ -154,7 +154,7 @@ class State:
         )
 
     def _memoized(self, what: Hashable, act: Callable[[], CoordinatorResult]) -> Answers:
-        """Have the coordinator do something, using the memoized result of an equal one if there is one."""
+        """Have the coordinator take a step, or use the memoized result of an equal step."""
         if self._parks():
             self._touch("")
             return self._append(self._done(act))
@@ -173,7 +173,7 @@ class State:
         return [(self.tickets, answer, print_) for _, answer, print_ in self._append(known)]
 
     def _done(self, act: Callable[[], CoordinatorResult]) -> MemoizedStep:
-        """The coordinator's step, and what it does immediately afterwards."""
+        """The coordinator's step, together with its timers that are due immediately."""
         was_needed, State.rule_was_needed = State.rule_was_needed, False
         results = [act()]
         while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
@@ -192,7 +192,7 @@ class State:
         )
 
     def _append(self, done: MemoizedStep) -> Answers:
-        """Append the coordinator's records; its answers."""
+        """Append the coordinator's records, and return its answers."""
         State.rule_was_needed |= done.rule_was_needed
         if self.keeps_log:
             for records in done.appended:
@@ -251,7 +251,7 @@ class State:
             self.network.append(message)
 
     def owned(self) -> Iterator[tuple[str, Member, Partitions]]:
-        """What each running member owns by its own view."""
+        """Each running member, with the partitions that it considers its own."""
         for name, member in self.members.items():
             if member is not None:
                 yield name, member, member.owned
@@ -262,7 +262,7 @@ def _identity(value: Any) -> Any:
 
 
 _COPIES: Mapping[type, Callable[[Any], Any]] = {dict: dict, list: list, set: set}
-"""How the attributes of a state are copied: shallowly, since their contents are copied when they change."""
+"""How the attributes of a state are copied: not their contents, which are copied when they change."""
 _SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.max.session.timeout.ms": str(LONG_MS),

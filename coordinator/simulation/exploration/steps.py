@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 GROUP = "g"
 NODE = 1
 LONG_MS = 2**30
-"""Sessions and timeouts: longer than any number of steps. Expiry is a separate step."""
+"""Sessions and timeouts: longer than any sequence of steps. Expiry is a separate step."""
 NO_PROCESS = -1
-"""The process of a message whose connection it has lost."""
+"""The process of a message whose connection the process has lost."""
 START_MS = 1_000_000
 
 
 class Verb(Enum):
-    """The effect of a step as text, with `{who}`, `{what}` (a request, an answer, a member or timer)."""
+    """A step's effect as text, with `{who}` and `{what}` (a request, an answer, a member or a timer)."""
 
     START = "{who} starts"
     WAKE = "{who} heartbeats, or retries"
@@ -36,7 +36,7 @@ class Verb(Enum):
 
 
 class Step(NamedTuple):
-    """A step: of a member (its name) or the coordinator, and which message or timer if there are several."""
+    """A step of a member (its name) or of the coordinator, and the message or timer if there are several."""
 
     verb: Verb
     who: str
@@ -44,11 +44,11 @@ class Step(NamedTuple):
 
 
 class Message(NamedTuple):
-    """In flight between a process and the coordinator."""
+    """A message in flight between a process and the coordinator."""
 
     member: str
     process: int
-    """Which of the member's processes; messages of an earlier one are not delivered."""
+    """The number of the member's process; messages of an earlier process are not delivered."""
     number: int
     is_answer: bool
     content: Any
@@ -58,7 +58,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallMember:
-    """A member's configuration; `next` after its restart, None if it is not restarted."""
+    """A member's configuration; `next` is its configuration after a restart, None if it is not restarted."""
 
     protocol: str = "consumer"
     assignors: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class WorldSpec:
     topics: Mapping[str, int]
     members: Mapping[str, SmallMember]
     perturbations: int
-    """How many steps of `perturb` are allowed."""
+    """The number of steps in `perturb` that are allowed."""
     perturb: frozenset[Verb]
     settings: Mapping[str, str] = field(default_factory=dict)
     starts_settled: bool = False

@@ -112,4 +112,4 @@ WORLDS = {
         ),
     )
 }
-"""By name; the first is the default."""
+"""Worlds by name; the first is the default."""
