@@ -8,7 +8,7 @@
                    call is answered NOT_COORDINATOR and its changes are undone; what needs no append continues
     DOWN           crashed: nothing arrives, nothing is answered
 
-The log is the group's partition of `__consumer_offsets`, which is replicated: all nodes have the same one. A crash
+The log is the group's partition of `__consumer_offsets`, which is replicated: it is the same on all nodes. A crash
 happens between the append and the answer of a call if possible (`arm`): the seed decides whether the records survive.
 
 Source: CoordinatorRuntime (states, replay, NOT_COORDINATOR for parked requests when a shard is unloaded, FAILED).
@@ -35,7 +35,7 @@ from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
 
 CRASH_WAIT_MS = 500
-"""How long a crash waits for a call that appends something."""
+"""How long a crash waits for a call that appends records."""
 
 NO_ID = UUID(int=0)
 
@@ -57,7 +57,8 @@ class NodeWatcher(Protocol):
     def answering(
         self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
     ) -> None:
-        """`is_heard`: the connection is not lost yet; `is_late`: the request came after its connection was lost."""
+        """`is_heard`: the connection is not lost yet; `is_late`: the request arrived after its connection was
+        lost."""
 
     def replayed(self, node: Node, before: Engine | None) -> None: ...
 
@@ -84,23 +85,23 @@ class Node:
         watcher: NodeWatcher,
         checks: Sequence[Check] = (),
     ) -> None:
-        """`checks`: what it refuses, or cannot load, as an earlier release."""
+        """`checks`: the requests that it refuses, and records that it cannot load, as an earlier release."""
         self.number = number
         self.log = log
         self.engine = Engine(config)
         self.status = NodeStatus.OFF
         self.parked: dict[int, tuple[Connection, int, Request[Any], bool]] = {}
-        """Unanswered calls, by ticket, and whether they came late."""
+        """Unanswered calls, by ticket, and whether they arrived late."""
         self.handled = 0
         self.is_ahead = False
         """Whether it crashed before it appended its engine's records."""
         self._length = 0
-        """How much of the log a zombie knows."""
+        """The length of the log that a zombie knows."""
         self._schedule, self._config, self._random = schedule, config, random
         self._answer, self._fresh_id, self._watcher, self._checks = answer, fresh_id, watcher, checks
         self._wake_ms: int | None = None
         self._wakes = 0
-        """How often a wake-up was planned: only the last one counts."""
+        """How many wake-ups were planned: only the last one counts."""
         self._rests_until_ms = 0
         self._crash: Callable[[], None] | None = None
         self._ticket = 0
@@ -110,9 +111,9 @@ class Node:
     def load(
         self, image: TopicImage, predecessor: Node | None = None, cleaning: CleanerPositions | None = None
     ) -> None:
-        """Coordinate, from the state in the log: exactly what the predecessor (possibly itself) knew.
+        """Coordinate, from the state in the log: exactly the state of the predecessor (possibly itself).
 
-        `cleaning` is the part that was compacted.
+        `cleaning` describes the part of the log that was compacted.
         """
         before = None if predecessor is None or predecessor.is_ahead else predecessor.engine
         log = self.log if cleaning is None else compacted(self.log, cleaning)
@@ -136,7 +137,7 @@ class Node:
         self.status, self._length = NodeStatus.ZOMBIE, len(self.log)
 
     def arm(self, crash: Callable[[], None]) -> None:
-        """Crash with the next call that appends something, or after CRASH_WAIT_MS; `crash` is called then."""
+        """Crash with the next call that appends records, or after CRASH_WAIT_MS; `crash` is called then."""
         self._crash = crash
         self._schedule.at(self._schedule.now_ms + CRASH_WAIT_MS, self._crash_now, crash)
 
@@ -146,19 +147,19 @@ class Node:
         return self._crash is not None
 
     def update_topics(self, image: TopicImage) -> None:
-        """Update the coordinator's engine; the others get the image when they load."""
+        """Update the coordinator's engine; other nodes get the image when they load."""
         if self.status is NodeStatus.COORDINATING:
             self._finish(self.engine.update_topics(image, self._schedule.now_ms), None, False)
 
     def skip_time(self, by_ms: int, rests_until_ms: int) -> None:
-        """Time was skipped (`Schedule.shift`): what is due meanwhile waits until the members' heartbeats have
+        """Time was skipped (`Schedule.shift`): timers that are due meanwhile wait until the members' heartbeats have
         arrived."""
         self._rests_until_ms = rests_until_ms
         if self._wake_ms is not None:
             self._wake_ms += by_ms
 
     def replan(self) -> None:
-        """Plan the wake-up, which is lost, from the engine's next deadline."""
+        """Plan the wake-up again, from the engine's next deadline: it was lost."""
         self._wake_ms = None
         self._wake()
 
@@ -195,7 +196,7 @@ class Node:
         return self.engine.handle(call)
 
     def expire(self, number: int) -> None:
-        """As planned: handle what is due; nothing if it was planned again meanwhile."""
+        """Planned: handle what is due; nothing if another wake-up was planned meanwhile."""
         if number != self._wakes:
             return
         if self._schedule.now_ms < self._rests_until_ms:
@@ -253,7 +254,7 @@ class Node:
         crash()
 
     def _undo(self) -> None:
-        """A zombie's append is refused: return to the state of the log when it was the coordinator."""
+        """A zombie's append is refused: return to the state of the log from when it was the coordinator."""
         self._refuse_waiting()
         self.engine = self._replayed(self.log[: self._length], self.engine.topics)
         self.engine.loaded(self._schedule.now_ms)

@@ -21,8 +21,8 @@ from coordinator.simulation.process import NOTHING
 
 class OffsetRules:
     """I7: a commit is written only for a member of the current generation or epoch, or for a partition that was
-    assigned to it no later than the epoch in the request (KIP-1251); not for a partition of another member; and no
-    committed offset decreases, unless an operator sets it.
+    assigned to it no later than the epoch in the request (KIP-1251), but never for a partition of another member; and
+    no committed offset decreases, unless an operator sets it.
 
     I8 for offsets: acknowledged commits are in the log.
 
@@ -94,7 +94,7 @@ class OffsetRules:
             self._facts.broken("I12", f"the {what} changes committed offsets")
 
     def replayed(self, engine: Engine) -> None:
-        """A node has loaded the log into the engine."""
+        """A node has loaded the log into this engine."""
         offsets = engine.state.offsets.get(GROUP, {})
         for key, offset in self._acknowledged.items():
             kept = offsets.get(key)
@@ -141,8 +141,8 @@ class OffsetRules:
         return self._flaw_at(place)
 
     def _flaw_of_commit(self, request: OffsetCommit, place: TopicPartition) -> str:
-        """Why a member commits another member's partition: one it owned, or should not have owned; librdkafka commits
-        revoked partitions after it has released them."""
+        """Why a member commits another member's partition: it owned the partition, or should not have owned it;
+        librdkafka commits revoked partitions after it has released them."""
         member = request.member
         flaw = (
             self._flaw_at(place)
@@ -156,7 +156,7 @@ class OffsetRules:
         return flaw
 
     def _is_of_topic_before(self, request: OffsetCommit, place: TopicPartition) -> bool:
-        """Whether the member commits what it owned of a topic that was deleted since, or had in flight at that time."""
+        """Whether the partition is of a topic that was deleted since the member owned it, or sent this commit."""
         return any(
             process.member.member_id == request.member
             and (
@@ -173,5 +173,5 @@ class OffsetRules:
 
 
 def _is_reset(request: Request[Any] | None) -> bool:
-    """Whether an operator commits, while the group is empty, and not a member."""
+    """Whether the commit is an operator's, while the group is empty, and not a member's."""
     return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0

@@ -1,11 +1,12 @@
 """A consumer's process: the member, the application that polls it, its listener, and the records it reads.
 
 Theory of operation. The application is always in `poll`, except during a callback of its listener, a pause, or the
-100 ms after an exception. What it is asked to do during a callback it does after that. A frozen process does nothing:
-messages and deadlines wait until it thaws, then answers are handled before deadlines, as in Java's network client.
+100 ms after an exception. An action that is requested during a callback is done after it. A frozen process does
+nothing: messages and deadlines wait until it thaws, then answers are handled before deadlines, as in Java's network
+client.
 
-Records are written to each partition at a steady rate. The application receives those of the partitions that its
-member fetches while it is in `poll`: from the committed offset (or the first one), up to the end of the log,
+Records are written to each partition at a steady rate. The application receives the records of the partitions that
+its member fetches while it is in `poll`: from the committed offset (or the first one), up to the end of the log,
 FETCH_MS after reading has started.
 """
 
@@ -38,10 +39,10 @@ from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 
 FETCH_MS = 10
-"""The round trip that the first fetch of a partition takes."""
+"""How long the first fetch of a partition takes."""
 
 AGAIN_MS = 100
-"""When an application polls again after an exception."""
+"""How long after an exception an application polls again."""
 
 NOTHING: Partitions = frozenset()
 
@@ -108,22 +109,22 @@ class Process:
         self.started_ms = schedule.now_ms
         self.is_frozen = False
         self.owned: Partitions = NOTHING
-        """As of the last step."""
+        """The partitions that it owned after the last step."""
         self.fetching: Partitions = NOTHING
         self.deleted_released: set[TopicPartition] = set()
         """The partitions of `deleted_owned` that it owned last, and no longer owns."""
         self.assigned_ms: dict[TopicPartition, int] = {}
-        """When its listener was last called with each partition as assigned, or has returned from that."""
+        """When its listener was last called with each partition as assigned, or last returned from that call."""
         self.reported_ms = 0
         """When its last heartbeat of the consumer protocol was sent."""
         self.deleted_owned: set[TopicPartition] = set()
-        """Partitions it owns of topics that were deleted meanwhile: another topic may have the name."""
+        """Partitions that it owns of topics that were deleted meanwhile: another topic may have the same name."""
         self.deleted_commits: list[tuple[OffsetCommit, TopicPartition]] = []
         """Commits that were in flight when a partition that they name was deleted."""
         self._committing: dict[int, OffsetCommit] = {}
         """Commits in flight, by their numbers."""
         self.assigned_image: TopicImage | None = None
-        """The topics it knew when it last computed an assignment, as a leader."""
+        """The topics that it knew when it last computed an assignment, as the leader."""
         self.epoch = 0
         self.number = 0
         """The number of its member's process, from 0."""
@@ -141,14 +142,14 @@ class Process:
         self._commits = False
         """Whether the listener waits in commitSync."""
         self._later: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-        """What the application does after the callback."""
+        """Actions of the application after the callback."""
         self._frozen: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-        """What happens when the process thaws."""
+        """Actions that wait until the process thaws."""
         self._thaw_ms = 0
         self._busy_until_ms = 0
         self._positions: dict[TopicPartition, int] = {}
         self._reading: dict[TopicPartition, int] = {}
-        """When the current reading of partitions started."""
+        """When the current reading of each partition started."""
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
@@ -199,11 +200,11 @@ class Process:
         self._when_free(self._call, "subscribe", topics)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
-        """The topics that it subscribes to, whether they exist or not."""
+        """The topics that it subscribes to, existing or not."""
         return self.member.subscription.in_image(image)
 
     def refresh_topics(self, image: TopicImage) -> None:
-        """The topics in the brokers' metadata; anything older than what the member has is ignored."""
+        """Use the topics in the brokers' metadata; anything older than the member's metadata is ignored."""
         if self._waits(self.refresh_topics, image) or image.version <= self.member.image.version:
             return
         self._watcher.refreshing_topics(self, image)
@@ -241,7 +242,8 @@ class Process:
         return end if end > position else position
 
     def reset(self, partition: TopicPartition) -> None:
-        """The partition was deleted: a new one of its name is read from the start (auto.offset.reset=earliest)."""
+        """The partition was deleted: a new partition of its name is read from the start
+        (auto.offset.reset=earliest)."""
         if partition in self.owned or partition in self.member.acquiring:
             self.deleted_owned.add(partition)
         self.deleted_commits += [
@@ -259,13 +261,13 @@ class Process:
         return self.activity is not Activity.ENDED
 
     def replan(self) -> None:
-        """Plan the wake-up, which is lost, from the member's next deadline."""
+        """Plan the wake-up again, from the member's next deadline: it was lost."""
         self._wake_ms = None
         if self.is_running:
             self._plan_wake()
 
     def count_reading(self) -> None:
-        """Report what has been read so far of the partitions being read."""
+        """Report what has been read so far of the partitions that are being read."""
         reading = tuple(self._reading)
         self._stop_reading(reading)
         self._update_reading()
@@ -330,7 +332,7 @@ class Process:
             self._schedule.at(deadline_ms, self.wake, deadline_ms)
 
     def wake(self, wake_ms: int) -> None:
-        """As planned: the member does what is due; nothing if it was planned again meanwhile."""
+        """Planned: the member does what is due; nothing if another wake-up was planned meanwhile."""
         if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
@@ -388,7 +390,9 @@ class Process:
         if not raised.is_refusal:
             self.last_error = raised.error
         self._watcher.raised(self, raised)
-        if self._commits and self._callback is not None:  # raised by commitSync, and so by the listener
+        if (
+            self._commits and self._callback is not None
+        ):  # thrown by commitSync, and therefore by the listener
             self._commits = False
             self._schedule.at(self._schedule.now_ms, self._return, self._callback, True)
             return
@@ -421,7 +425,7 @@ class Process:
         self._end()
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
-        """It stops, and never thaws."""
+        """The process stops working, and never thaws."""
         self._watcher.deadlocked(self)
         self._stop_reading(tuple(self._reading))
         self.is_frozen, self._thaw_ms = True, NEVER
@@ -433,7 +437,7 @@ class Process:
     # The application.
 
     def _waits(self, action: Callable[..., None], *arguments: Any) -> bool:
-        """Whether it cannot be done now: never again, or only when the process thaws."""
+        """Whether the action cannot be done now: either never again, or only when the process thaws."""
         if self.is_frozen:
             self._frozen.append((action, arguments))
         return self.is_frozen or self.activity is Activity.ENDED

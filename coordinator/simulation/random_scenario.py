@@ -1,7 +1,7 @@
-"""Small random scenarios of every kind, each drawn from its seed: those of KIP-848's test plan.
+"""Small random scenarios of every kind, each drawn from its seed, as in KIP-848's test plan.
 
-They are short, so that a million can be played: two to four members, half a minute, a few events. Timeouts are as short
-as brokers allow, so that sessions expire within it.
+They are short, so that a million can be played: two to four members, half a minute, a few events. Timeouts are as
+short as brokers allow, so that sessions expire within that time.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _VERBS = (
 
 
 def random_scenario(seed: int) -> Scenario:
-    """The same for the same seed. Reading its text returns the same scenario (`scenario_text`)."""
+    """The same scenario for the same seed. Reading its text returns the same scenario (`scenario_text`)."""
     return _Draft(Random(f"{seed} scenario")).scenario()  # noqa: S311
 
 
 @dataclass(slots=True)
 class _Draft:
-    """The scenario as far as it is drawn: the running members and existing topics at the next event."""
+    """The part of the scenario drawn so far: the running members and existing topics at the next event."""
 
     random: Random
     scripts: dict[str, MemberScript] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class _Draft:
         return self._of_classic_protocol(script, self._assignors(library, kind))
 
     def _assignors(self, library: str, kind: str) -> tuple[str, ...]:
-        """The assignors of a classic member; all of a group have one in common, as in a working group."""
+        """The assignors of a classic member; all members of a group have one in common, as in a working group."""
         if kind == "between":
             return ("range",) if library == "librdkafka" else self.random.choice(_BETWEEN)
         return (self.eager,) if kind == "eager" else _COOPERATIVE
@@ -174,7 +174,7 @@ class _Draft:
         return starts
 
     def _events(self, kind: str) -> list[Event]:
-        """In order of time; each is valid after those before it."""
+        """The events in order of time; each is valid after the earlier ones."""
         times = self._times(self.random.randint(2, 6), _STARTED_S, _LAST_EVENT_S)
         return [self._event(at, kind) for at in times]
 
@@ -233,7 +233,7 @@ class _Draft:
             case "subscribe" if self.topics:
                 return Subscribe(at=at, member=name, topics=self._subscription())
             case "subscribe":  # there is no topic
-                # Not a separate verb: otherwise every seed would draw another scenario than before.
+                # Not a verb of its own: otherwise every seed would draw another scenario than before.
                 return AskCommitted(at=at, member=name)
             case _:
                 return Commit(at=at, member=name)
@@ -253,7 +253,8 @@ class _Draft:
         return Restart(at=at, member=name, script=script, kill=kill)
 
     def _downgraded(self, script: MemberScript) -> MemberScript:
-        """A regex is the broker's in one protocol and the client's in the other: topics mean the same in both."""
+        """Remove a regex: the broker matches it in one protocol and the client in the other, topic names are the
+        same."""
         if script.regex is not None:
             script = replace(script, topics=self.all_topics, regex=None)
         return self._of_classic_protocol(script, _COOPERATIVE)

@@ -31,8 +31,8 @@ class RaisedException:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """A member owns partitions from `start_s` to `end_s`, by its own view; `zombie_from_s`: when it stopped being a
-    member by the coordinator's."""
+    """A member considers itself owner of partitions from `start_s` to `end_s`; `zombie_from_s`: when the coordinator
+    stopped considering it a member."""
 
     member: str
     topic: str
@@ -53,7 +53,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZombieOverlap:
-    """A member that the coordinator has removed still consumes what another one consumes."""
+    """A member that the coordinator has removed still consumes a partition that another member consumes."""
 
     member: str
     other: str
@@ -78,7 +78,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryEntry:
-    """A line of the story: what happened, and its subject (a member's name, `coordinator`, or empty for the world)."""
+    """A line of the story: an event, and its subject (a member's name, `coordinator`, or empty for the world)."""
 
     at_s: float
     who: str
@@ -95,24 +95,24 @@ class Result:
     callbacks: tuple[CallbackCall, ...]
     thrown: tuple[RaisedException, ...]
     final: Mapping[str, Partitions]
-    """What each running member owns at the end."""
+    """The partitions that each running member owns at the end."""
     owners: tuple[Ownership, ...]
     presence: tuple[Presence, ...]
     rebalances: int
     """Generations of the classic protocol and target assignments of the consumer protocol."""
     moved: int
-    """Partitions that moved to another member than their last owner."""
+    """Partitions whose new owner was not their last owner, counted each time."""
     without_owner_s: float
-    """Seconds that partitions were without an owner, in total, from the first owner of each."""
+    """The total time in which partitions had no owner, in seconds, after each partition's first owner."""
     read_twice: int
     """Records that two members received, or one received twice."""
     converged_s: float | None
-    """The time from the last event until all were settled; None: not within the scenario's time."""
+    """The time from the last event until all were settled; None: they did not settle within the scenario's time."""
     zombies: tuple[ZombieOverlap, ...]
     violations: tuple[Violation, ...]
     story: tuple[StoryEntry, ...]
     ended_s: float
     is_cut: bool = False
-    """Stopped before its end: by the limit of steps or by Ctrl-C."""
+    """Whether it was stopped before its end: by the limit of steps or by Ctrl-C."""
     requests: int = 0
     """Requests that the coordinator answered."""

@@ -1,4 +1,4 @@
-"""Playing of a scenario from a seed."""
+"""Playing a scenario from a seed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def run(
     make: MakeMember = make_member,
     with_story: bool = True,
 ) -> Result:
-    """Play a scenario to its end, then, without faults, until all are settled or have had enough time to (I4).
+    """Play a scenario to its end, then continue without faults until all are settled or have had time to settle (I4).
 
-    The figures are those at the scenario's end; what follows only serves the invariants. Without `with_story` the run
-    is faster, and the same seed can be replayed with its story.
+    The figures are those at the scenario's end; the rest only checks the invariants. Without `with_story` the run is
+    faster, and the same seed can be replayed with its story.
 
     :param limit: steps after which the run is stopped
     :param member_ids: see `World`
@@ -56,9 +56,9 @@ def run(
 
 
 def run_until_settled(world: World, limit: int) -> bool:
-    """Play the quiet period, without faults: I4, I9, I10 and, once settled, I6 and I13. Whether all settle.
+    """Play the quiet period, without faults: I4, I9, I10 and, once settled, I6 and I13. Returns whether all settle.
 
-    :param limit: steps of the world after which it is stopped, not settled
+    :param limit: steps of the world after which it is stopped, and counts as not settled
     """
     rules, schedule = world.invariants.settling, world.schedule
     world.clear_faults()
@@ -68,7 +68,7 @@ def run_until_settled(world: World, limit: int) -> bool:
         return schedule.now_ms - world.measures.changed_ms < QUIET_MS or bool(rules.unsettled())
 
     began_ms = schedule.now_ms
-    # The reason why the group need not settle may end meanwhile: then it gets the usual time.
+    # The reason why the group need not settle may disappear meanwhile: then it gets the usual time.
     while schedule.now_ms < began_ms + rules.quiet_period_ms():
         if not schedule.play(began_ms + rules.quiet_period_ms(), limit, is_restless):
             return False
@@ -94,7 +94,7 @@ def _converged_s(world: World) -> float:
 def result_of(
     world: World, seed: int, variant: Variant = Variant.AS_WRITTEN, *, is_cut: bool = False
 ) -> Result:
-    """The result of a world as it is now; it has not converged."""
+    """The result of a world at this moment; it has not converged."""
     measures = world.measures
     for process in world.processes.values():
         process.count_reading()
