@@ -156,7 +156,7 @@ class OffsetRules:
         return flaw
 
     def _is_of_topic_before(self, request: OffsetCommit, place: TopicPartition) -> bool:
-        """Whether the partition is of a topic that was deleted since the member owned it, or sent this commit."""
+        """Whether the partition's topic was deleted after the member owned it last, or had sent this commit."""
         return any(
             process.member.member_id == request.member
             and (

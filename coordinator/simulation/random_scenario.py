@@ -233,7 +233,7 @@ class _Draft:
             case "subscribe" if self.topics:
                 return Subscribe(at=at, member=name, topics=self._subscription())
             case "subscribe":  # there is no topic
-                # Not a verb of its own: otherwise every seed would draw another scenario than before.
+                # Not a separate verb: otherwise every seed would draw another scenario than before.
                 return AskCommitted(at=at, member=name)
             case _:
                 return Commit(at=at, member=name)
@@ -253,8 +253,7 @@ class _Draft:
         return Restart(at=at, member=name, script=script, kill=kill)
 
     def _downgraded(self, script: MemberScript) -> MemberScript:
-        """Remove a regex: the broker matches it in one protocol and the client in the other, topic names are the
-        same."""
+        """Replace a regex by names: the broker's regexes differ from the client's in the classic protocol."""
         if script.regex is not None:
             script = replace(script, topics=self.all_topics, regex=None)
         return self._of_classic_protocol(script, _COOPERATIVE)

@@ -1,7 +1,7 @@
 """The steps of a small group: the steps that a state allows, and the effect of each.
 
 Messages wait in the network until a step delivers them, in order on each connection. A listener also returns in a
-step of its own.
+separate step.
 """
 
 from __future__ import annotations
