@@ -17,9 +17,9 @@ from groups.offsets.plan import is_active, named, stays_after_a_close
 from wire.errors import WireError
 
 POLL_S = 0.5
-"""How often the groups are described."""
+"""Minimum pause between two describe requests, in seconds."""
 LONGEST_POLL_S = 5.0
-"""Describing many groups takes a while: the pause is at least as long, and at most this."""
+"""Maximum pause; it is at least as long as describing the groups takes, which may be long for many groups."""
 _STAYING = (
     "static members, and those of Kafka Streams on the classic protocol, do not leave when they close: they remain "
     "members until their session expires (45 s by default) or kohort members remove removes them"
@@ -33,15 +33,14 @@ def wait_until_empty(
     *,
     leaving_out: Container[GroupType] = (),
 ) -> bool:
-    """Wait until no group has members, at most as long as the options allow; each change is a notice.
+    """Wait until no group has members, at most as long as the options allow; each change is printed as a notice.
 
-    Groups of the types `leaving_out` are not waited for.
-    Returns whether there was anything to wait for: then the groups have changed.
+    Groups of the types `leaving_out` are ignored. Returns whether it had to wait: then the groups have changed.
 
     Dead counts as Empty: some brokers report no other state of a group without members. A group that still has members
     afterwards is refused by the change, which names the members. A cluster that does not answer is waited for too.
 
-    :raises WireError: it refuses, or does not answer when the time is up
+    :raises WireError: the cluster refuses, or does not answer when the time is up
     """
     if consent.wait_empty is None or not groups:
         return False

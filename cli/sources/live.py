@@ -58,7 +58,7 @@ LONGEST_TIMEOUT_MS = 3_600_000
 
 
 _SHARE_FETCH = 78
-"""The key of an API whose supported versions are looked up, but which is not used."""
+"""The key of an API whose newest supported version helps to find the Kafka release."""
 
 _NODES_FAILED = 2
 """The status of a topology description that the broker has but could not read (KIP-1331)."""

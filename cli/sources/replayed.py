@@ -194,7 +194,7 @@ class ReplayedSource(FileSource):
 
 
 def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:
-    """The user's facts about a topic, completed with other known facts if the id is the same."""
+    """The user's facts about a topic, completed with other known facts unless these are about another topic id."""
     if known is None or known.id not in (None, topic.id):
         return topic
     return replace(topic if topic.is_whole else known, id=topic.id, racks=known.racks)

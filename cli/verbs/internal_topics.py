@@ -1,7 +1,7 @@
 """Internal topics of streams groups that are deleted with a change: selection, display and deletion.
 
-None is deleted without an option for it. Only topics that the group's topology lists and that are named after the
-application are deleted, as in kafka-streams-groups; a given name is checked too.
+No topic is deleted without an option. As in kafka-streams-groups, only topics that the group's topology lists and
+that are named after the application are deleted; names on the command line are checked too.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ P = TypeVar("P", bound=PlannedChange)
 
 
 def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTopicOptions) -> tuple[P, ...]:
-    """The plans, each with the internal topics to delete; prints which are kept.
+    """The plans, each with the internal topics to delete; prints the topics that are kept.
 
-    :raises UsageError: a named topic is not one of theirs
+    :raises UsageError: a named topic is not an internal topic of these groups
     """
     known = {plan.group: _known(plan) for plan in plans}
     named = set(wanted.delete_internal_topic or ())
@@ -106,7 +106,7 @@ def topics_in_question(plans: Iterable[PlannedChange]) -> str:
 
 
 def delete_topics_of(plans: Iterable[PlannedChange], outcome: Outcome, writer: ClusterWriter) -> Outcome:
-    """The outcome of a change, and of deleting the internal topics of each group where all of it was done."""
+    """The outcome of a change and of deleting the internal topics of each group whose change was completely made."""
     undone = {group for (group, _), failed in outcome.items() if failed is not None}
     places = {
         topic: plan.group for plan in plans if plan.group not in undone for topic in plan.internal_topics

@@ -83,7 +83,7 @@ def list_document(
     uses: Uses | None = None,
     last_uses: Mapping[str, LastUse] | None = None,
 ) -> Document:
-    """A row per group, by id; if requested, with how it reads the topics, and its last use."""
+    """A row per group, by id; if requested, with how the group reads the topics, and with its last use."""
     from cli.render.document import Deferred, Document, Table, columns
 
     if last_uses is not None:

@@ -69,7 +69,7 @@ def snapshot(
 def take_snapshot(
     source: Source, described: ReadResult[Group], *, leaders: bool = False
 ) -> tuple[Snapshot, tuple[Problem, ...]]:
-    """Groups, described with their offsets, and every topic: a regex or an added member may subscribe to any of them.
+    """Groups, described with their offsets, and all topics: a regex or an added member may subscribe to any of them.
 
     With `leaders`, also the leaders of classic groups, or why they are not known.
     """

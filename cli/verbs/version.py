@@ -1,6 +1,6 @@
 """`kohort version`: installed libraries, and missing features.
 
-Libraries and extras are those of Kohort's own package metadata, so that new ones in pyproject.toml are shown too.
+Libraries and extras are read from Kohort's package metadata, so that new ones in pyproject.toml are shown too.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def parse_requirement(text: str) -> tuple[str, str, str | None]:
 
 
 def libraries() -> list[Library]:
-    """All libraries that Kohort can use, those that every command needs first."""
+    """All libraries that Kohort can use; libraries that every command needs are first."""
     from importlib.metadata import requires
 
     known = [Library(name=name, wanted=wanted, version=_installed(name), extra=extra)
@@ -146,7 +146,7 @@ def _verbose() -> Document:
 
 
 def _platform() -> dict[str, str | None]:
-    """The platform; librdkafka and OpenSSL are parts of packages, with other versions."""
+    """The platform, with librdkafka and OpenSSL: they are parts of packages, and have their own versions."""
     import platform
     import ssl
 

@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet audit`: snapshots and logs to verdicts, as the requested document."""
+"""Carry out `kohort fleet audit`: judge the groups of snapshots and logs, and make the requested document."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class AuditRequest:
     snapshots: tuple[str, ...] = ()
     logs: LogPaths | None = None
     judged: Mapping[str, Any]
-    """Fields of `pipeline.audit.AuditSettings`, which exists only where Spark does."""
+    """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
     groups: tuple[str, ...] = ()
     out: str | None = None
     reports: tuple[Path, ...] = ()
     for_programs: bool = False
-    """Whether all groups are shown, not only the named ones."""
+    """Whether all groups are shown, or only the named ones."""
 
     def sources(self) -> list[Snapshots | Logs]:
         """The sources, for the pipeline."""
@@ -139,16 +139,16 @@ class Audit:
 
     run: AuditRun
     rows: Sequence[Row]
-    """In the schema AUDIT; empty if only sums were requested."""
+    """Rows in the schema AUDIT; empty if only sums were requested."""
     regexes: Sequence[Row]
-    """In the schema AUDIT_REGEXES."""
+    """Rows in the schema AUDIT_REGEXES."""
     shows_groups: bool = False
-    """For tables; data contain all."""
+    """Whether tables show groups; data contain all groups."""
     problems: tuple[Problem, ...] = ()
 
 
 def fleet_audit_document(audit: Audit) -> Document:
-    """Sums by destination; findings of named groups."""
+    """Sums by destination, and findings of the named groups."""
     return Document(
         command="fleet audit",
         data=_data(audit),

@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet follow`: a stream of the live topic into tables, with a line or a document per update."""
+"""Carry out `kohort fleet follow`: stream the live topic into tables, and print a line or a document per update."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOOK_S = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowRequest:
-    """A request. `every_s` None: read what is there, then stop; `seconds` None: until Ctrl-C."""
+    """A request. `every_s` None: stop after the existing records; `seconds` None: run until Ctrl-C."""
 
     source: LiveTopic
     out: str
@@ -48,9 +48,9 @@ class FollowRequest:
 
 
 def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[FollowedRun], None]) -> None:
-    """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called here for each run.
+    """Follow the topic until its end, the time is up, or Ctrl-C; `report` is called in this thread for each run.
 
-    :raises MissingSpark: the extra or Java is missing :raises CommandError: what Spark or a file system says
+    :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
     """
     checkpoint = request.kept
@@ -93,7 +93,7 @@ def _follow(
 
 
 def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
-    """Yield at intervals, and once more at the end."""
+    """Yield at intervals, and once at the end."""
     deadline = None if seconds is None else time.monotonic() + seconds
     while not following.wait(_LOOK_S):
         yield

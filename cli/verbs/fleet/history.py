@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet history`: logs to tables, and the requested facts as a document."""
+"""Carry out `kohort fleet history`: write tables from logs, and make a document of the requested facts."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class HistoryRequest:
     reports: tuple[Path, ...] = ()
     svg: Path | None = None
     for_programs: bool = False
-    """Whether all rebalances are shown, not only those of the named groups."""
+    """Whether the rebalances of all groups are shown, or only those of the named groups."""
 
     def check(self, spark: SparkOptions) -> None:
-        """Refuse an invalid request before hours of work. :raises UsageError:"""
+        """Refuse an invalid request before the run, which may take hours. :raises UsageError:"""
         if self.as_of_ms is not None and not self.groups:
             raise UsageError("--as-of needs --group: it shows named groups as they were then")
         if self.svg is not None and len(self.groups) != 1:
@@ -240,9 +240,9 @@ class History:
     request: HistoryRequest
     run: HistoryRun
     groups: Sequence[Row]
-    """In the schema OVERVIEW, those that rebalanced longest first."""
+    """Rows in the schema OVERVIEW; groups that rebalanced longest are first."""
     rebalances: Sequence[Row]
-    """In the schema REBALANCES, by group and epoch; empty if only groups were requested."""
+    """Rows in the schema REBALANCES, by group and epoch; empty if only groups were requested."""
     described: Sequence[Group] = ()
     """The groups at the requested time."""
     held_back: int = 0

@@ -1,4 +1,4 @@
-"""The options of `kohort fleet`: which logs and snapshots are read, and where Spark runs."""
+"""The options of `kohort fleet`: the logs and snapshots to read, and where Spark runs."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ MOST_COMBINATIONS = 10_000
 def combinations_of(vary: Sequence[str], *, of: int = 1) -> tuple[Mapping[str, str], ...]:
     """Every combination of the values of `--vary`; a single empty one if nothing varies.
 
-    :raises UsageError: not a name with values, a name twice, or, times `of`, too many
+    :raises UsageError: not a name with values, a repeated name, or too many combinations (multiplied by `of`)
     """
     values: dict[str, list[str]] = {}
     for text in vary:

@@ -1,8 +1,8 @@
 """The rebalances of one group as a drawing: a column for each, or for several if there are many.
 
 From the top: days and times; the protocol and its assignor; a row for each cause; members; partitions moved and
-revoked; its duration, and the quiet time before. Columns are evenly spaced, not according to the time
-between them: a storm of a minute in a month is visible.
+revoked; the duration, and the quiet time before. Columns are evenly spaced, whatever the time between them, so that
+a storm of a minute in a month is visible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
 LEFT = 130
 WIDEST = 90
-"""Maximum width of a column: few rebalances need not fill the page."""
+"""Maximum width of a column: a few rebalances need not fill the page."""
 BOLD = 7.3
 """Approximate width of a bold letter."""
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
@@ -119,8 +119,8 @@ def _bars(
     titles: Sequence[str],
     axis: Axis,
 ) -> Lane:
-    """A row of bars, with their numbers in the first of the scales in which all of them fit; unknown values
-    have no bar."""
+    """A row of bars, with their numbers in the first scale in which all of them fit; unknown values have no
+    bar."""
     shown = {place: value for place, value in enumerate(values) if value}
     known = [value for value in values if value is not None]
     most, bottom = max(known, default=0), 36.0
@@ -179,7 +179,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _brief(seconds: float) -> str:
-    """A time in its greatest unit, rounded down."""
+    """A time in its largest unit, rounded down."""
     unit, letter = next((unit for unit in UNITS if seconds >= unit[0]), UNITS[-1])
     return f"{seconds // unit:.0f}{letter}"
 

@@ -162,6 +162,6 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
 
 
 def status_of(run: RehearsalRun) -> ExitStatus:
-    """FALSE if a plan is not safe, or Kohort's own code failed."""
+    """FALSE if a plan is not safe or Kohort's own code failed."""
     unsafe = any(row["verdict"] in ("unsafe", "threw") for row in run.rehearsals)
     return ExitStatus.FALSE if unsafe else ExitStatus.DONE

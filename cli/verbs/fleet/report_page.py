@@ -174,7 +174,7 @@ def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
 
 
 def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
-    """By time, or by number if no duration is known."""
+    """Bars by time, or by number if no duration is known."""
     timed = bool(worst[0].rebalancing_s)
     lengths = [(group.rebalancing_s or 0.0) if timed else group.rebalances for group in worst]
     bars = []
@@ -190,7 +190,7 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
 
 
 def _numbers(*headings: str) -> list[tuple[str, Callable[[Any], str]]]:
-    """Columns of whole numbers, which are fields of the same names."""
+    """Columns of whole numbers, from fields of the same names."""
     return [(f"#{name}", partial(_number, name.lower())) for name in headings]
 
 
@@ -348,7 +348,7 @@ def _migration(numbers: ReportNumbers) -> Iterator[str]:
 
 
 def _name(text: str) -> str:
-    """A name chosen by others, shortened."""
+    """A shortened name of a group, topic or client."""
     return shortened_to(text, LONGEST_NAME)
 
 
@@ -393,7 +393,7 @@ def _time(moment: datetime) -> str:
 
 
 def check_writable(option: str, file: Path) -> None:
-    """UsageError, before hours of work, if a file cannot be written."""
+    """UsageError if a file cannot be written; called before the run, which may take hours."""
     if file.is_dir():
         raise UsageError(f"{option} {file}: is a directory; name a file in it")
     if not file.absolute().parent.is_dir():

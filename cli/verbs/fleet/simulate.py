@@ -1,4 +1,4 @@
-"""Carry out `kohort fleet simulate`: verdicts and costs of scenarios by seed and settings, as a document."""
+"""Carry out `kohort fleet simulate`: a document with verdicts and costs of scenarios by seed and settings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pipeline.simulation import Case, SimulationRun
 
 BYTES_PER_RUN = 256
-"""Bytes of a row of the largest table: the work of Spark in addition to the runs."""
+"""Bytes of a row of the largest table, which Spark processes in addition to the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRequest:
-    """The runs: every source under every protocol with every settings, from every seed."""
+    """The runs: every source under every protocol, with all settings and from every seed."""
 
     sources: tuple[Source, ...]
     variants: tuple[Variant, ...]
@@ -113,7 +113,7 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
 
 
 def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str, Any]:
-    """For programs."""
+    """The data of the document, for programs."""
     return {
         "first_seed": request.seeds[0],
         "seeds": len(request.seeds),

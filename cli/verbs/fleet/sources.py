@@ -1,4 +1,4 @@
-"""From the options to the logs that they name."""
+"""Find the logs that the options name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LogPaths:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the segments; None: they are not local, and the size is not known."""
+        """Size of the segments in bytes; None if they are not local, so that it is not known."""
         if any("://" in path for path in self.paths):
             return None
         return sum(map(_log_bytes, map(Path, self.paths)))
@@ -62,12 +62,12 @@ class LogPaths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveTopic:
-    """The topic of a live cluster. `client`: options of Spark's Kafka source, secrets among them."""
+    """The topic of a live cluster. `client` are options of Spark's Kafka source, including secrets."""
 
     bootstrap: str
     client: Mapping[str, str]
     size: None = None
-    """Not known before it is read."""
+    """The size is not known before the topic is read."""
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -80,14 +80,14 @@ class LiveTopic:
         return (self.bootstrap,)
 
     def jars(self, options: SparkOptions) -> tuple[str, ...]:
-        """Those of Spark's Kafka source, fetched if necessary. :raises MissingKafkaSource:"""
+        """The jars of Spark's Kafka source, fetched if necessary. :raises MissingKafkaSource:"""
         from pipeline.sources.jars import kafka_jars
 
         given = split_list(options.jars)
         return kafka_jars(given, conf_of(options))[len(given) :]
 
     def open(self, spark: SparkSession) -> LogReader:
-        """Its records, for the pipeline. :raises ClusterUnreadable:"""
+        """The topic's records, for the pipeline. :raises ClusterUnreadable:"""
         from pipeline.sources.live import live_reading
 
         return live_reading(spark, self.bootstrap, self.client)
@@ -113,7 +113,7 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 
     A snapshot is accepted only with `snapshots_too`.
 
-    :raises UsageError: several are named, or one without a log
+    :raises UsageError: several sources are named, or one without a log
     """
     if options.log_dirs:
         return _log_dirs(options)
@@ -132,7 +132,7 @@ def source_of(options: LogOptions, *, snapshots_too: bool = False) -> LogPaths |
 def live_of(options: LiveOptions) -> LiveTopic:
     """The cluster to follow: named by the options, the environment or a context.
 
-    :raises UsageError: none is named
+    :raises UsageError: no cluster is named
     """
     resolved = _resolve(asdict(options))
     if resolved.bootstrap_server is None and resolved.command_config is None:
@@ -198,7 +198,7 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
 
 
 def _check_local(paths: list[Path]) -> None:
-    """CommandError for a directory without a log, with the one that may be meant, before Spark is started."""
+    """CommandError for a directory without a log, with the probable one, before Spark is started."""
     from cli.sources.log_directories import check_log_directories, list_directory, partition_of
 
     directories = []

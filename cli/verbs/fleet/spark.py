@@ -67,7 +67,7 @@ def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
 
 @contextmanager
 def _translated(*, verbose: bool) -> Iterator[None]:
-    """Translated while the JVM still runs, which contains the messages of its errors."""
+    """Translate errors while the JVM, which contains their messages, is still running."""
     try:
         yield
     except OSError as error:
@@ -151,7 +151,7 @@ class FleetProgress:
                 self._bar.start()
 
     def show(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
-        """Show the current task, and its progress; a total of 0 is not known."""
+        """Show the current task and its progress; a total of 0 means that it is not known."""
         if self._bar is not None:
             self._bar.update(
                 self._task, description=doing, completed=done, total=total or None, counted=counted

@@ -1,4 +1,4 @@
-"""Asking a gate: once, twice where it would open, or again and again until it opens or cannot any more."""
+"""Check a gate: once, a second time if it would open, or repeatedly until it opens or can no longer open."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from migration.plan import epoch_of
 from wire.client.errors import WireError
 
 POLL_S = 2.0
-"""Between two observations of a gate with `--wait`."""
+"""Interval between observations of a gate with `--wait`."""
 STEADY_S = 1.0
-"""Between the two observations before a gate opens: a cooperative group is Stable for a moment between two
+"""Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
 rebalances."""
 NAMES_SHOWN = 3
 SUFFIX = ".gates"
-"""Of the notes of gates: a file next to the plan, `PLAN.yaml.gates`."""
+"""The suffix of the file with the notes of gates, next to the plan: `PLAN.yaml.gates`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,19 +40,19 @@ class GateQuestion:
 
     plan: Plan
     position: int
-    """The step's place, from 0; -1 before the first one."""
+    """The step's index, from 0; -1 for the gate before the first step."""
     round: int | None = None
     accept_drift: bool = False
 
     @property
     def step(self) -> Step | None:
-        """None before the first one."""
+        """The step; None for the gate before the first step."""
         return self.plan.steps[self.position] if self.position >= 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateAnswer:
-    """The result of one observation; `result` is None where the group could not be read."""
+    """The result of one observation; `result` is None if the group could not be read."""
 
     result: GateResult | None
     group: Group | None = None
@@ -72,7 +72,7 @@ class GateAnswer:
 def question_of(
     plan: Plan, step: str, number: int | None, *, group: str | None, accept_drift: bool
 ) -> GateQuestion:
-    """The gate of `--step` (a number or an id) and `--round`. UsageError where the plan has no such step or round."""
+    """The gate of `--step` (a number or an id) and `--round`. UsageError if the plan has no such step or round."""
     if group is not None and group != plan.group:
         raise UsageError(f"the plan is for the group {plan.group}, not for {group}")
     if not plan.steps:
@@ -109,12 +109,12 @@ class NotesFile:
 
     @classmethod
     def of_plan(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> NotesFile:
-        """Of a plan; empty where there are none, or those of another plan."""
+        """The notes of a plan; empty if there are none, or only notes of another plan."""
         file = plan_file.with_name(plan_file.name + SUFFIX)
         return cls(file, _read(file, plan), is_written)
 
     def keep(self, notes: Notes) -> None:
-        """Write them where they changed; the old file stays until the new one is whole."""
+        """Write the notes if they changed; the old file stays until the new one is complete."""
         if notes == self.notes:
             return
         self.notes = notes
@@ -145,16 +145,16 @@ def _read(file: Path, plan: Plan) -> Notes:
 
 @dataclass(slots=True)
 class GatePoller:
-    """Asks a question of a source, as often as need be."""
+    """Checks a gate in a source, once or repeatedly."""
 
     question: GateQuestion
     options: SourceOptions
     notes: NotesFile
     reported: set[str] = field(default_factory=set)
-    """Problems that stderr has shown already."""
+    """Problems already printed to stderr."""
 
     def ask(self, wait_s: float | None) -> GateAnswer:
-        """One answer; with `wait_s`, the first one that waiting does not change, or the last one in that time."""
+        """One answer; with `wait_s`, the first one that waiting cannot change, or the last one within that time."""
         with ReusableSource(self.options) as opened:
             if wait_s is None:
                 return self._keep(self._observe_twice(opened))
@@ -175,7 +175,7 @@ class GatePoller:
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: ReusableSource) -> GateAnswer:
-        """An answer; an error that may pass (a coordinator that loads) is reported, and the gate is tried again."""
+        """An answer. A temporary error (a coordinator is loading) is reported; the gate is checked again later."""
         try:
             answer = self._observe_twice(opened)
         except (WireError, CommandError) as error:
@@ -189,7 +189,7 @@ class GatePoller:
         return answer
 
     def _observe_twice(self, opened: ReusableSource) -> GateAnswer:
-        """A gate opens only when the group is the same a moment later; nothing moves in a file."""
+        """An answer. A gate opens only if a live group is the same after `STEADY_S`; a file does not change."""
         first = self._observe(opened.get())
         opened.print_notices()
         if not opened.is_live or first.result is None or not first.result.open:
@@ -229,7 +229,7 @@ class GatePoller:
         return GateAnswer(result=result, group=group)
 
     def _partitions(self, source: Source) -> dict[str, int]:
-        """Of the topics that the group read when the plan was made; only a live cluster shows that one was deleted."""
+        """Partition counts of the topics that the plan's group read; only a live cluster shows deleted topics."""
         baseline = self.question.plan.baseline
         names = set(baseline.partitions) if baseline else set()
         if not names:
@@ -243,7 +243,7 @@ class GatePoller:
         return found
 
     def _keep(self, answer: GateAnswer) -> GateAnswer:
-        """Record the members where the gate is open, and that its step has started."""
+        """Record that the step has started and, if the gate is open, the members."""
         question, result = self.question, answer.result
         if result is None or result.differences:
             return answer

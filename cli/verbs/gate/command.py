@@ -17,7 +17,7 @@ DEFAULT_WAIT_S = 300
 with_default = partial(
     with_value, option="--wait", default=str(DEFAULT_WAIT_S), is_value=lambda text: text[:1].isdigit()
 )
-"""Lets `--wait` have no value."""
+"""Allows `--wait` without a value."""
 
 
 def gate(

@@ -1,7 +1,7 @@
 """The output of `kohort help`: a page about a concept, a term of the glossary, the help of a command, or the topics.
 
-A page is markdown of a few kinds of blocks: `# Title`, paragraphs and lists of at most 80 columns that are printed as
-they are, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
+A page is Markdown with a few kinds of blocks: `# Title`, paragraphs and lists of at most 80 columns that are printed
+unchanged, code between fences of three backticks, and `[topic](topic.md)`, a link to another page.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cli.errors import UsageError
 def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
     """The text to print, as `text`, `markdown` or `json`.
 
-    :raises UsageError: there is no such topic, term or command; names the nearest
+    :raises UsageError: there is no such topic, term or command; names the closest one
     """
     pages = {name: page_source(name) for name in page_names()}
     if not words:
         return _as_json(pages) if form == "json" else _contents(pages, form)
     command = _command_help(context, words)
     if command is None:
-        pages = {**pages, **terms(), **pages}  # topics first, and rather than a term of the same name
+        pages = {**pages, **terms(), **pages}  # topics come first, and override terms of the same name
         name = "-".join(words).lower()
         if name not in pages:
             raise UsageError(_unknown(context, words, list(pages)))
@@ -72,7 +72,7 @@ def _as_json(pages: Mapping[str, str]) -> str:
 
 
 def _command_help(context: typer.Context, words: Sequence[str]) -> str | None:
-    """The help of the command of these words, as its own `--help` prints it, or None."""
+    """The help of the command with these words, as its `--help` prints it; None if there is no such command."""
     at: Any = context.find_root()
     for word in words:
         command = getattr(at.command, "commands", {}).get(word)
@@ -127,12 +127,12 @@ def terms() -> dict[str, str]:
 
 
 def title_of(source: str) -> str:
-    """The first line, without its mark."""
+    """The first line, without `#`."""
     return source.partition("\n")[0].removeprefix("# ")
 
 
 def plain(source: str) -> str:
-    """A page as text: no marks, code set in by four columns, links by the topic's name."""
+    """A page as text: without marks, code indented by four columns, links as the topic's name."""
     title = title_of(source)
     lines = [title, "=" * len(title)]
     in_code = False
@@ -158,5 +158,5 @@ def commands_in(source: str) -> list[str]:
 
 
 def links_in(source: str) -> list[str]:
-    """The topics that a page points to."""
+    """The topics that a page links to."""
     return list(dict.fromkeys(link.group(2) for link in LINK.finditer(source)))

@@ -28,7 +28,7 @@ from wire.messages.reader import DecodeError
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 ROWS = 4096
-"""Records of a chunk: as many as a processor's cache holds in all their forms."""
+"""Number of records of a chunk: in all their forms, they fit into a processor's cache."""
 
 NO_KEY = KeyText(NULL, error="the record has no key")
 CONTROL_KEY = KeyText(NULL)
@@ -36,7 +36,7 @@ CONTROL_KEY = KeyText(NULL)
 
 
 class Marker(NamedTuple):
-    """A control record: the name of its type and, of COMMIT and ABORT, the transaction coordinator's epoch."""
+    """A control record: the name of its type and, for COMMIT and ABORT, the transaction coordinator's epoch."""
 
     type: str
     coordinator_epoch: int | None
@@ -44,7 +44,7 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRecord:
-    """A decoded record that is not a plain commit. `raw` are key and value of one with an error."""
+    """A decoded record that is not a plain commit. `raw` are the key and value of a record with an error."""
 
     key: KeyText
     payload: str = NULL
@@ -56,7 +56,7 @@ class ReadRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
-    """Records in the order of the log. The contents of a record are in `commits` or, by its place, in `others`."""
+    """Records in the order of the log. The contents of a record are in `commits` or, by its index, in `others`."""
 
     file: str
     records: Columns
@@ -68,25 +68,25 @@ class Chunk:
 
     @property
     def end(self) -> int:
-        """The byte after the last record's batch, in the file."""
+        """The position in the file after the last record's batch, in bytes."""
         return int(self.records.batches.ends[self.records.batch_of[-1]]) if len(self) else 0
 
     @cached_property
     def key_sizes(self) -> Ints:
-        """Of each record; -1 is null."""
+        """The size of each record's key in bytes; -1 means null."""
         return _sizes(self.records.key_start, self.records.key_end)
 
     @cached_property
     def value_sizes(self) -> Ints:
-        """Of each record; -1 is null."""
+        """The size of each record's value in bytes; -1 means null."""
         return _sizes(self.records.value_start, self.records.value_end)
 
     @cached_property
     def sequences(self) -> Ints:
-        """Of each record; -1 means no sequence."""
+        """The sequence number of each record; -1 means none."""
         headers, batch_of = self.records.batches.headers, self.records.batch_of
         base = headers["base_sequence"][batch_of].astype(np.int64)
-        # They restart at 0 after 2^31 - 1.
+        # Sequence numbers restart at 0 after 2^31 - 1.
         own = (base + self.records.offsets - headers["base_offset"][batch_of]) & 0x7FFFFFFF
         sequences: Ints = np.where(base < 0, -1, own)
         return sequences
@@ -98,13 +98,13 @@ def _sizes(starts: Ints, ends: Ints) -> Ints:
 
 
 def chunks_of(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
-    """The selected records of a segment; in place of unreadable data, its position and the reason."""
+    """The selected records of a segment; in place of unreadable data, a problem with its position and the reason."""
     for part in segment.parts():
         yield from chunks_of_part(segment, part, wanted)
 
 
 def chunks_of_part(segment: SegmentFile, part: IntactRun, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
-    """The same for one part."""
+    """Like `chunks_of`, for one part of a segment."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):
             yield damage_of(columns)
@@ -118,7 +118,7 @@ def chunks_of_part(segment: SegmentFile, part: IntactRun, wanted: RecordFilter) 
 
 
 def _chunk(file: str, records: Columns, wanted: RecordFilter) -> Chunk:
-    """The selected ones of some records, decoded."""
+    """Select from some records, and decode the selected ones."""
     if not wanted.any_key:
         chosen = [wanted.key(_key(records, place)) for place in range(len(records))]
         records = records.select(np.flatnonzero(chosen))
@@ -162,7 +162,7 @@ def _read(records: Columns, place: int, header_keys: tuple[str, ...]) -> ReadRec
 
 
 def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]:
-    """A control record, and what is wrong with it."""
+    """A control record, and its error if it has one."""
     try:
         kind = control_type_of(key or b"")
         ends = kind in (ControlType.ABORT, ControlType.COMMIT)
@@ -172,7 +172,7 @@ def _marker(key: bytes | None, value: bytes | None) -> tuple[Marker, str | None]
 
 
 def _header_keys(records: Columns) -> dict[int, tuple[str, ...]]:
-    """The header keys of records with headers, by place; brokers write none here."""
+    """The header keys of records with headers, by index; brokers write none in this log."""
     ends = np.where(records.value_end < 0, records.value_start, records.value_end)
     counts = np.frombuffer(records.data, dtype=np.uint8)[ends]
     places: dict[int, dict[int, int]] = {}
@@ -192,7 +192,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFilter:
-    """The bounds are inclusive; times in ms since 1970. Empty sets of groups and types select everything."""
+    """Selects records. Bounds are inclusive, times in ms since 1970; empty sets of groups and types select all."""
 
     groups: frozenset[str] = frozenset()
     types: frozenset[int] = frozenset()
@@ -211,13 +211,13 @@ class RecordFilter:
         return (not self.groups or key.group in self.groups) and (not self.types or key.type in self.types)
 
     def overlapping(self, batches: Batches) -> Batches:
-        """The part without the batches before and after the offsets."""
+        """The batches without those before and after the range of offsets."""
         start = int(np.searchsorted(batches.last_offsets, self.first_offset, side="left"))
         stop = int(np.searchsorted(batches.headers["base_offset"], self.last_offset, side="right"))
         return batches[start : max(start, stop)]
 
     def batches(self, batches: Batches) -> Batches:
-        """The batches of a file that are within the bounds, by their latest record's time."""
+        """The batches of a file within the bounds; the time of a batch is that of its latest record."""
         some = self.overlapping(batches)
         latest = some.headers["max_timestamp"]
         kept = (latest >= self.first_ms) & (latest <= self.last_ms)
@@ -237,9 +237,9 @@ def parse_wanted(
     end: str | None,
     now_ms: int,
 ) -> RecordFilter:
-    """From the options of `kohort log dump`; UsageError if they are invalid.
+    """The filter for the options of `kohort log dump`; UsageError if they are invalid.
 
-    A whole number as a bound is an offset, everything else a time as in `--as-of`.
+    A bound that is a whole number is an offset, any other is a time as in `--as-of`.
     """
     first_offset, first_ms = _bound("--from", start, now_ms, _LEAST)
     last_offset, last_ms = _bound("--to", end, now_ms, _MOST)
@@ -254,7 +254,7 @@ def parse_wanted(
 
 
 def _bound(option: str, text: str | None, now_ms: int, none: int) -> tuple[int, int]:
-    """Offset and time; the missing one is `none`."""
+    """The offset and the time of a bound; the one that was not given is `none`."""
     if text is None:
         return none, none
     if _OFFSET.fullmatch(text):

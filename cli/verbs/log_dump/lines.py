@@ -22,9 +22,9 @@ TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 
 def record_lines(chunk: Chunk) -> list[str]:
-    """A JSON object per record, without a line's end: docs/schemas/log-dump.json, `record`.
+    """A JSON object per record, without a line end: docs/schemas/log-dump.json, `record`.
 
-    Built by hand: a log has millions of records, which differ in little.
+    The text is built without a JSON library: a log has millions of records that differ little.
     """
     lines = np.full(len(chunk), "", dtype=object)
     lines[chunk.commits.places] = _commit_lines(chunk)
@@ -67,7 +67,7 @@ def _commit_lines(chunk: Chunk) -> list[str]:
 
 
 def _or_null(numbers: list[int]) -> Sequence[int | str]:
-    """The numbers, and null for -1."""
+    """The numbers, with null for -1."""
     if min(numbers, default=0) >= 0:
         return numbers
     return [NULL if number < 0 else number for number in numbers]
@@ -120,7 +120,7 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _number(value: int) -> int | None:
-    """None for Kafka's -1."""
+    """The number; None for Kafka's -1."""
     return None if value == -1 else value
 
 
@@ -148,10 +148,10 @@ def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
 
 
 _Content: TypeAlias = tuple[str | None, str | None, str | None]
-"""A record: its type, its key and its value."""
+"""The contents of a record: its type, its key and its value."""
 
 DELETED = "<DELETE>"
-"""A tombstone, in the words of kafka-dump-log."""
+"""A tombstone, as kafka-dump-log prints it."""
 
 RECORD_COLUMNS = columns(
     "#OFFSET", "TIMESTAMP", "#KEY-SIZE", "#VALUE-SIZE", "PRODUCER", "#SEQUENCE", "TYPE", "KEY", "PAYLOAD"
@@ -188,7 +188,7 @@ def record_rows(chunk: Chunk) -> Iterator[Sequence[Cell]]:
 
 
 def _contents(chunk: Chunk) -> dict[int, _Content]:
-    """By the record's place."""
+    """The contents of records by index."""
     tombstones = chunk.value_sizes < 0
     contents = {place: _content(read, bool(tombstones[place])) for place, read in chunk.others.items()}
     name = RECORD_TYPES[OFFSET_COMMIT].name

@@ -1,4 +1,4 @@
-"""Segment files: found from files, partitions' directories and log directories, and checked for damage."""
+"""Find segment files from files, partitions' directories and log directories, and check them for damage."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LOG = ".log"
 
 
 def partition_directories(directory: Path) -> list[Path]:
-    """The partitions of `__consumer_offsets` in a log directory, by number, or the one that the directory is.
+    """The partitions of `__consumer_offsets` in a log directory, by number; for a partition's directory, only that.
 
-    Those being deleted or moved count only if they are named.
+    Partitions that are being deleted or moved count only if they are named.
 
-    :raises CommandError: it is neither; the message suggests another
+    :raises CommandError: the directory is neither; the message suggests another one
     """
     if partition_of(directory.resolve()) is not None:
         return [directory]
@@ -37,7 +37,7 @@ def partition_directories(directory: Path) -> list[Path]:
 
 
 def segment_files(paths: Sequence[Path]) -> list[Path]:
-    """The segments of the paths, in the given order, those of a partition in the log's order.
+    """The segments of the paths, in the given order; segments of a partition are in the log's order.
 
     :raises CommandError: a path contains no segments
     """
@@ -60,7 +60,7 @@ def _segments(path: Path) -> Iterator[Path]:
 
 
 def _segment(path: Path) -> Path:
-    """A file, refused only if its name is that of another kind of file."""
+    """A segment file; refused only if its name belongs to another kind of file."""
     if LOG not in path.suffixes:
         segment = path.with_suffix(LOG)
         hint = f"; its segment is {segment}" if segment.is_file() else ""
@@ -94,7 +94,7 @@ class SegmentFile:
         return parts_of(self.data, self.file)
 
     def damage(self, part: IntactRun) -> Problem | None:
-        """The damage after a part."""
+        """The damage after a part; None if there is none."""
         if part.fault is None:
             return None
         position, reason = part.fault.position, part.fault.reason

@@ -1,8 +1,8 @@
 """Keys and values of records as JSON texts, with the fields of `kafka-dump-log --offsets-decoder`.
 
-Most records of a log are offset commits in the shapes that brokers write, which `wire.log.offset_columns` reads many at
-a time; all others go through the schemas. What precedes a key's partition is the same in many keys, what follows a
-value's offset is the same in a request's commits: both are converted once.
+Most records of a log are offset commits in the shapes that brokers write; `wire.log.offset_columns` reads many of
+them at a time. All others are decoded with the schemas. The bytes before a key's partition are the same in many keys,
+and the bytes after a value's offset are the same in all commits of a request: both are converted once.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ json_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key. `type` is the number of its record type, None if it has none; `group` likewise.
+    """A key. `type` is the number of its record type; `type` and `group` are None if it has none.
 
-    `error` is the reason why the record cannot be read; `text` is then null, or has the type alone.
+    `error` is the reason why the record cannot be read; `text` is then null, or contains only the type.
     """
 
     text: str
@@ -82,7 +82,7 @@ def _bare(number: int) -> str:
 
 @lru_cache(maxsize=MOST_KEYS)
 def _key_begin(front: bytes) -> str:
-    """The JSON of an offset commit's key up to its partition, for the key without the partition's four bytes."""
+    """The JSON of an offset commit's key up to its partition; `front` lacks the partition's four bytes."""
     group, topic, _ = read_offset_key(front + bytes(4))
     names = f'"group":{json_text(group)},"topic":{json_text(topic)}'
     return f'{{"type":"{OFFSET_COMMIT}","data":{{{names},"partition":'
@@ -95,7 +95,7 @@ def _topic_id(topic_id: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlainCommits:
-    """Commits in the shapes that brokers write, as columns of equal length; `places` are theirs among all records."""
+    """Commits in the shapes that brokers write, as columns of equal length; `places` are their record indices."""
 
     places: Ints
     key_begins: list[str]
@@ -111,7 +111,7 @@ class PlainCommits:
         return len(self.places)
 
     def texts(self) -> Iterator[tuple[int, str, str]]:
-        """The place of each, and the JSON of its key and of its value."""
+        """The index of each commit, and the JSON of its key and of its value."""
         columns = (self.places.tolist(), self.key_begins, self.partitions)
         payloads = (self.payload_begins, self.offsets, self.payload_ends)
         for place, key, partition, begin, offset, end in zip(*columns, *payloads, strict=True):
@@ -119,7 +119,7 @@ class PlainCommits:
 
 
 def plain_commits(records: Columns, candidates: NDArray[np.bool_]) -> PlainCommits:
-    """The plain ones among the candidates."""
+    """The plain commits among the candidates."""
     data, octets = records.data, np.frombuffer(records.data, dtype=np.uint8)
     keys = read_offset_keys(octets, records.key_start, records.key_end)
     values = read_offset_values(octets, records.value_start, records.value_end)

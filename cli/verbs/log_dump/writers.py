@@ -32,7 +32,7 @@ from wire.log.errors import DamagedLog
 def dump(
     files: Sequence[Path], wanted: RecordFilter, writer: LineWriter, *, batches: bool
 ) -> tuple[Problem, ...]:
-    """Write the selected records of segments, or their batches; returns what could not be read."""
+    """Write the selected records of segments, or their batches; returns the problems of unreadable data."""
     problems: list[Problem] = []
     sizes = [_size(path) for path in files]
     with Progress("reading", total=sum(sizes)) as progress:
@@ -119,7 +119,7 @@ class LineWriter:
         self._stream.write("\n")
 
     def end(self, problems: Sequence[Problem]) -> None:
-        """Finish; `problems`, which are printed on stderr, could not be read."""
+        """Finish; `problems` are those of unreadable data, which are also printed to stderr."""
 
 
 class JsonWriter(LineWriter):
@@ -148,7 +148,7 @@ class YamlWriter(LineWriter):
         self._write({"kohort": FORMAT_VERSION, "command": COMMAND})
 
     def _lines(self, lines: Sequence[str]) -> None:
-        # The name of the list is written before its first part only.
+        # The name of the list is written only before its first part.
         self._write({self._kind.name: [json.loads(line) for line in lines]}, skipped=int(self._started))
         self._started = True
 

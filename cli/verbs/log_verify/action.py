@@ -112,7 +112,7 @@ class PartitionVerifier:
 
 
 def _small_files(directory: Path) -> Iterator[Problem]:
-    """`partition.metadata` and `leader-epoch-checkpoint`."""
+    """Problems of `partition.metadata` and `leader-epoch-checkpoint`."""
     for read in (read_topic_id, read_leader_epochs):
         try:
             read(directory)
@@ -121,7 +121,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
 
 
 def _order(segment: SegmentFile, part: IntactRun, base_offset: int, is_last: bool) -> Iterator[Problem]:
-    """Problems in the order of parts."""
+    """Problems of a part's first offset, and of damage that is not at the end of the log."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]
         yield Problem(
@@ -156,7 +156,7 @@ def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) 
 
 
 def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Problem, ...]]:
-    """Check all partitions of the paths; with those that cannot be read.
+    """Check all partitions of the paths; also returns the problems of unreadable ones.
 
     :raises CommandError: a path is neither a log directory nor a partition
     """

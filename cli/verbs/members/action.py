@@ -1,4 +1,4 @@
-"""Removing members: the plan, the requests, and the group afterwards."""
+"""Remove members: the plan, the requests, and the group afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     reason: str | None
     source: Source
     after: Group | None = None
-    """The group after the change; None if it was not made, or the group cannot be read."""
+    """The group after the change; None if the change was not made or the group cannot be read."""
 
     @property
     def question(self) -> str:
@@ -124,7 +124,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
 def plan_members_removal(
     source: Source, group: str, choice: MemberChoice, *, reason: str | None, writer: ClusterWriter | None
 ) -> MembersChange:
-    """Plan the removal of members of a group. CommandError if nothing is known of the group."""
+    """Plan the removal of members of a group. CommandError if the group cannot be read."""
     read = source.describe([group], offsets=False)
     if not read.items:
         raise ending(with_close_names(source, read.problems)[0])

@@ -16,7 +16,7 @@ _which = partial(option, rich_help_panel="Members")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberOptions:
-    """The members to remove: those that any of the options names."""
+    """The members to remove: all that any of the options names."""
 
     members: Annotated[list[str] | None, _which("--member", "The member with this id; repeatable.", "ID")] = (
         None

@@ -1,4 +1,4 @@
-"""The plans of `kohort offsets`: from the contents of a source to a change."""
+"""Make the plans of `kohort offsets` from the contents of a source."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def plan_resets(
     types: Collection[GroupType] = (),
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
-    """Plan a reset of groups; `problems` are those of their selection, `facts` fields of the document.
+    """Plan a reset of groups; `problems` are problems of selecting them, `facts` are fields of the document.
 
-    :raises CommandError: nothing that it depends on is known
+    :raises CommandError: none of the facts that the reset depends on are known
     """
     found = find_groups(source, names, named=named, types=types)
     scenario = request.scenario or _resolved(source, request, found)
@@ -112,7 +112,7 @@ def _places(
 
 
 def _all_places(group: Group) -> tuple[Place, ...]:
-    """The partitions of `--all-topics`: everything committed, and for a streams group those of its input topics."""
+    """The partitions of `--all-topics`: all with committed offsets and, for a streams group, of its input topics."""
     places = committed_places(group.offsets or {})
     if group.topology is None:
         return places
@@ -124,7 +124,7 @@ def _all_topics(group: Group) -> list[TopicScope]:
 
 
 def _resolved(source: Source, request: ResetRequest, found: FoundGroups) -> Scenario:
-    """The scenarios that depend on more than the groups themselves."""
+    """The scenario; resolves scenarios that depend on more than the groups themselves."""
     if request.file is not None:
         return ToListed(_by_group(request.file, [group.id for group in found.groups]))
     return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
@@ -179,7 +179,7 @@ def plan_deletions(
     problems: tuple[Problem, ...],
     writer: ClusterWriter | None,
 ) -> OffsetsDeletions:
-    """Plan the deletion of offsets of topics; a group that has none of them is left out unless named.
+    """Plan the deletion of offsets of topics; a group without such offsets is left out unless it is named.
 
     :raises UsageError: neither `scopes` nor `all_topics` is given
     """
@@ -208,13 +208,13 @@ def plan_deletions(
 def exported(
     groups: Sequence[Group], scopes: Sequence[TopicScope]
 ) -> tuple[list[tuple[str, Place, int]], tuple[Problem, ...]]:
-    """Rows of a CSV file, by group, topic and partition, and problems of the others."""
+    """Rows of a CSV file by group, topic and partition, and problems of partitions that have none."""
     rows: list[tuple[str, Place, int]] = []
     problems: list[Problem] = []
     for group in groups:
         for place, offset in _offsets(group, scopes):
             if offset == NOTHING_COMMITTED:
-                continue  # a share group has not started to deliver there
+                continue  # a share group has not started to deliver this partition
             if offset is None or offset < 0:
                 subject = f"{group.id}, {place[0]}-{place[1]}"
                 problems.append(

@@ -1,4 +1,4 @@
-"""Changes of committed offsets, set or deleted, and their documents: before → after, a row per partition."""
+"""Set or delete committed offsets, and the documents of these changes: before → after, a row per partition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _OfOffsets(WrittenChange[P]):
     what = "offset"
     verb: ClassVar[str]
     asked: ClassVar[str] = "offset"
-    """The noun for one of them in the confirmation."""
+    """The noun for one offset in the confirmation."""
 
     def objections(self, plan: P) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
@@ -45,7 +45,7 @@ def _question(change: _OfOffsets[Any]) -> str:
 
 
 def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
-    """Plans of share groups, whose offsets have their own requests, and of all others."""
+    """The plans of share groups, whose offsets have their own requests, and the plans of all other groups."""
     share, others = list[P](), list[P]()
     for plan in plans:
         (share if plan.described.type is GroupType.SHARE else others).append(plan)

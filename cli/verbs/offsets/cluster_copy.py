@@ -1,4 +1,4 @@
-"""`kohort offsets clone` to another cluster: the data read on both sides, and the offsets to commit."""
+"""`kohort offsets clone` to another cluster: read data in both clusters, and plan the offsets to commit."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def copy_request(
 def plan_cluster_clone(
     source: Source, target: Source, request: CopyRequest, writer: ClusterWriter | None
 ) -> ClusterCopy:
-    """Plan the offsets to commit in the target for those that a group has committed in the source.
+    """Plan the offsets to commit in the target that correspond to a group's committed offsets in the source.
 
     :raises UsageError: the records of a cluster cannot be read :raises CommandError: there is nothing to copy
     """
@@ -75,7 +75,7 @@ def plan_cluster_clone(
     shared = {broker.address for broker in clusters[0].brokers}.intersection(
         broker.address for broker in clusters[1].brokers
     )
-    # Clusters created from the same disks have the same id.
+    # Clusters created from copies of the same disks have the same id.
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
     original = committed_original(source, request.origin)
@@ -139,7 +139,7 @@ class _PartitionPairs:
     copies: PartitionCounts
     names: TopicNames
     places: Sequence[Place] = ()
-    """Those on both sides, of topics with the same number of partitions."""
+    """The partitions that exist in both clusters, of topics with the same number of partitions."""
     missing: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The offsets of a group in a copy of its topics: read and compare the records around them on both clusters."""
+"""Find the offsets of a group in a copy of its topics: read and compare the records around them in both clusters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _AROUND = 16
 """Number of records compared on each side of an offset."""
 _ANCHORED = 512
-"""Number of records of the same time read in the source to find one of the target."""
+"""Number of records with the same time that are read in the source to find a record of the target."""
 _MAY_BE_COMPACTED = (Verdict.DIFFERS, Verdict.SAME_TIME, Verdict.MISSING)
 _NO_TIMESTAMP = -1
 
@@ -39,7 +39,7 @@ class CopyRequest:
     scopes: tuple[TopicScope, ...]
     names: TopicNames
     search: int
-    """Maximum number of records of a target partition read to find the match."""
+    """Maximum number of records read in a target partition to find the match."""
     unproved: bool
     """Whether offsets that are not proved are set too."""
 
@@ -50,7 +50,7 @@ class CopyResult:
 
     proved: Mapping[Place, ProvedOffset]
     positions: Positions
-    """The target's."""
+    """Positions in the target."""
     problems: tuple[Problem, ...]
 
 
@@ -113,7 +113,7 @@ class OffsetCopier:
             place: TargetLog(
                 earliest=ends.earliest[copy],
                 end=ends.end[copy],
-                # Without a time there is only the offset itself.
+                # Without a time, only the offset itself can be used.
                 at_time=at_time[copy][0] if copy in times else min(offsets[place], ends.end[copy]),
             )
             for place in around
@@ -127,7 +127,7 @@ class OffsetCopier:
         logs: Mapping[Place, TargetLog],
         problems: _Problems,
     ) -> dict[Place, Proof]:
-        """A few records of the target are enough for most; for the others up to the request's maximum are read."""
+        """Proofs by partition. Most need a few records of the target; the others, up to `search` records."""
         proofs: dict[Place, Proof] = {}
         windows: dict[Place, RecordWindow] = {}
         pending = list(logs)
@@ -157,9 +157,9 @@ class OffsetCopier:
         depth: int,
         problems: _Problems,
     ) -> dict[Place, RecordWindow]:
-        """Records of the target by partition of the source, `depth` of them from the starts on.
+        """Records of the target by partition of the source, `depth` of them after each start.
 
-        As many before them if a broker set the time in the source, which is later than the producer's.
+        The same number is read before it if a broker set the time in the source, which is later than the producer's.
         """
         copies = {self.request.names.in_target(place): place for place in starts}
         requests = {
@@ -178,7 +178,7 @@ class OffsetCopier:
         logs: Mapping[Place, TargetLog],
         offsets: Mapping[Place, int],
     ) -> dict[Place, RecordWindow]:
-        """With the source's records of the times next to the place in the target, where compaction left gaps."""
+        """The windows with more records of the source, from times around the target's offset: compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
             neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
@@ -200,13 +200,13 @@ def _time_of(window: RecordWindow) -> int | None:
 
 
 def _is_late(window: RecordWindow) -> bool:
-    """Whether the searched time may be later than that of the copy."""
+    """Whether the searched time may be later than the time of the copied record."""
     key = key_record(window)
     return key is not None and key.is_append_time
 
 
 def _is_searched(window: RecordWindow, target: RecordWindow) -> bool:
-    """Whether everything allowed was read in the target."""
+    """Whether the target was read as far as is useful."""
     return target.to_end and (target.from_start or not _is_late(window))
 
 
@@ -218,12 +218,12 @@ class _Problems:
         self._found: dict[tuple[Place, str], Problem] = {}
 
     def add(self, place: Place, message: str) -> None:
-        """Keep it once."""
+        """Add a message, unless the partition has it already."""
         subject = f"{self._group}, {name_of(place)}"
         self._found.setdefault((place, message), Problem(subject=subject, message=message))
 
     def kept(self, answers: Answers[Place, T], where: str) -> Mapping[Place, T]:
-        """The records found; failures are added."""
+        """The found results; failures are added to the problems."""
         for place, failure in answers.failed.items():
             self.add(
                 place, f"{where}: {with_missing_operations(failure.name, failure.message, READING_RECORDS)}"

@@ -1,4 +1,4 @@
-"""Facts for planning changes of offsets: groups with their offsets, and the partitions of topics."""
+"""Facts for plans of offset changes: groups with their offsets, and the partitions of topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FoundGroups:
     groups: tuple[Group, ...]
     absent: frozenset[str] = frozenset()
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
-    """Offsets of a group that could not be read."""
+    """Problems of offsets that could not be read, by group."""
     others: tuple[Problem, ...] = ()
     """Other problems."""
 
@@ -33,7 +33,7 @@ class FoundGroups:
         return group.id not in self.absent
 
     def facts(self, group: Group, missing: tuple[Problem, ...]) -> dict[str, Any]:
-        """Further facts for a group's plan: whether it exists, and problems, including `missing` partitions."""
+        """More facts for a group's plan: whether it exists, and problems, including `missing` partitions."""
         return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
 
 
@@ -43,7 +43,7 @@ _ONLY_ASKED_FOR = (GroupType.SHARE, GroupType.STREAMS)
 def with_new_share_groups(
     chosen: Sequence[str], problems: Sequence[Problem], types: Collection[GroupType]
 ) -> tuple[list[str], tuple[Problem, ...]]:
-    """The names of groups to reset: `--type share` with an unknown name creates a share group."""
+    """The groups to reset, and other problems: `--type share` with an unknown name creates a share group."""
     if {*types} != {GroupType.SHARE}:
         return list(chosen), tuple(problems)
     new = [each.subject for each in problems if each.cause is Cause.ABSENT]
@@ -60,8 +60,8 @@ def find_groups(
 ) -> FoundGroups:
     """Describe groups with offsets.
 
-    If groups were only matched, share and streams groups are left out unless their `types` were given. A
-    group that does not exist becomes a share group if only that type was given.
+    Unless groups were named, share and streams groups are left out if their types are not in `types`. A group that
+    does not exist becomes a share group if only that type was given.
     """
     new = GroupType.SHARE if {*types} == {GroupType.SHARE} else GroupType.CLASSIC
     read = source.describe(names, offsets=True)
@@ -83,7 +83,7 @@ def find_groups(
 def _sorted_out(
     problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
 ) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
-    """Problems of groups' offsets, and the others. A missing group is not a problem here."""
+    """Problems of groups' offsets by group, and the other problems. A missing group is not a problem here."""
     own: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
     for problem in problems:
@@ -104,7 +104,7 @@ class PartitionCounts:
     _counts: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     _unread: set[str] = field(default_factory=set)
-    """Topics that may exist: the cluster does not report them."""
+    """Topics that may exist, but that could not be read."""
 
     def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
         """The partitions that scopes select."""
@@ -115,7 +115,7 @@ class PartitionCounts:
         return places, tuple(map(self._with_close_name, problems))
 
     def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
-        """Those of the partitions that exist, and a problem for each of the others."""
+        """The partitions that exist, and a problem for each of the others."""
         wanted = list(places)
         self._ask({topic for topic, _ in wanted})
         return existing([place for place in wanted if place[0] not in self._unread], self._counts)
@@ -127,7 +127,7 @@ class PartitionCounts:
         return replace(problem, message=problem.message + did_you_mean(problem.subject, known, SIMILAR))
 
     def count(self, topic: str) -> int | None:
-        """The number of partitions of a topic that was requested before."""
+        """The number of partitions of a topic that has already been requested."""
         return self._counts.get(topic)
 
     def _ask(self, names: set[str]) -> None:

@@ -21,7 +21,7 @@ def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None
 
 
 def notify_new_groups(plans: Iterable[GroupChange]) -> None:
-    """Print notices of groups that a change would create, the first of them by name."""
+    """Print a notice of the groups that a change would create; only the first ones are named."""
     noted: dict[str, list[str]] = {}
     for plan in plans:
         if not plan.exists and plan.changes:
@@ -36,7 +36,7 @@ def notify_new_groups(plans: Iterable[GroupChange]) -> None:
 
 
 def notify_redelivery(plans: Iterable[GroupChange]) -> None:
-    """Print a notice of what a share group loses with a new start offset, even an equal one."""
+    """Print notices that a new start offset, even an equal one, makes share groups deliver records again."""
     for plan in plans:
         if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
             notice(

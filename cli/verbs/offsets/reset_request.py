@@ -29,7 +29,7 @@ from groups.offsets.scenarios import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetRequest:
-    """One of `scenario`, `file` and `group` is set."""
+    """The request of a reset: exactly one of `scenario`, `file` and `group` is set."""
 
     name: str
     """The option's name without its dashes."""
@@ -43,7 +43,7 @@ class ResetRequest:
 def reset_request(
     options: Mapping[str, object], scopes: tuple[TopicScope, ...], *, all_topics: bool
 ) -> ResetRequest:
-    """Check the options of a reset, by name; one that was not given is False or None.
+    """Check the options of a reset, by name; options that were not given are False or None.
 
     :raises UsageError: no or several scenarios or scopes :raises CommandError: an unreadable file
     """
@@ -70,7 +70,7 @@ def reset_request(
 
 
 def import_request(path: Path, named: Sequence[str]) -> tuple[ResetRequest, list[str]]:
-    """The request of an import, and its groups: the named ones, or those of the file."""
+    """The request of an import, and its groups: the named groups, or the groups in the file."""
     file = read_offsets_file(path)
     return ResetRequest(name="from-file", file=file), _groups_of(file, named)
 
@@ -151,4 +151,4 @@ _MAKERS: Mapping[str, Callable[[Any], Scenario | OffsetFile | str]] = {
     "from-file": read_offsets_file,
     "to-group": str,
 }
-"""The scenario of each option, created from its value."""
+"""By option, a function that makes the scenario from the option's value."""

@@ -1,4 +1,4 @@
-"""From the options of `kohort plan` to plans, and from plans to what is shown."""
+"""Make plans from the options of `kohort plan`, and documents from plans."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ class PlanRequest:
     frameworks: tuple[str, ...] = ()
     connection: ClusterOptions
     with_costs: bool = True
-    """Whether what the steps cost is shown at all."""
+    """Whether the costs of steps are shown."""
     seeds: int = 0
-    """From how many seeds each plan is rehearsed."""
+    """Number of seeds with which each plan is rehearsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedPlan:
-    """A plan, and the rehearsal of it where there is one."""
+    """A plan, and its rehearsal if there is one."""
 
     plan: Plan
     rehearsal: Rehearsal | None = None
 
 
 def connection_of(source: SourceOptions) -> ClusterOptions:
-    """How the commands of a plan reach the cluster that the plan was made from; of a file, nothing is known of it."""
+    """The cluster options for the commands in a plan; empty if the plan was made from a file."""
     is_live = source.bootstrap_server is not None or source.command_config is not None
     context = source.place.context if source.place is not None and is_live else None
     if source.bootstrap_server is None and context is None:
@@ -81,7 +81,7 @@ def connection_of(source: SourceOptions) -> ClusterOptions:
 
 
 def assignor_of(name: str | None, to: str) -> str | None:
-    """The assignor of a rollback. UsageError where there is no choice, and for one that is not Kafka's."""
+    """The assignor of a rollback. UsageError if `to` allows none, or if it is not an assignor of Kafka."""
     if name is None:
         return None
     choices = {"eager": EAGER, "classic": (*EAGER, "cooperative-sticky")}.get(
@@ -95,7 +95,7 @@ def assignor_of(name: str | None, to: str) -> str | None:
 
 
 def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
-    """What `--framework` names. UsageError for one of which nothing is known."""
+    """The frameworks that `--framework` names. UsageError for an unknown one."""
     try:
         return tuple(dict.fromkeys(framework_named(name).name for name in names))
     except ValueError as error:
@@ -110,9 +110,9 @@ def bounce_of(seconds: float) -> float:
 
 
 def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
-    """The clients of `--client` and `--clients`; the command line wins over the file.
+    """The clients of `--client` and `--clients`; the command line overrides the file.
 
-    UsageError for nonsense on the command line, ConfigFileError for a file that cannot be used.
+    UsageError for an invalid command line, ConfigFileError for a file that cannot be used.
     """
     listed = parse_clients(read_clients(file)) if file is not None else DeclaredClients()
     try:
@@ -123,7 +123,7 @@ def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClient
 
 
 def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
-    """The files of `--client-config`. UsageError for the same one twice."""
+    """The files of `--client-config`. UsageError if one is repeated."""
     configs = tuple(map(read_client_config, values))
     places = [(config.name, config.member, config.is_for_library) for config in configs]
     if len(set(places)) < len(places):
@@ -132,7 +132,7 @@ def configs_of(values: Sequence[str]) -> tuple[ClientConfig, ...]:
 
 
 def client_settings(options: ClientOptions) -> dict[str, Any]:
-    """The options on the members: fields of a `PlanRequest`, and of the settings of an audit."""
+    """The options about members, as fields of a `PlanRequest` and of the settings of an audit."""
     return {
         "declared": declared_clients(options.client or (), options.clients),
         "configs": configs_of(options.client_config or ()),
@@ -145,7 +145,7 @@ def client_settings(options: ClientOptions) -> dict[str, Any]:
 def plan_groups(
     source: Source, selection: SelectionOptions, request: PlanRequest
 ) -> tuple[tuple[RehearsedPlan, ...], tuple[Problem, ...]]:
-    """A plan for every group that was meant and could be read, and what could not be read."""
+    """A plan for every selected group that could be read, and problems of the others."""
     described = describe_chosen(source, selection, offsets=False)
     if not described.items and is_single(selection):
         raise ending(described.problems[0])
@@ -180,7 +180,7 @@ def plan_groups(
         )
         if not request.seeds:
             return RehearsedPlan(plan=plan)
-        from cli.verbs.rehearse.action import found_of, rehearsed  # the simulation: no other plan needs it
+        from cli.verbs.rehearse.action import found_of, rehearsed  # imports the simulation, needed only here
 
         place = found_of(source, group, cluster, topics.items)
         plan, rehearsal = rehearsed(plan, place, configs, request.seeds)
@@ -191,7 +191,7 @@ def plan_groups(
 
 
 def _moves_timeouts(request: PlanRequest) -> bool:
-    """Whether the members have timeouts that their groups may have already."""
+    """Whether the members' files set timeouts that become settings of the group, which may already have them."""
     return request.destination is Destination.CONSUMER and any(
         config.setting(key) for config in request.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
     )
@@ -202,32 +202,32 @@ def _values(configs: Mapping[str, GroupConfig]) -> dict[str, str]:
 
 
 def _not_judged(described: ReadResult[Group]) -> tuple[Problem, ...]:
-    """Problems of reading, without those that a rule reports: metadata that the broker could not read either."""
+    """Problems of reading, without those that a rule reports: member metadata that cannot be read."""
     judged = {member.unreadable for group in described.items for member in group.members}
     return tuple(problem for problem in described.problems if problem.message not in judged)
 
 
 def _with_leaders(source: Source, groups: Sequence[Group], request: PlanRequest) -> tuple[Group, ...]:
-    """The groups, with their leaders where a plan may turn on them: a live source reads a topic for it."""
+    """The groups, with their leaders if a plan may depend on them: a live source reads a topic to find them."""
     if any(leader_matters(group, request.destination) for group in groups):
         return tuple(source.with_leaders(groups))
     return tuple(groups)
 
 
 def _topics_to_read(groups: Sequence[Group], request: PlanRequest) -> set[str] | None:
-    """Those that the members read; None for all, where a regex may want any."""
+    """The topics that the members read; None for all if regexes were given, because these may match any topic."""
     return None if request.regexes else wanted_topics(groups, WhatIf())
 
 
 def _configs_of(group: Group, request: PlanRequest, selection: SelectionOptions) -> tuple[ClientConfig, ...]:
-    """The files of a group's members: of several groups, those that name no other group."""
+    """The files of a group's members; if there are several groups, the files that name no other group."""
     if is_single(selection):
         return request.configs
     return configs_of_group(request.configs, group.id)
 
 
 def _refuse_unknown_members(groups: Sequence[Group], request: PlanRequest) -> None:
-    """A name that is no member of any group is a mistake that would leave a member's library unsaid."""
+    """UsageError for a name that is not a member of any group: a misspelled member would have no declared library."""
     named = dict.fromkeys(request.declared.single, "--client")
     named |= {config.member: "--client-config" for config in request.configs if config.member is not None}
     declared = DeclaredClients(single=dict.fromkeys(named, ("", None)))
@@ -239,7 +239,7 @@ def _refuse_unknown_members(groups: Sequence[Group], request: PlanRequest) -> No
 
 
 def is_single(selection: SelectionOptions) -> bool:
-    """Whether one group was named: it gets a runbook, any other selection a table of verdicts."""
+    """Whether exactly one group was named: it gets a runbook; other selections get a table of verdicts."""
     return len(set(selection.groups or ())) == 1 and selection.match is None and not selection.all_groups
 
 
@@ -251,7 +251,7 @@ def document_of(
     *,
     verbose: bool,
 ) -> Document:
-    """A runbook, which names `write` as the command that writes its plan as data; or a table of verdicts."""
+    """A runbook, with `write` as the command that writes its plan as data; or a table of verdicts."""
     from cli.verbs.plan.view import plan_document, readiness_document
 
     more = "" if verbose else VERBOSE
@@ -266,7 +266,7 @@ def document_of(
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
-    """FALSE when a plan is blocked."""
+    """FALSE if a plan is blocked."""
     blocked = any(each.plan.verdict is Verdict.BLOCKED for each in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
@@ -274,9 +274,9 @@ def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
 def repeated_command(
     context: typer.Context, *, without: Collection[str], with_options: tuple[str, ...]
 ) -> str:
-    """The command that is being carried out, with the options that were given to it but some, and with others.
+    """The running command with its given options, except those in `without`, and with `with_options`.
 
-    Arguments precede the options; they follow them and `--` if one looks like an option.
+    Arguments precede the options; if an argument looks like an option, they follow the options and `--`.
     """
     options: list[str] = []
     arguments: list[str] = []
@@ -296,7 +296,7 @@ def repeated_command(
 
 
 def _names(context: typer.Context) -> list[str]:
-    """The names of the command, without that of the program, which is called in more than one way."""
+    """The names of the command, without the name of the program, which may differ between calls."""
     parent = context.parent
     return [*_names(parent), context.info_name or ""] if isinstance(parent, type(context)) else []
 

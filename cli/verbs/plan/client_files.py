@@ -16,16 +16,16 @@ from wire.client.config.config_file import ConfigFileError, read_text
 from wire.java_properties import BadProperty, parse_properties
 
 MAX_BYTES = 4 * 1024 * 1024
-"""No configuration is a hundredth of this; a list of 50,000 members fits."""
+"""Maximum file size: no configuration is a hundredth of this; a list of 50,000 members fits."""
 MAX_VALUES = 100_000
-"""Aliases of YAML can make a small file endless."""
+"""Maximum number of values: YAML aliases can make a small file endless."""
 _TREES = (".yaml", ".yml", ".json")
 
 
 def read_client_config(value: str) -> ClientConfig:
     """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`.
 
-    :raises ConfigFileError: it cannot be read, is malformed, or holds no Kafka setting at all
+    :raises ConfigFileError: it cannot be read, is malformed, or contains no Kafka setting
     """
     owner, file = _owner_and_file(value)
     library = _library_or_none(owner)
@@ -42,13 +42,13 @@ def read_client_config(value: str) -> ClientConfig:
 
 
 def _owner_and_file(value: str) -> tuple[str | None, Path]:
-    """A file may hold an `=` in its name: what exists as a whole is a file."""
+    """The owner and the file of a value. A file name may contain `=`: an existing file has no owner."""
     owner, equals, rest = value.partition("=")
     if not equals or Path(value).exists():
         return None, Path(value)
     if not owner or not rest:
         raise UsageError(f"--client-config {value!r}: expected FILE, LIBRARY=FILE or MEMBER=FILE")
-    # A member's id may hold an `=` too: the last one separates, unless the text after the first one is a file.
+    # A member id may contain `=` too: the last one separates, unless the text after the first one is a file.
     if not Path(rest).exists():
         owner, _, rest = value.rpartition("=")
     return owner, Path(rest)

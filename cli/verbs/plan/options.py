@@ -1,4 +1,4 @@
-"""Options on the members of a group, of `kohort plan` and `kohort fleet audit`."""
+"""Options of `kohort plan` and `kohort fleet audit` about the members of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the plan that `kohort plan --output yaml` (or json) wrote."""
+"""Read plans written by `kohort plan --output yaml` (or json)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from migration.model import Plan
 from migration.plan_file import plan_from_data
 
 MAX_LINED = 1024 * 1024
-"""Larger files are not read once more to find the line of an error: that takes some hundred times their size."""
+"""Larger files are not reread to find the line of an error: that takes some hundred times their size in memory."""
 
 
 def read_plan(file: Path) -> Plan:
-    """The plan of a file. CommandError when it cannot be read, UsageError when it holds no plan that makes sense."""
+    """The plan of a file. CommandError if it cannot be read, UsageError if it does not contain a valid plan."""
     if file == Path("-") and not file.exists():
         raise UsageError("a plan is read from a file, not from standard input: gates keep notes next to it")
     try:

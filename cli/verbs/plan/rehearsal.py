@@ -33,7 +33,7 @@ def rehearsal_blocks(plan: Plan, found: PlanRehearsal, rehearsal: Rehearsal | No
 
 
 def _rows(plan: Plan) -> Iterator[list[Cell]]:
-    """Of each step: the computed figures, and those of the rehearsals."""
+    """A row for each step: the computed figures, and the figures of the rehearsals."""
     for number, step in enumerate(plan.steps, 1):
         expected, played = step.expectation, step.rehearsed
         if expected is not None:

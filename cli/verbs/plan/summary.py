@@ -1,6 +1,6 @@
-"""What `kohort plan` prints as text: the verdict, what blocks, warnings, steps to tick off, and assumptions.
+"""The text that `kohort plan` prints: the verdict, blockers, warnings, steps to tick off, and assumptions.
 
-Pages (markdown, HTML) and `--verbose` have the whole runbook: all findings, costs, dangers and other paths.
+Pages (Markdown, HTML) and `--verbose` contain the whole runbook: all findings, costs, risks and other paths.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROLES = {Verdict.READY: Role.GOOD, Verdict.WARNINGS: Role.WARNING, Verdict.BLOC
 
 
 def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
-    """What matters before and during the migration. `write` is the command that writes the plan as data."""
+    """The facts needed before and during the migration. `write` is the command that writes the plan as data."""
     yield title_of(plan)
     yield Text(verdict_line(plan), _ROLES[plan.verdict])
     yield from _findings(plan, Level.BLOCKER, Level.WARNING)
@@ -64,7 +64,7 @@ def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Itera
 
 
 def verbose_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
-    """All findings in full, notes too, and then the rest of the runbook."""
+    """All findings in full, including notes, and then the rest of the runbook."""
     yield title_of(plan)
     yield Text(verdict_line(plan), _ROLES[plan.verdict])
     for found in plan.findings:
@@ -90,7 +90,7 @@ def _count(plan: Plan, level: Level) -> int:
 
 
 def _findings(plan: Plan, *levels: Level) -> Iterator[Item]:
-    """Blockers in full; of warnings, the members and the first sentences of message and remedy."""
+    """Blockers in full; for warnings, the members and the first sentences of message and remedy."""
     for level in levels:
         for found in plan.findings:
             if found.level is not level:

@@ -1,8 +1,8 @@
-"""The picture of a plan: what the group and its members speak and hold, round by round.
+"""The picture of a plan: the protocols and partitions of the group and its members, round by round.
 
-From the top: the steps; the group's type and assignor; a lane per member, colored by what it speaks, with bars as
-high as it owns partitions; what each moment costs. Of a large group, bars of members and partitions by what they speak.
-Color is never alone: kinds have letters too, and everything has a title.
+From the top: the steps; the group's type and assignor; a lane per member, colored by its protocol and assignor, with
+bars for its number of partitions; the costs. For a large group, bars count members and partitions by kind. Color is
+never the only information: kinds have letters too, and every element has a title.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from migration.timeline import MemberLane, Timeline, timeline_of
 
 LEFT = 170
 WIDEST = 90
-"""Of a column: few moments need not fill the page."""
+"""Maximum width of a column: a few columns need not fill the page."""
 LANE = 34
 CROWD = 130
-"""How high the bars of a large group are."""
+"""Height of the bars of a large group."""
 GAP = 14
 
 
 def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
-    """Draw the only plan; UsageError when there are several, or one that has no course."""
+    """Draw the only plan; UsageError if there are several, or if it has no rounds."""
     if len(plans) != 1:
         raise UsageError(f"--svg draws one plan; this is {len(plans)}")
     picture = picture_of(plans[0])
@@ -56,7 +56,7 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
 
 
 def timeline_blocks(plan: Plan) -> Iterator[Block]:
-    """A heading and the picture; nothing where the plan could not be walked."""
+    """A heading and the picture; nothing if there is no picture."""
     picture = picture_of(plan)
     if picture is not None:
         yield Heading("Timeline")
@@ -64,7 +64,7 @@ def timeline_blocks(plan: Plan) -> Iterator[Block]:
 
 
 def picture_of(plan: Plan) -> Picture | None:
-    """The course of the group, round by round; None where the plan could not be walked."""
+    """The picture of the group, round by round; None if the plan's rounds could not be computed."""
     names = {
         member: name
         for step in plan.steps
@@ -141,7 +141,7 @@ class _Picture:
         self.titles = [frame.title for frame in timeline.frames]
 
     def legend(self) -> list[tuple[str, str]]:
-        """The kinds of members; of a large group, also partitions without an owner."""
+        """The kinds of members; for a large group, also partitions without an owner."""
         kinds = [
             (self._style(kind)[1], f"{self.letters[kind]} {label}".lstrip())
             for kind, label in enumerate(self.timeline.kinds)
@@ -150,7 +150,7 @@ class _Picture:
         return [*kinds, (NONE, "no owner")] if unowned else kinds
 
     def steps(self) -> Iterator[Lane]:
-        """Steps, and the rounds in them."""
+        """The steps and their rounds."""
         frames = self.timeline.frames
         names = []
         for step, run in runs([frame.step for frame in frames]):
@@ -169,7 +169,7 @@ class _Picture:
         yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
 
     def rows(self) -> Iterator[Lane]:
-        """The group, its members, and what it costs."""
+        """The group, its members, and the costs."""
         frames = self.timeline.frames
         yield self._group()
         if self.timeline.lanes:
@@ -211,7 +211,7 @@ class _Picture:
         return Lane(height=LANE, texts=(label,), spans=spans)
 
     def _owned(self, lane: MemberLane, kind: int, run: range, most: int) -> Iterator[Box]:
-        """Bars of how many partitions the member owns, frame by frame."""
+        """Bars with the number of partitions that the member owns, frame by frame."""
         for frame in run:
             if lane.partitions[frame]:
                 high = 16 * lane.partitions[frame] / most
@@ -224,7 +224,7 @@ class _Picture:
                 yield Label(text, y=11, at=frame + 1, shift=-3)
 
     def _stacked_bars(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
-        """Bars of all members or partitions, stacked by kind; the last row of partitions are without an owner."""
+        """Bars of all members or partitions, stacked by kind; the last row of partitions has no owner."""
         most = max(sum(column) for column in zip(*rows, strict=True))
         spans = []
         for frame, title in enumerate(self.titles):
@@ -247,7 +247,7 @@ class _Picture:
         return Lane(height=CROWD + GAP, texts=names, spans=spans)
 
     def _cost(self, what: str, values: Sequence[float]) -> Lane:
-        """A row of bars, with their numbers where they fit."""
+        """A row of bars, with their numbers if they fit."""
         most, bottom = max(values), 34.0
         texts = [f"{value:,.0f}" for value in values]
         written = next((each for each in (texts, [*map(_brief, values)]) if self._fits(each)), None)
@@ -273,7 +273,7 @@ class _Picture:
         return max(map(len, texts)) * LETTER + 2 < self.column
 
     def _style(self, kind: int) -> tuple[str, str]:
-        """Classes of the ground and of bars."""
+        """Style classes of the background and of the bars."""
         if self.timeline.kinds[kind] == STOPPED:
             return AWAY, AWAY
         # Stopped members have no separate color.
@@ -286,13 +286,13 @@ class _Picture:
 
 
 def _letters(kinds: Sequence[str]) -> tuple[str, ...]:
-    """A letter for each kind but that of stopped members, which are hatched."""
+    """A letter for each kind; empty for stopped members, which are hatched."""
     left = iter(ascii_uppercase)
     return tuple("" if kind == STOPPED else next(left, "") for kind in kinds)
 
 
 def _brief(number: float) -> str:
-    """A number in four characters or so: `950`, `15k`, `2.5M`; titles have the whole numbers."""
+    """A number in about four characters: `950`, `15k`, `2.5M`; titles contain the full numbers."""
     if number < 1000:
         return f"{number:.0f}"
     thousands = number / 1000
@@ -302,5 +302,5 @@ def _brief(number: float) -> str:
 
 
 def _mark(title: str) -> str:
-    """Which half of a round a moment is, where there are two."""
+    """An arrow for the half of a round, stop or start, if the round has two."""
     return {"stop": "\u2193", "start": "\u2191"}.get(title.rpartition(": ")[2], "")

@@ -1,4 +1,4 @@
-"""The documents of `kohort plan`: a runbook for one group, a row of verdict each for several."""
+"""The documents of `kohort plan`: a runbook for one group, or a row with the verdict for each of several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
 
 MOST_CHECKED = 12
-"""Rounds that are printed with a command each; more become a table, with one command for all."""
+"""Most rounds printed with a command each; more become a table, with one command for all."""
 
 _VERDICTS = {
     Verdict.READY: "Ready: no blockers and no warnings.",
@@ -91,7 +91,7 @@ def runbook_blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -
 
 
 def nothing_to_do(plan: Plan) -> Text:
-    """In place of steps."""
+    """The text in place of steps."""
     return Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
 
 
@@ -109,7 +109,7 @@ def overview_blocks(plan: Plan) -> Iterator[Block]:
 
 
 def before_blocks(plan: Plan, write: str | None) -> Iterator[Block]:
-    """What to do before the first step; `write` is the command that writes the plan as data."""
+    """Actions before the first step; `write` is the command that writes the plan as data."""
     yield Heading("Before the first step")
     yield Checklist(
         (
@@ -133,7 +133,7 @@ def before_blocks(plan: Plan, write: str | None) -> Iterator[Block]:
 
 
 def _inferred(plan: Plan) -> str:
-    """A suffix of the libraries where they are inferred from the members' ids alone."""
+    """A suffix for libraries that are only inferred from the members' ids."""
     found = any(each.rule == "client-library" and each.level is Level.INFO for each in plan.findings)
     return " (inferred)" if found else ""
 
@@ -201,14 +201,14 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
 
 
 def _places(plan: Plan) -> dict[str, str]:
-    """Where a member was found, and with how much, by what rounds call it."""
+    """The host and the number of partitions of each member, by its name in rounds."""
     members = plan.baseline.members if plan.baseline else ()
     names = round_names(members)
     return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
 
 
 def _place(member: PlannedMember, name: str) -> str:
-    """The host as people write it: a broker puts a slash before an address that has no name."""
+    """The member's host and partitions, without the slash that a broker puts before an address without a name."""
     host = (member.host or "").removeprefix("/")
     parts = [] if not host or name.endswith(f"@{host}") else [host]
     return ", ".join([*parts, _count(member.partitions, "partition")])
@@ -223,7 +223,7 @@ def _expectation(found: Expectation) -> Iterator[Block]:
 
 
 def assumptions(plan: Plan) -> tuple[str, ...]:
-    """The assumptions of the figures of all steps, each line once."""
+    """The assumptions in the figures of all steps, each line once."""
     found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
     return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in found if _is_assumed(line)))
 
@@ -245,7 +245,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> Document:
-    """A row per group in the order given; for programs, the whole of every plan."""
+    """A row per group in the given order; for programs, every plan in full."""
     table = table_of(
         plans,
         *("GROUP", ("FROM", "origin")),

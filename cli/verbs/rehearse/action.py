@@ -1,4 +1,4 @@
-"""From a plan and the group that a source shows to rehearsals, a seed each."""
+"""Rehearse a plan with the group of a source, once per seed."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from migration.walk import sampled
 
 FIRST_SEED = 1
 MOST_ROLLBACKS = 12
-"""Rounds from which the rollback is rehearsed: all of a short plan, evenly spread ones of a long one."""
+"""Most rounds from which a rollback is rehearsed: all rounds of a short plan, evenly spread rounds of a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRequest:
-    """A request to play."""
+    """A request for a rehearsal."""
 
     plan: Plan
     found: FoundGroup
@@ -48,15 +48,15 @@ class RehearsalRequest:
     seeds: range
     stop_at: tuple[int, int] | None
     mistakes: bool = False
-    """Whether it is also played wrongly."""
+    """Whether operator mistakes are also played."""
     faults: PlanFaults = NO_FAULTS
     faults_file: Path | None = None
     config_files: tuple[str, ...] = ()
     """Sources of the members' settings."""
     notes: Notes | None = None
-    """Those of the plan's gates, where it has been carried out."""
+    """The notes of the plan's gates, if it has been carried out."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """In the place of the brokers' and the members' own; `found` and `simulated` have them."""
+    """Settings that override those of the brokers and members; `found` and `simulated` already contain them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,11 +66,11 @@ class Rehearsal:
     request: RehearsalRequest
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
-    """Rollbacks from single rounds, of the first seed."""
+    """Rollbacks from single rounds, with the first seed."""
     mistakes: list[MistakeResult | Inapplicable] = field(default_factory=list)
-    """Each as it went worst; none where the plan itself is not safe."""
+    """The worst result of each mistake; empty if the plan itself is not safe."""
     detailed: Rehearsed | None = None
-    """The first unsafe one, else the first one if a story is requested; with story and picture."""
+    """The first unsafe run, else the first run if a story or picture is requested; with story and picture."""
 
     @property
     def is_safe(self) -> bool:
@@ -78,7 +78,7 @@ class Rehearsal:
 
     @property
     def undetected(self) -> list[MistakeResult]:
-        """Mistakes that a gate does not see."""
+        """Mistakes that the gate does not detect."""
         return [
             each
             for each in self.mistakes
@@ -87,7 +87,7 @@ class Rehearsal:
 
 
 def find(plan: Plan, source: Source) -> FoundGroup:
-    """The plan's group. UsageError where it is another one than the plan was made for."""
+    """The plan's group. UsageError if it does not match the plan."""
     described = source.describe([plan.group], offsets=False)
     if not described.items:
         raise ending(described.problems[0])
@@ -105,7 +105,7 @@ def find(plan: Plan, source: Source) -> FoundGroup:
 
 
 def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
-    """The group with the settings that hold for it, and those of the topics that it wants."""
+    """The group with its effective settings, and those of the topics that it subscribes to."""
     wanted = wanted_topics([group], WhatIf())
     known = source.group_settings([group.id]).get(group.id, {})
     settings = {name: each.value for name, each in known.items() if each.value is not None}
@@ -190,7 +190,7 @@ def _place(plan: Plan, text: str) -> tuple[int, int]:
 
 
 def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
-    """Play every seed; without --stop-at, from the first one the rollbacks too. `shows`: the first one in detail.
+    """Play every seed and, without --stop-at, rollbacks with the first seed. `shows`: keep the first run in detail.
 
     :raises UsageError: the group cannot be played
     """
@@ -255,7 +255,7 @@ def _play(
 
 
 def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehearsed]) -> MistakeResult:
-    """From every seed, as it went worst."""
+    """The worst result of a mistake over all seeds."""
     return worst_of(
         [
             play_mistake(request.plan, request.found, request.simulated, placed, each, request.faults)
@@ -267,7 +267,7 @@ def _make(request: RehearsalRequest, placed: PlacedMistake, right: Sequence[Rehe
 def rehearsed(
     plan: Plan, found: FoundGroup, configs: Sequence[ClientConfig], seeds: int
 ) -> tuple[Plan, Rehearsal | None]:
-    """The plan with the figures of its rehearsals; it is blocked if one is not safe. None: it cannot be rehearsed."""
+    """The plan with the figures of its rehearsals, blocked if one is not safe; None if it cannot be rehearsed."""
     if not plan.steps:
         return plan, None
     try:
@@ -280,5 +280,5 @@ def rehearsed(
 
 
 def status_of(rehearsal: Rehearsal) -> ExitStatus:
-    """FALSE where a seed is not safe, or a gate opens in spite of a mistake."""
+    """FALSE if a seed is not safe, or a gate opens despite a mistake."""
     return ExitStatus.DONE if rehearsal.is_safe and not rehearsal.undetected else ExitStatus.FALSE

@@ -1,4 +1,4 @@
-"""The part of the document of `kohort rehearse` that shows what people do wrong."""
+"""The part of the document of `kohort rehearse` about operator mistakes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GATE = {
 
 
 def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, Any]]:
-    """An item for each mistake and step; of one that cannot be made here, why."""
+    """An item for each mistake and step; for a mistake that does not apply here, the reason."""
     return [_data(each) for each in rehearsal.mistakes]
 
 
@@ -67,7 +67,7 @@ def _shown(shown: GroupSummary) -> dict[str, Any]:
 
 
 def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
-    """The table, and what no gate sees."""
+    """The table of mistakes, and the mistakes that no gate detects."""
     yield Heading("Operator mistakes")
     if not rehearsal.mistakes:
         yield Text("The plan itself is not safe: mistakes were not played.")

@@ -1,4 +1,4 @@
-"""The picture of a rehearsal: above the members' lanes of a simulation, the rounds of the plan and their gates."""
+"""The picture of a rehearsal: the plan's rounds and their gates, above the members' lanes of a simulation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulation import Costs
 
 BEFORE_S = 5.0
-"""Of the settled group, before the first round."""
+"""Seconds of the settled group that are shown before the first round."""
 HEIGHT = 18
 CLOSED = "bar"
 
 
 def write_picture(file: Path, rehearsal: Rehearsal) -> None:
-    """Draw the rehearsal that is shown. CommandError where no round started in it."""
+    """Draw the detailed run. CommandError if no round started in it."""
     run = rehearsal.detailed
     picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
     if picture is None:
@@ -33,7 +33,7 @@ def write_picture(file: Path, rehearsal: Rehearsal) -> None:
 
 
 def picture_of(group: str, run: Rehearsed) -> Picture | None:
-    """Owners in a rehearsal; None where it was not played for a picture, or no round started."""
+    """The owners in a rehearsal; None if it was not played for a picture, or no round started."""
     result = run.result
     if result is None or not run.rounds:
         return None
@@ -49,7 +49,7 @@ def _in_words(run: Rehearsed) -> str:
 
 def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
     axis = axis_of(max(0.0, run.rounds[0].began_s - BEFORE_S), result.ended_s)
-    # The formation of the group is not rehearsed.
+    # The formation of the group is not part of the rehearsal.
     shown = replace(
         result,
         callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),
@@ -70,7 +70,7 @@ def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
 
 
 def _rounds(run: Rehearsed, axis: Axis) -> Lane:
-    """A box for each round, with a mark for as long as its gate is closed, and one for the rollback."""
+    """A box for each round, with a mark for the time until its gate opens, and a box for the rollback."""
     boxes = [*_boxes(run, axis)]
     return Lane(height=HEIGHT + 4, texts=(Label("round", y=13),), spans=boxes)
 

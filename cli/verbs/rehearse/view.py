@@ -1,4 +1,4 @@
-"""The document of `kohort rehearse`: whether it is safe, the costs of each round, and of the rollback."""
+"""The document of `kohort rehearse`: whether the plan is safe, and the costs of each round and of the rollback."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _REHEARSED = (*_COMPUTED, "lasted_s")
 
 
 def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
-    """Rounds over all seeds: the median, and the worst where there are several.
+    """Rounds over all seeds: the median, and the worst if there are several seeds.
 
-    With `story` the events are shown for a safe rehearsal too.
+    With `story`, events are shown for a safe rehearsal too.
     """
     request, detailed = rehearsal.request, rehearsal.detailed
     lines = detailed.story if detailed is not None and (story or not detailed.is_safe) else None
@@ -59,7 +59,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
 
 
 def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
-    """Each round that some seed reached, over the seeds."""
+    """For each round that a seed reached, its results in all seeds."""
     by_place: dict[tuple[int, int], list[RoundPlayed]] = {}
     for run in rehearsal.played:
         for each in run.rounds:
@@ -68,7 +68,7 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
 
 
 def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, Any]:
-    """The median or the worst of each figure; a gate that stayed closed in a seed has no time."""
+    """The median or the worst value of each figure; a gate that stayed closed in a seed has no time."""
     of = max if worst else median
     found = {name: as_number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
     times = [each.gate_open_after_s for each in played]
@@ -88,7 +88,7 @@ def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
 
 
 def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
-    """Of each step: the plan's figures, the median of the rehearsals, and the figures that gates measured."""
+    """For each step, the plan's figures, the median of the rehearsals, and the figures that gates measured."""
     for number, step in enumerate(rehearsal.request.plan.steps, 1):
         rehearsed = figures_of(rehearsal.played, number)
         if rehearsed is None:

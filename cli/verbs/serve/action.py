@@ -1,4 +1,4 @@
-"""The server of `kohort serve`, from its command line."""
+"""Set up the server of `kohort serve` from its command line."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def acl_notices(cluster: Cluster) -> list[str]:
 
 
 def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
-    """Create the missing topics. UsageError: one cannot be created, or exists with other partitions."""
+    """Create the missing topics. UsageError: one cannot be created, or exists with another partition count."""
     from coordinator.server.topics import TopicRefused
 
     for name, partitions in wanted.items():

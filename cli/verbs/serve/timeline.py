@@ -1,7 +1,6 @@
-"""Timed faults of the server: of a faults file, and of a scenario of `kohort simulate`.
+"""Timed faults of the server, from a faults file and from a scenario of `kohort simulate`.
 
-Of a scenario the server plays the events of topics, coordinators and the network. Its members must be real
-clients.
+From a scenario, the server plays the events of topics, coordinators and the network. Members must be real clients.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SEED = 1
 
 @dataclass(slots=True, kw_only=True)
 class Timeline:
-    """`topics` (NAME:PARTITIONS) and `settings` are those at a scenario's start; `remarks` are for the user."""
+    """Timed events. `topics` (NAME:PARTITIONS) and `settings` are a scenario's initial ones, `remarks` for users."""
 
     topics: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +92,7 @@ def _topic(event: ChangeTopic, is_there: bool) -> server.ChangeTopic:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    """Remarks on what the server does not play."""
+    """Remarks on the events that the server does not play."""
     of_members = [each for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)]
     if of_members:
         events = counted(len(of_members), "event")

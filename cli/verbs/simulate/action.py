@@ -1,4 +1,4 @@
-"""From the options of `kohort simulate` to runs: which scenario, under which protocols, from which seeds."""
+"""Run the simulations that the options of `kohort simulate` request: scenario, protocols and seeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Source:
     """The source of the command line: one scenario, or one for each seed."""
 
     called: str
-    """On the command line."""
+    """The scenario as the command line names it."""
     name: str
     description: str
     scenario_of: ScenarioOf
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request to play."""
+    """A request for simulations."""
 
     source: Source
     variants: tuple[Variant, ...]
@@ -56,9 +56,9 @@ class Request:
     limit: int
     processes: int
     settings: Mapping[str, str] = field(default_factory=dict)
-    """In the place of the scenario's own."""
+    """Settings that override those of the scenario."""
     break_rule: str | None = None
-    """The safety rule that is switched off."""
+    """The safety rule that is disabled."""
 
     @property
     def scenario_of(self) -> ScenarioOf:
@@ -72,11 +72,11 @@ class ProtocolRuns:
 
     variant: Variant
     played: list[RunSummary] = field(default_factory=list)
-    """In the order of the seeds."""
+    """Summaries of the runs, in the order of the seeds."""
     shown: Result | None = None
-    """That of `shown_seed`; None: no run was completed."""
+    """The result of `shown_seed`; None if no run was completed."""
     shrunk: Result | None = None
-    """The shrunk scenario, if it broke an invariant."""
+    """The result of the shrunk scenario, if the scenario broke an invariant."""
 
     @property
     def failing(self) -> list[int]:
@@ -85,13 +85,13 @@ class ProtocolRuns:
 
     @property
     def unexplained(self) -> list[int]:
-        """Of these, seeds that broke one in a way that is not a known weakness of Kafka's rules."""
+        """Seeds that broke an invariant in a way that is not a known weakness of Kafka's rules."""
         return [each.seed for each in self.played if each.costs.violations > each.costs.known]
 
     @property
     def shown_seed(self) -> int | None:
-        """The seed to show: one that no known weakness explains, one that broke an invariant, one that was stopped,
-        or the first; None where none has been played."""
+        """The seed to show: one that no known weakness explains, else one that broke an invariant, else one that was
+        stopped, else the first; None if none has been played."""
         first = [played.seed for played in self.played[:1]]
         return next(iter([*self.unexplained, *self.failing, *self.cut, *first]), None)
 
@@ -103,7 +103,7 @@ class ProtocolRuns:
 
 @dataclass(slots=True, kw_only=True)
 class SimulationResult:
-    """The results of a request; if interrupted, those so far."""
+    """The results of a request; after an interruption, the results so far."""
 
     request: Request
     runs: list[ProtocolRuns] = field(default_factory=list)
@@ -122,7 +122,7 @@ RANDOM = Source(
 def read(called: str) -> Source:
     """The scenario of this name, in this file or on standard input.
 
-    :raises UsageError: no scenario has that name :raises TreeError: the file is no scenario that can be played
+    :raises UsageError: no scenario has that name :raises TreeError: the file is not a playable scenario
     """
     if called == STDIN:
         return _single_source(called, parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"))
@@ -207,7 +207,7 @@ def check_settings(source: Source, settings: Mapping[str, str], variant: Variant
 
 
 def carry_out(request: Request) -> SimulationResult:
-    """Play it; of runs that break an invariant, the first one is shrunk. Ctrl-C ends it with what is known."""
+    """Play all runs; the first run that breaks an invariant is shrunk. Ctrl-C stops with the results so far."""
     simulated = SimulationResult(request=request)
     total = len(request.seeds) * len(request.variants)
     with _interrupts() as interrupts, Progress("simulating", total=total, before_data=True) as progress:
@@ -230,7 +230,7 @@ def carry_out(request: Request) -> SimulationResult:
                         limit=request.limit,
                         break_rule=request.break_rule,
                     )
-                if interrupts.came:  # the run itself has ended with it
+                if interrupts.came:  # Ctrl-C has stopped the run itself
                     break
         except KeyboardInterrupt:
             for runs in simulated.runs:
@@ -254,7 +254,7 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
 
 
 def _show_one(request: Request, runs: ProtocolRuns) -> None:
-    """Play the seed to show once more, with its story, if there is one."""
+    """Play the seed to show, if there is one, again with its story."""
     if runs.shown_seed is not None and runs.shown is None:
         runs.shown = _run(request, runs.variant, runs.shown_seed)
 
@@ -276,7 +276,7 @@ class _Interrupts:
         self.came = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """As Python does, and remember it."""
+        """Handle Ctrl-C as Python does, and record it."""
         self.came = True
         signal.default_int_handler(number, frame)
 
@@ -285,7 +285,7 @@ class _Interrupts:
 def _interrupts() -> Iterator[_Interrupts]:
     interrupts = _Interrupts()
     former = signal.getsignal(signal.SIGINT)
-    if former is not signal.SIG_IGN:  # a job in the background, which no Ctrl-C is meant for
+    if former is not signal.SIG_IGN:  # a background job ignores Ctrl-C
         signal.signal(signal.SIGINT, interrupts.note)
     try:
         yield interrupts
@@ -294,7 +294,7 @@ def _interrupts() -> Iterator[_Interrupts]:
 
 
 def status_of(simulated: SimulationResult) -> ExitStatus:
-    """INTERRUPTED; FALSE where an invariant does not hold or a run was stopped at the limit; else DONE."""
+    """INTERRUPTED; FALSE if an invariant does not hold or a run was stopped at the limit; else DONE."""
     if simulated.is_interrupted:
         return ExitStatus.INTERRUPTED
     failed = any(runs.failing or runs.cut for runs in simulated.runs)

@@ -1,4 +1,4 @@
-"""Options of `kohort simulate` that `kohort fleet simulate` has too."""
+"""Options that `kohort simulate` and `kohort fleet simulate` share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Limit = Annotated[
 
 
 def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
-    """What `--set` gives, the last value of each name. :raises UsageError: one has no name or no value"""
+    """The settings of `--set`, with the last value of each name. :raises UsageError: one has no name or no value"""
     settings: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -1,8 +1,9 @@
-"""The picture of a run: a lane for each member, with what it owns over time and the callbacks that it got.
+"""The picture of a run: a lane for each member, with its partitions over time and its callbacks.
 
-From the top: what happened to the coordinator, the network and the topics; the members; the seconds. In a lane, each
-bar is a partition that the member took for its own. The marks below are the calls of its rebalance listener. A hatched
-bar is that of a member which the coordinator had removed already. Color is never alone: everything has a title.
+From the top: events of the coordinator, the network and the topics; the members; the seconds. In a lane, each bar is
+a partition that the member considered its own. The marks below are calls of its rebalance listener. A hatched bar
+belongs to a member that the coordinator had already removed. Color is never the only information: every element has
+a title.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ from coordinator.simulation.story import partition_text
 
 LEFT, RIGHT = 120, 24
 ROW = 13
-"""Of a partition."""
+"""Height of a partition's row."""
 MOST_ROWS = 12
-"""Partitions at a time that a lane shows one by one; of more it shows how many they are."""
+"""Most rows of partitions that a lane shows; with more, it shows the number of partitions."""
 CROWD = 40
-"""How high the lane of a member with more is."""
+"""Height of the lane of a member with more rows."""
 MARKS = 7
-"""Of the callbacks."""
+"""Height of the marks of callbacks."""
 MARK_WIDTH = 3.0
 MOST_LANES = 60
 MOST_NAMED = 8
@@ -72,7 +73,7 @@ LEGEND = (
 
 
 def write_picture(file: Path, simulated: SimulationResult) -> None:
-    """Write the pictures of all protocols as one. CommandError where no run was completed."""
+    """Write the pictures of all protocols into one file. CommandError if no run was completed."""
     shown = [runs.shown for runs in simulated.runs if runs.shown is not None]
     if not shown:
         raise CommandError("--svg: no run was completed, so there is nothing to draw")
@@ -85,7 +86,7 @@ def picture_of(result: Result) -> Picture:
 
 
 def in_words(result: Result) -> str:
-    """The owners at the end."""
+    """The owners at the end as text."""
     owners = [(member, owned) for member, owned in sorted(result.final.items()) if owned]
     named = "; ".join(f"{member} owns {partition_text(owned)}" for member, owned in owners[:MOST_NAMED])
     if (more := len(owners) - MOST_NAMED) > 0:
@@ -192,7 +193,7 @@ def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
 
 
 def _marks(result: Result) -> Iterator[tuple[float, str, str, str]]:
-    """Where, what, what in full, and how it is written."""
+    """Marks: the time in seconds, a short text, the full text, and the style."""
     for event in result.scenario.events:
         if isinstance(event, FailCoordinator):
             yield event.at, event.fault.value, f"coordinator: {event.fault.value} at {event.at:g} s", "faint"
@@ -242,9 +243,9 @@ def _member(member: str, result: Result, axis: Axis) -> Lane:
 
 
 def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
-    """Intervals of which those in a row do not overlap: as few rows as the member owned partitions at a time.
+    """Rows of intervals that do not overlap; there are as many rows as the member owned partitions at the same time.
 
-    A partition that returns is in its former row, if that is free.
+    A partition that returns gets its former row, if that is free.
     """
     rows: list[list[Ownership]] = []
     for each in sorted(owned, key=lambda each: (each.start_s, each.topic, each.partition)):
@@ -261,7 +262,7 @@ def _in_rows(owned: Sequence[Ownership]) -> list[list[Ownership]]:
 
 
 def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
-    """A bar; from when the coordinator has removed the member, hatched."""
+    """A bar, hatched from the time when the coordinator has removed the member."""
     name = f"{owned.topic} {owned.partition}"
     title = f"{owned.member} owns {name} from {owned.start_s:g} s to {owned.end_s:g} s"
     text = fitting(name, axis.x(owned.end_s) - axis.x(owned.start_s) - 6)
@@ -289,7 +290,7 @@ def _partition(owned: Ownership, top: float, axis: Axis) -> Iterator[Box]:
 
 
 def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]:
-    """How many partitions, as the height of a bar."""
+    """Bars whose height is the number of partitions."""
     steps = sorted({each.start_s for each in owned} | {each.end_s for each in owned})
     for start, end in pairwise(steps):
         count = sum(each.start_s <= start and end <= each.end_s for each in owned)
@@ -300,7 +301,7 @@ def _counts(member: str, owned: Sequence[Ownership], most: int) -> Iterator[Box]
 
 
 def _callback(made: CallbackCall, top: float, axis: Axis) -> Box:
-    """A mark: what is taken before the moment, what is given after it, so that neither hides the other."""
+    """A mark: revocations before their time and assignments after it, so that neither hides the other."""
     width = MARK_WIDTH / axis.unit
     start = made.at_s if made.kind is CallbackKind.ASSIGNED else made.at_s - width
     return Box(

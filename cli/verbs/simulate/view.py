@@ -1,4 +1,4 @@
-"""The documents of `kohort simulate`: what each protocol costs, side by side, and the story of what went wrong."""
+"""The documents of `kohort simulate`: the costs of each protocol side by side, and the story of a violation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from coordinator.simulation.seeds import Costs, median_and_worst
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 
 MOST_LINES = 200
-"""Of a story that was not requested: earlier lines are omitted."""
+"""Most lines of a story that was not requested; earlier lines are omitted."""
 MOST_SEEDS = 20
-"""That are named."""
+"""Most seeds that are named."""
 _COLUMNS = (
     "#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#CONVERGED-S", "#CALLBACKS", "#THROWN",
     "#ZOMBIE-OVERLAP-S", "#VIOLATIONS", "#KNOWN",
@@ -43,7 +43,7 @@ def listing_document() -> Document:
 
 
 def simulation_document(simulated: SimulationResult, *, story: bool) -> Document:
-    """A row per protocol; `story` adds what happened in the runs that are shown."""
+    """A row per protocol; `story` adds the events of the shown runs."""
     request = simulated.request
     return Document(
         command="simulate",
@@ -81,7 +81,7 @@ def _blocks(simulated: SimulationResult, *, story: bool) -> Iterator[Block]:
 
 
 def _table(simulated: SimulationResult) -> Table:
-    """A row per protocol, or two where there are many seeds: of each figure, the median and the worst."""
+    """A row per protocol; with several seeds two rows, for the median and the worst value of each figure."""
     if len(simulated.request.seeds) == 1:
         rows = [
             [runs.variant.value, *_row(played.costs)] for runs in simulated.runs for played in runs.played
@@ -106,7 +106,7 @@ def _title(result: Result) -> str:
 
 
 def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
-    """Of the shrunk run where there is one: it is the shorter story of the same invariant."""
+    """The violations of the shrunk run if there is one: it is a shorter story of the same invariant."""
     shown = runs.shrunk or result
     violation = next((each for each in shown.violations if not each.known), shown.violations[0])
     yield Text(
@@ -252,7 +252,7 @@ def _partitions(partitions: Partitions) -> dict[str, list[int]]:
 
 
 def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, Any]:
-    """Of all seeds that were played: each figure's median and worst, by itself."""
+    """The median and the worst value of each figure, separately, over all seeds that were played."""
     middle, worst = median_and_worst([played.costs for played in runs.played])
     return {
         "count": len(runs.played),

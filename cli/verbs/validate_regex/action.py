@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: Path | None) -> list[str]:
-    """The patterns of the command line and of the file. UsageError when there are none, CommandError."""
+    """The patterns of the command line and the file. UsageError for none, CommandError for an unreadable file."""
     if str(file) == "-" == str(topics_file):
         raise UsageError("--file and --topics cannot both be standard input")
     chosen = list(patterns or ())
@@ -40,7 +40,7 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: 
 
 
 def topics_of(source: SourceOptions) -> tuple[Names | None, tuple[Problem, ...]]:
-    """The topics to match, None without any source, and what of the source could not be read."""
+    """The topics to match, None if there is no source, and problems of reading the source."""
     bare = replace(source, topics_file=None)
     is_elsewhere = source.place is not None and not source.place.is_typed
     if source.topics_file is not None and not source.log_dirs:
@@ -64,7 +64,7 @@ def _names(names: Iterator[str] | Sequence[str]) -> Names:
 
 
 def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | None) -> list[Comparison]:
-    """By pattern, what becomes of it."""
+    """The comparison of each pattern."""
     return [compare(pattern, client, topics) for pattern in patterns]
 
 
@@ -77,7 +77,7 @@ def unknown_matches(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:
-    """FALSE when a pattern fails; UNREADABLE when the result for one is unknown."""
+    """FALSE if a pattern fails; UNREADABLE if the result for one is unknown; else DONE."""
     together = _together(comparisons, client)
     if not all(comparison.is_unchanged for comparison in comparisons) or together is False:
         return ExitStatus.FALSE
@@ -94,11 +94,11 @@ def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) ->
 _DESCRIBED = re.compile(r"^\s*Topic: (\S+)\s", re.MULTILINE)
 _LISTED = re.compile(r"([-.0-9A-Z_a-z]+)(?: - marked for deletion)?")
 MAX_LENGTH = 249
-"""Characters of a topic's name."""
+"""Maximum length of a topic name, in characters."""
 
 
 def read_topic_names(file: Path) -> list[str]:
-    """The names in a file, `-` for standard input. CommandError when it cannot be read or names no topic."""
+    """The names in a file, `-` for standard input. CommandError if it cannot be read or names no topic."""
     text = read_text(file)
     names = list(_listed(file, text))
     if not names:

@@ -13,16 +13,16 @@ from groups.regex.broker import RegexVerdict
 from groups.regex.compare import Comparison, joined
 
 SHOWN_TOPICS = 20
-"""Topics named in a table cell; data name them all."""
+"""Maximum number of topics named in a table cell; data contain all of them."""
 
 SHOWN_PATTERN = 200
-"""Characters of a pattern in a sentence."""
+"""Maximum length of a pattern in a sentence."""
 
 
 def regex_document(
     comparisons: Sequence[Comparison], client: ClientEngine | None, problems: tuple[Problem, ...]
 ) -> Document:
-    """`client` is the engine that the broker's matches are compared with; None without `--from`."""
+    """The document. `client` is the engine that the broker's matches are compared with; None without `--from`."""
     together = None
     if client is ClientEngine.LIBRDKAFKA:
         together = joined([comparison.verdict.pattern for comparison in comparisons])

@@ -10,7 +10,7 @@ from cli.options import SourceOptions
 from cli.verbs.watch.options import WatchOptions
 
 ANSWER_WITHIN_MS = 5_000
-"""Default timeout of an observation: a frozen view is of no use."""
+"""Default timeout of an observation: a frozen view is useless."""
 
 
 def watch(*, options: WatchOptions, source: SourceOptions) -> None:

@@ -34,7 +34,7 @@ _TOGETHER = frozenset(
         EventKind.OFFSETS_DELETED,
     }
 )
-"""Similar events of these kinds share a line."""
+"""Kinds of events of which similar ones share a line."""
 
 
 def event_lines(
@@ -66,7 +66,7 @@ def clock_text(ms: int) -> str:
 
 
 def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending numbers, runs of three and more shortened: `0-3,7,9`."""
+    """Ascending numbers; runs of three or more are shortened: `0-3,7,9`."""
     parts: list[str] = []
     for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         values = [value for _, value in run]
@@ -110,7 +110,7 @@ def span_text(span: Gap) -> str:
 
 
 def epoch_words(group: Group) -> list[str]:
-    """`generation 7` of a classic group, `epoch 7` of another, with that of its target if it is older."""
+    """`generation 7` for a classic group, `epoch 7` for others, with the target's epoch if it is older."""
     if group.type is GroupType.CLASSIC:
         return [] if group.generation is None else [f"generation {group.generation}"]
     words = [] if group.group_epoch is None else [f"epoch {group.group_epoch}"]
@@ -120,7 +120,7 @@ def epoch_words(group: Group) -> list[str]:
 
 
 def _is_implied(event: WatchEvent) -> bool:
-    """Whether it is not shown by default: a commit, and the initial state of a group or a member."""
+    """Whether an event is hidden by default: a commit, or the initial state of a group or a member."""
     return event.kind is EventKind.OFFSETS_COMMITTED or (event.kind in _IMPLIED and event.before is None)
 
 

@@ -1,12 +1,13 @@
 """The events of a group between two observations.
 
 Theory of operation. An observation may be incomplete: for a classic group in a rebalance, brokers show neither
-assignments nor subscriptions, and an offset may be unreadable. So two observations are not compared directly: the later
-one is completed from earlier ones (`merge_observed`), and then compared with the earlier merged one. Applying
-the events to the earlier merged group gives exactly the later one (tests/cli/verbs/watch/test_events.py does that).
+assignments nor subscriptions, and an offset may be unreadable. Therefore two observations are not compared directly:
+the later one is completed from earlier ones (`merge_observed`), and then compared with the earlier merged one.
+Applying the events to the earlier merged group gives exactly the later one (tests/cli/verbs/watch/test_events.py does
+that).
 
-Between two observations any number of rebalances may have happened. Events have the state before and after; if the
-group's epoch shows that it was more than one rebalance, they contain the number (`epochs`).
+Any number of rebalances may have happened between two observations. Events contain the state before and after; if the
+group's epoch shows that there was more than one rebalance, they contain the number (`epochs`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class EventKind(Enum):
     """Before: its type; after: its state."""
     GROUP_GONE = "group-gone"
     TYPE_CHANGED = "type-changed"
-    """Types."""
+    """Types of the group."""
     COORDINATOR_MOVED = "coordinator-moved"
     """`host:port`."""
     ASSIGNOR_CHANGED = "assignor-changed"
@@ -48,15 +49,15 @@ class EventKind(Enum):
     SUBSCRIPTION_CHANGED = "subscription-changed"
     """Topics, sorted, and a regex after `regex:`."""
     GENERATION_CHANGED = "generation-changed"
-    """Of a classic group; no broker shows it, a coordinator's log does."""
+    """Generations of a classic group; no broker reports them, but a coordinator's log contains them."""
     EPOCH_CHANGED = "epoch-changed"
-    """Group epochs; that of a group that was classic before continues from its generation."""
+    """Group epochs; after a conversion from a classic group, the epoch continues from its generation."""
     ASSIGNMENT_EPOCH_CHANGED = "assignment-epoch-changed"
     MEMBER_EPOCH_CHANGED = "member-epoch-changed"
     PARTITIONS_LOST = "partitions-lost"
     """They have no owner now. Before: ids of members."""
     PARTITIONS_MOVED = "partitions-moved"
-    """Ids of members."""
+    """Ids of the members that owned and that own them."""
     PARTITIONS_ASSIGNED = "partitions-assigned"
     """They had no owner. After: ids of members."""
     STATE_CHANGED = "state-changed"
@@ -76,16 +77,16 @@ class WatchEvent:
     """Id of the member, for an event of a member."""
     topic: str | None = None
     partitions: tuple[int, ...] = ()
-    """Ascending; all with the same change."""
+    """Ascending partition numbers, all with the same change."""
     before: EventValue = None
     after: EventValue = None
     epochs: int | None = None
-    """For moved partitions: how many group epochs passed between the observations; None if not known. With more than
-    one, they may have moved more often."""
+    """For moved partitions, the number of group epochs between the observations; None if not known. If there was more
+    than one, the partitions may have moved several times."""
 
 
 def merge_observed(before: Group | None, after: Group | None) -> Group | None:
-    """An observed group, completed from the earlier merged one where it does not show something."""
+    """An observed group; facts that it does not show are taken from the earlier merged one."""
     if before is None or after is None:
         return after
     known = {member.id: member for member in before.members}
@@ -127,7 +128,7 @@ def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
 
 
 def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
-    """The owners of partitions; members whose partitions are not known own nothing here."""
+    """The owners of partitions; members whose partitions are not known are left out."""
     owners: dict[Place, list[str]] = {}
     for member in group.members:
         for topic, numbers in (member.owned or {}).items():
@@ -157,7 +158,7 @@ def _completed(before: Member | None, after: Member) -> Member:
 
 
 def _completed_offsets(before: Offsets | None, after: Offsets | None) -> Offsets | None:
-    """An offset of None could not be read: the earlier one is kept."""
+    """The offsets; an offset of None could not be read, and is replaced by the earlier one."""
     if after is None or before is None:
         return before if after is None else after
     return {

@@ -35,7 +35,7 @@ class LiveFeed:
 
     @property
     def header(self) -> Header:
-        """The header of a recording of them."""
+        """The header of a recording of these groups."""
         return Header(
             at_ms=self._started_ms,
             groups=self._groups,

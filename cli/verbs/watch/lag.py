@@ -19,7 +19,7 @@ class TopicLag:
     """Total lag of the partitions whose lag is known; None if none is known. An offset committed beyond
     the end counts as 0."""
     unknown: int
-    """Partitions that are not in `lag`: nothing is committed, or their end is not known."""
+    """Number of partitions that are not in `lag`: nothing is committed, or their log end offset is not known."""
     consumed_per_s: float | None
     """Records per second by which the committed offsets advanced."""
     produced_per_s: float | None
@@ -27,7 +27,7 @@ class TopicLag:
 
     @property
     def seconds_to_zero(self) -> float | None:
-        """Seconds until the group has caught up at these rates; None if it will not, or that is not known."""
+        """Seconds until the group has caught up at these rates; None if it will not, or if that is not known."""
         if self.lag is not None and self.lag <= 0:
             return 0.0
         if self.lag is None or self.consumed_per_s is None or self.produced_per_s is None:

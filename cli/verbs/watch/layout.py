@@ -1,4 +1,4 @@
-"""A document on a screen that does not scroll: what does not fit is counted, and changed cells are marked."""
+"""A document on a screen that does not scroll: lines that do not fit are counted, and changed cells are marked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def changed_document_lines(document: Document, before: Document | None, width: i
 
 
 def shortened(lines: Sequence[Line], height: int) -> list[Line]:
-    """The lines that fit, the last of them with the number of those that do not."""
+    """The lines that fit; the last one contains the number of lines that do not."""
     if len(lines) <= height:
         return list(lines)
     kept = max(height - 1, 0)
@@ -27,7 +27,7 @@ def shortened(lines: Sequence[Line], height: int) -> list[Line]:
 
 
 def marked(table: Table, before: Table | None) -> list[list[Piece]]:
-    """The cells of a table, those marked that have changed."""
+    """The cells of a table; changed cells are marked."""
     changed = changed_cells(before, table)
     pieces = table_pieces(table)
     for row, position in changed:
@@ -39,10 +39,10 @@ Row = Sequence[Cell]
 
 
 def changed_cells(before: Table | None, after: Table) -> frozenset[tuple[int, int]]:
-    """Places (row, column) in `after`, from 0. Nothing is changed where there was no table before.
+    """The changed cells as (row, column) in `after`, from 0; empty if there was no table before.
 
-    Rows are the same when the first columns that tell all rows apart agree in them. A new row is changed all over, and
-    so is a column that was not there.
+    Rows correspond if they agree in the first columns that distinguish all rows. All cells of a new row or a new
+    column are changed.
     """
     if before is None:
         return frozenset()
@@ -60,7 +60,7 @@ def changed_cells(before: Table | None, after: Table) -> frozenset[tuple[int, in
 
 
 def _key_columns(before: Table, after: Table, names: Sequence[str], places: dict[str, int]) -> int:
-    """How many columns it takes to tell rows apart, in both tables; all that they share where none do."""
+    """The number of first columns that distinguish all rows in both tables; if none do, of all shared ones."""
     shared = next((count for count, name in enumerate(names) if name not in places), len(names))
     for count in range(1, shared + 1):
         old = {tuple(row[places[name]] for name in names[:count]) for row in before.rows}

@@ -31,13 +31,13 @@ LEFT, RIGHT = 190, 16
 HEIGHT = 20
 """Height of a lane."""
 MOST_LANES = 60
-"""Maximum number of distinguishable lanes. Partitions that always had the same owner share one."""
+"""Maximum number of lanes: more are not distinguishable. Partitions that always had the same owner share a lane."""
 UNKNOWN = "?"
-"""Unknown: owners while a classic group rebalances, or a group that could not be read."""
+"""An unknown value: owners while a classic group rebalances, or a group that could not be read."""
 KINDS_COUNT = 8
 
 Owner: TypeAlias = str | None
-"""Labels of members, joined; None: no owner."""
+"""Labels of members, joined; None means no owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Run:
 
 @dataclass(slots=True)
 class ValueHistory:
-    """Runs being collected: a value from each observation at which it changed."""
+    """Collects runs: a value for each observation at which it changed."""
 
     changes: list[tuple[int, Owner]] = field(default_factory=list)
 
@@ -75,7 +75,7 @@ class Ownership:
 
     @property
     def without_owner_ms(self) -> int:
-        """How long they had no owner."""
+        """How long the partitions had no owner, in ms."""
         return sum(run.end_ms - run.start_ms for run in self.runs if run.value is None)
 
 
@@ -88,7 +88,7 @@ class OwnershipHistory:
     lanes: tuple[Ownership, ...]
     """Drawn partitions."""
     left_out: int
-    """Number of partitions that are not drawn: those that changed least."""
+    """Number of partitions that are not drawn; those that changed least are left out."""
 
 
 def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
@@ -128,7 +128,7 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     text = (
         f"{clock_text(start_ms)} to {clock_text(last_ms)} UTC{every}; what changed, did so before its border"
     )
-    # With a clock that was set back, draw at the start of the axis.
+    # If the clock was set back, draw at the start of the axis.
     unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
     axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
     lanes = [Lane(height=20, texts=(Label(text, y=8, at=start_ms, style="faint"),))]
@@ -180,7 +180,7 @@ def _lanes(story: OwnershipHistory, axis: Axis) -> Iterator[Lane]:
 
 
 def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
-    """A box; that of an owner has a colored strip below, so that owners differ at a glance."""
+    """A box; an owner's box has a colored strip below, so that owners are easy to distinguish."""
     lasted = duration_text(max(run.end_ms - run.start_ms, 0))
     strip = Box(start=run.start_ms, end=run.end_ms, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
     text = fitting(label, axis.x(run.end_ms) - axis.x(run.start_ms) - 6)
@@ -201,7 +201,7 @@ def _state(found: WatchedGroup) -> str:
 
 
 def _owners(found: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
-    """`UNKNOWN` if not observed: partitions with an owner before the rebalance, whose members have not left."""
+    """Owners by partition; `UNKNOWN` in a rebalance for partitions whose previous owners have not left."""
     if found.shown is None or found.merged is None:
         return {}
     if not owners_are_shown(found.shown):

@@ -1,7 +1,7 @@
 """Recordings: the observations of a watch in a file of JSON documents, one per line.
 
-The first line is a header; then come observations. What `kohort watch --output json` prints is a recording too: the
-events between the observations are skipped and computed again. Groups and topics have the form of a snapshot.
+The first line is a header; observations follow. The output of `kohort watch --output json` is a recording too: the
+events between the observations are skipped and computed again. Groups and topics have the format of a snapshot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from groups.trees import Malformed
 
 COMMAND = "watch"
 LONGEST_LINE = 256 * 1024 * 1024
-"""Maximum bytes of a line; no observation is as long."""
+"""Maximum size of a line in bytes; no observation is as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Recording:
 
 
 class RecordingError(CommandError):
-    """A file is not a recording, or damaged; the message names the line."""
+    """A file is not a recording, or is damaged; the message names the line."""
 
 
 def header_document(header: Header) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[s
 
 
 def line_of(document: Mapping[str, Any]) -> str:
-    """A document as its line."""
+    """A document as a line."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
@@ -268,7 +268,7 @@ def _without_user_data(group: Group) -> Group:
 
 
 def _lag(observation: Observation, group: Group) -> dict[str, int | None]:
-    """By topic, of the partitions whose lag is known."""
+    """Lag by topic, summed over the partitions whose lag is known."""
     return {
         topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})
     }

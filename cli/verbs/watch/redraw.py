@@ -1,7 +1,7 @@
 """A terminal that is redrawn in place, and restored afterwards.
 
-The view is on the alternate screen, as in pagers and editors: nothing in the scrollback is lost,
-however often the terminal is resized. Its lines are pieces of text, some of them marked, cut to its width.
+The view is on the alternate screen, as in pagers and editors: nothing in the scrollback is lost, even if the terminal
+is resized. Lines consist of pieces of text, some of them marked, and are cut to the terminal's width.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Screen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines, now."""
+        """The current numbers of columns and lines."""
         try:
             size = os.get_terminal_size(self._handle)
         except OSError:
@@ -57,7 +57,7 @@ class Screen:
         return max(size.columns, LEAST_COLUMNS), max(size.lines, LEAST_LINES)
 
     def draw(self, lines: Callable[[int, int], Sequence[Line]]) -> None:
-        """Show the lines of a function of the numbers of columns and lines; it is called again at a new size."""
+        """Show the result of `lines`, called with the numbers of columns and lines, and again after a resize."""
         self._lines = lines
         self._redraw()
 
@@ -121,7 +121,7 @@ class Screen:
         self._size = (0, 0)  # drawn at the next redraw
 
     def _write(self, text: str) -> None:
-        """Bypasses Python's buffers, which are not reentrant in a signal handler."""
+        """Write without Python's buffers, which are not reentrant in a signal handler."""
         data = text.encode(errors="replace")
         try:
             while data:
@@ -132,9 +132,9 @@ class Screen:
 
 
 def escaped(lines: Sequence[Line], width: int, codes: Mapping[Role, str] = CODES) -> Iterator[str]:
-    """The lines as a terminal takes them, each cut to the width; what was there before on a line is erased."""
+    """The lines for a terminal, each cut to the width; the previous contents of each line are erased."""
     for line in lines:
         shown = cut(line, width)
-        # After a line that fills the width, erasing would take its last character.
+        # After a line that fills the width, erasing would remove its last character.
         rest = "" if line_width(shown) >= width else "\x1b[K"
         yield painted(shown, codes) + rest

@@ -100,7 +100,7 @@ class _ScreenOutput:
         self._screen.draw(self._lines)
 
     def fail(self, why: str) -> None:
-        """The cluster could not be read, and is retried."""
+        """Show that the cluster could not be read and is retried."""
         self._failure = why
         self._screen.draw(self._lines)
 
@@ -126,7 +126,7 @@ class _ScreenOutput:
 
 
 class _PipeOutput:
-    """Prints documents in sequence: a line of JSON each, YAML documents, rows with a time, tables after a time."""
+    """Prints documents in sequence: JSON lines, YAML documents, rows with a time, or tables preceded by a time."""
 
     def __init__(self, options: OutputOptions) -> None:
         self._output = options.output
@@ -145,7 +145,7 @@ class _PipeOutput:
         time.sleep(seconds)
 
     def _report_new(self, document: Document) -> None:
-        """Print a problem unless it was printed last time."""
+        """Print the problems that were not printed last time."""
         printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
         for text in printed:
             if text not in self._reported:
@@ -168,7 +168,7 @@ class _PipeOutput:
             stream.write("\n")
 
     def _write_rows(self, document: Document, at: str, stream: TextIO) -> None:
-        """Headings are repeated, after an empty line, only if the columns change."""
+        """Write rows; headings are repeated, after an empty line, only if the columns change."""
         writer = CsvWriter(stream)
         for table in (block for block in document.blocks if isinstance(block, Table)):
             columns = ["TIME", *(column.name for column in table.columns)]

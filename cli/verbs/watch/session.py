@@ -1,4 +1,4 @@
-"""A watch according to its options: the groups, the output, the end, and the recording.
+"""Run a watch according to its options: the groups, the output, when to stop, and the recording.
 
 It stops when its condition is met, when the time is up, or with Ctrl-C.
 """
@@ -47,7 +47,7 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
 
 
 def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
-    """The named groups; else those selected now: later ones are not added."""
+    """The named groups, else the groups selected at the start; groups that appear later are not added."""
     if not options.chooses:
         return tuple(dict.fromkeys(options.groups or ()))
     chosen, problems = choose_groups(opened.get(), options)
@@ -123,7 +123,7 @@ def _is_drawn(options: WatchOptions) -> bool:
 
 
 def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:
-    """Show and record every observation; the sink is created when there is something to show.
+    """Show and record every observation; the sink is created for the first one.
 
     DONE when the condition is met, without a condition, and with Ctrl-C; FALSE when the time
     is up, or the recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was
@@ -155,7 +155,7 @@ def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitSt
 
 
 STEADY_MS = 1_000
-"""How long a group must have been Stable: a cooperative one is Stable for a moment between two rebalances."""
+"""How long a group must have been Stable: a cooperative group is briefly Stable between two rebalances."""
 STABLE, EMPTY = "stable", "empty"
 
 
@@ -181,7 +181,7 @@ class Until:
         raise UsageError(f"--until {text!r}: write stable, empty, or the epoch that all members are to reach")
 
     def is_met(self, state: WatchState) -> bool:
-        """Whether it holds for every group in the last observation, and in the earlier ones for the required time."""
+        """Whether the condition holds for every group in the last observation, and has held for the required time."""
         last = state.last
         if last is None or not last.groups or last.groups.keys() != state.groups.keys():
             self._since_ms = None

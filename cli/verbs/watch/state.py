@@ -1,7 +1,7 @@
-"""The state of a watch: observations of its groups, what is known after them, and what only time shows.
+"""The state of a watch: observations of its groups, and facts from several observations.
 
-For example, how long partitions have had no owner, and how fast a group consumes. Durations have bounds, because the
-time between two observations is unknown.
+For example, how long partitions have had no owner, and how fast a group consumes. Durations have bounds, because
+events between two observations have no exact time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from groups.waits import labels_of
 RATE_WINDOW_MS = 30_000
 """The window of rates: consumers commit every 5 s by default."""
 LEAST_RATE_MS = 5_000
-"""The minimum window of a rate: in less, consumers may not have committed yet."""
+"""The minimum window of a rate: in a shorter one, consumers may not have committed yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +28,9 @@ class Observation:
     asked_ms: int
     """When the request was sent, in milliseconds since 1970 by the local clock."""
     at_ms: int
-    """When the groups had been described: the observation is of some moment between these two."""
+    """When the groups had been described: the observed state is from a time between these two."""
     groups: Mapping[str, Group | None] = field(default_factory=dict)
-    """By id. None: there is no such group. A group that could not be read is missing."""
+    """Groups by id. None means that there is no such group. A group that could not be read is missing."""
     topics: Mapping[str, Topic] = field(default_factory=dict)
     """Topics of the groups: numbers of partitions and end offsets."""
     problems: tuple[Problem, ...] = ()
@@ -62,7 +62,7 @@ class Gap:
 
     least_ms: int
     most_ms: int | None
-    """None: it started before the watch."""
+    """None if it started before the watch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +71,9 @@ class ObservedEvent:
 
     event: WatchEvent
     since_ms: int
-    """The previous observation, after which it happened."""
+    """Time of the previous observation, after which it happened."""
     at_ms: int
-    """The observation that showed it."""
+    """Time of the observation that showed it."""
     span: Gap | None = None
     """Time without an owner, for partitions that moved or were assigned; time until Stable, for a group."""
 
@@ -83,9 +83,9 @@ class Unowned:
     """A partition without an owner although the group reads its topic."""
 
     owned_until_ms: int | None
-    """Start of the last observation at which it had an owner; None: not since the watch started."""
+    """Start of the last observation at which it had an owner; None if it had none since the watch started."""
     since_ms: int
-    """End of the first observation at which it had none."""
+    """End of the first observation at which it had no owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,16 +93,16 @@ class WatchedGroup:
     """The state of one group."""
 
     shown: Group | None
-    """The group in the last observation that read it; None: there is no such group."""
+    """The group in the last observation that read it; None if there is no such group."""
     merged: Group | None
-    """The same, completed from earlier observations."""
+    """The same group, completed from earlier observations."""
     asked_ms: int
     at_ms: int
-    """Start and end of that observation."""
+    """`asked_ms` and `at_ms` are the start and end of that observation."""
     owners_known_ms: int | None = None
     """Start of the last observation that showed the owners."""
     wanted: frozenset[Place] = frozenset()
-    """Partitions of the topics it reads; those of its last members where it has none."""
+    """Partitions of the topics it reads; if it has no members, of the topics that its last members read."""
     unowned: Mapping[Place, Unowned] = field(default_factory=dict)
     unstable_since: tuple[int, int] | None = None
     """Start of the last observation at which it was Stable, and end of the first at which it was not; None while it is
@@ -122,7 +122,7 @@ class WatchState:
     """The newest observation, even if it read nothing."""
 
     def step(self, observation: Observation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
-        """The state after one more observation, and the events since the previous one; the first one has none."""
+        """The state after another observation, and the events since the previous one; the first one has no events."""
         groups = dict(self.groups)
         labels = dict(self.labels)
         happened: list[ObservedEvent] = []
@@ -190,7 +190,7 @@ def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
 def _unowned(
     before: WatchedGroup | None, merged: Group, wanted: frozenset[Place], at_ms: int
 ) -> dict[Place, Unowned]:
-    """Partitions without an owner; members in a rebalance that do not show their partitions count as before."""
+    """Partitions without an owner; while a rebalance hides the owners, the previous ones count."""
     if before is None and not owners_are_shown(merged):
         return {}  # nothing is known yet
     known = before.unowned if before else {}

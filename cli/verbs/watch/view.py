@@ -1,8 +1,7 @@
 """The output of a watch: a live view, lines of text, or a stream of JSON documents.
 
-The live view has the current state of each group, and below it the events.
-
-Pure: the same state, log and size give the same lines, for live groups and recordings.
+The live view shows the current state of each group, and the events below it. The same state, log and size always give
+the same lines, for live groups and recordings.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Sink(ABC):
 
     @abstractmethod
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
-        """Show one observation, the state with it, and the events since the previous one."""
+        """Show one observation, the resulting state, and the events since the previous one."""
 
     def wait(self, seconds: float) -> None:
         """Wait until the next observation."""
@@ -115,7 +114,7 @@ class LinesSink(Sink):
             write_out(lambda stream: stream.write(text))
 
     def _report_problem(self, timed: TimedObservation) -> None:
-        """Print why something could not be read; each reason once as long as it lasts."""
+        """Print why something could not be read; a reason is printed once while it lasts."""
         printed = timed.failure or "\n".join(
             f"{each.subject}: {each.message}" for each in timed.observation.problems
         )
@@ -155,9 +154,9 @@ def _summary(state: WatchState, name: str) -> str:
 LEAST_LOG = 4
 """Minimum number of lines for the log."""
 LABEL = 30
-"""Width of names of members and topics, more only where they would not stay unique."""
+"""Width of names of members and topics; more only if they would not stay unique."""
 MOST_OF_A_PROBLEM = 3
-"""Lines of it."""
+"""Maximum number of lines of a problem."""
 _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
 
@@ -206,7 +205,7 @@ def view_lines(shown: View, width: int, height: int) -> list[Line]:
 
 
 def _shares(wanted: Sequence[int], room: int) -> list[int]:
-    """Lines for each block: what it needs, or an equal share of what is left."""
+    """The number of lines for each block: as many as it needs, or an equal share of the rest."""
     given = [0] * len(wanted)
     by_size = sorted(range(len(wanted)), key=lambda position: wanted[position])
     for turn, position in enumerate(by_size):
@@ -228,7 +227,7 @@ def _head(shown: View, width: int) -> Iterator[Line]:
 
 
 def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
-    """The time, and the text next to it."""
+    """The lines of a log entry: the time, and the text next to it."""
     time = f"{clock_text(line.at_ms)}  "
     text = f"{line.group}: {line.text}" if several else line.text
     first, *more = folded(safe_text(time + text), width, indent=len(time))
@@ -236,7 +235,7 @@ def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
 
 
 def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int) -> Iterator[Line]:
-    """What is wrong and the lag before the members: a screen has no room for all members of a large group."""
+    """The lines of a group; problems and lag precede members: a screen cannot show all members of a large group."""
     state = shown.state.groups[name]
     group = state.shown
     if group is None or state.merged is None:
@@ -259,7 +258,7 @@ def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
 
 
 def _state_lines(group: Group, before: Group | None, wanted: int, width: int) -> Iterator[Line]:
-    """A line, or two if one would be cut: a cut number would be misread."""
+    """The state in one line, or in two if one would be cut: a cut number would be misread."""
     was = None if before is None else before.state
     role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
     printed = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
@@ -303,7 +302,7 @@ def _by_label(found: InspectedMember) -> tuple[str, str]:
 
 
 def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
-    """The partitions in the first and not in the second; None if there are none, or one of them is not known."""
+    """The partitions in the first but not in the second; None if there are none, or if either is not known."""
     if partitions is None or others is None:
         return None
     left = {
@@ -313,7 +312,7 @@ def _without(partitions: Partitions | None, others: Partitions | None) -> str | 
 
 
 def _waits_lines(group: Group, width: int) -> Iterator[Line]:
-    """What members wait for; nothing for settled groups."""
+    """Lines on what members wait for; none for settled groups."""
     if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
     found = inspect(group)
@@ -362,7 +361,7 @@ def _rate(per_second: float | None) -> str | None:
 
 
 def _unowned_lines(state: WatchedGroup, width: int) -> Iterator[Line]:
-    """Partitions without an owner, the longest ones first."""
+    """Partitions without an owner; the longest without one are first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(state.unowned.items()):
         since.setdefault(gap.since_ms, {}).setdefault(topic, []).append(number)
@@ -373,5 +372,5 @@ def _unowned_lines(state: WatchedGroup, width: int) -> Iterator[Line]:
 
 
 def _most_of_a_name(width: int) -> int:
-    """Width of names in tables, so that the numbers after them are not cut."""
+    """Maximum width of names in tables, so that the numbers after them are not cut."""
     return max(min(LABEL, width // 3), 8)
