@@ -1,4 +1,4 @@
-"""Committed offsets of a group carried over to a group of another cluster, each where the proof puts it."""
+"""A copy of a group's committed offsets to a group of another cluster, each at the offset that its proof found."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class TopicNames:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def in_target(self, place: Place) -> Place:
-        """The same partition in the target."""
+        """The name of a source partition in the target."""
         topic, number = place
         return self.renamed.get(topic, f"{self.prefix}{topic}"), number
 
     def collisions(self, topics: Iterable[str]) -> list[tuple[str, str, str]]:
-        """Pairs of topics that would be the same one in the target, and that one."""
+        """Pairs of topics that would have the same name in the target, with that name."""
         first: dict[str, str] = {}
         found = []
         for topic in sorted(set(topics)):
@@ -38,12 +38,12 @@ class TopicNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedOffset(OffsetChange):
-    """A new offset in the target with the one in the source that it stands for."""
+    """A new offset in the target, with the source offset to which it corresponds."""
 
     source_topic: str
     source_offset: int
     time_ms: int | None
-    """Of the first unread record in the source, of the last one where all are read, or None."""
+    """The time of the first unread record in the source, or of the last record if all are read; None if unknown."""
     proof: Proof
 
 
@@ -54,7 +54,7 @@ class ProvedOffset:
     proof: Proof
     time_ms: int | None
     lost: int = 0
-    """Unread records that the source's log had lost before."""
+    """The number of unread records that are no longer in the source's log."""
 
 
 def plan_cluster_copy(
@@ -69,9 +69,9 @@ def plan_cluster_copy(
     refused: Sequence[Problem] = (),
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """The commits in the target, whose log has the `positions`; an unproved offset only if `unproved`.
+    """Plan the commits in the target, whose log has the `positions`; `unproved` allows offsets that are not proved.
 
-    `refused` is what else keeps the offsets from being copied.
+    `refused` are other reasons not to copy the offsets.
     """
     changes: list[OffsetChange] = []
     refused = [*refusals(target), *refused]

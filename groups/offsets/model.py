@@ -1,6 +1,7 @@
 """The parts of a change of committed offsets, and its partitions.
 
-`--topic orders` means a whole topic, `--topic orders:0,1` some partitions; without it all that have a committed offset.
+`--topic orders` selects all partitions of a topic, `--topic orders:0,1` some of them; without `--topic`, all
+partitions with a committed offset are selected.
 """
 
 from __future__ import annotations
@@ -19,36 +20,36 @@ Place: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
-    """Offsets of logs. A place that is missing is not known."""
+    """Offsets of logs. The offset of a missing place is not known."""
 
     earliest: Mapping[Place, int] = field(default_factory=dict)
-    """The log start offset: of the oldest record that is kept."""
+    """The log start offset: the oldest record that is kept."""
     end: Mapping[Place, int] = field(default_factory=dict)
     """The offset after the last record."""
     at: Mapping[Place, int] = field(default_factory=dict)
     """The first offset at or after the requested moment; -1 if there is no such record."""
     unread: Mapping[Place, str] = field(default_factory=dict)
-    """Why requested partitions are missing above."""
+    """Why requested partitions are missing in the other fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetChange:
-    """One partition's committed offset, and the new one."""
+    """The committed offset of a partition, and the new one."""
 
     topic: str
     partition: int
     before: int | None
-    """None where nothing is committed."""
+    """The current committed offset; None if nothing is committed."""
     after: int
     earliest: int | None
     end: int | None
     counted_lag: int | None = None
-    """The lag before, where the coordinator counts it: that of a share group is not end less start offset."""
+    """The lag before the change if the coordinator counts it: a share group's lag is not end less start offset."""
     leader_epoch: int | None = None
-    """Committed together with `after`; None where that is not known to be of any epoch."""
+    """The leader epoch that is committed with `after`; None if not known."""
     metadata: str = ""
     remark: str | None = None
-    """Why `after` is not the requested offset, or what of it could not be checked."""
+    """Why `after` is not the requested offset, or what could not be checked."""
 
     @property
     def place(self) -> Place:
@@ -57,21 +58,22 @@ class OffsetChange:
 
     @property
     def lag_before(self) -> int | None:
-        """Records after the committed offset, or as they are counted; None unless it and the end are known."""
+        """The lag that the coordinator counts, else the number of records after the committed offset; None:
+        unknown."""
         return records_between(self.before, self.end) if self.counted_lag is None else self.counted_lag
 
     @property
     def lag_after(self) -> int | None:
-        """Records after the new offset; None unless the end is known."""
+        """The number of records after the new offset; None unless the end is known."""
         return records_between(self.after, self.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """The planned change of one group, all of it or nothing.
+    """The planned change of one group, which is sent completely or not at all.
 
-    `refusals` say what keeps the cluster from taking it as things are, `problems` what could not be found out. With
-    either, nothing is sent for this group.
+    `refusals` are reasons for which the cluster would currently refuse it, `problems` are data that could not be
+    read. With either, nothing is sent for this group.
     """
 
     described: Group
@@ -88,12 +90,12 @@ class PlannedChange:
 
     @property
     def count(self) -> int:
-        """How much would be sent."""
+        """The number of changes that would be sent."""
         return 1
 
     @property
     def applicable(self) -> bool:
-        """Whether there is something to send, and nothing speaks against it."""
+        """Whether there are changes to send, and neither refusals nor problems."""
         return self.count > 0 and not self.refusals and not self.problems
 
 
@@ -102,7 +104,7 @@ class GroupChange(PlannedChange):
     """The new commits of one group."""
 
     exists: bool
-    """False: no group has that id; committing offsets makes one."""
+    """Whether a group has this id; if not, committing offsets creates it."""
     changes: tuple[OffsetChange, ...] = ()
 
     @property
@@ -116,14 +118,14 @@ _MAX_PARTITION = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class TopicScope:
-    """A topic, whole (`partitions` None) or some of its partitions."""
+    """All partitions of a topic (`partitions` is None), or some of them."""
 
     topic: str
     partitions: tuple[int, ...] | None = None
 
 
 def parse_scope(text: str) -> TopicScope:
-    """`TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups takes it; ValueError with the fault."""
+    """Parse `TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups does; ValueError with the fault."""
     topic, colon, numbers = text.partition(":")
     if not topic:
         raise ValueError(f"{text!r} names no topic; expected TOPIC or TOPIC:0,1")
@@ -142,9 +144,9 @@ def _partition(text: str, number: str) -> int:
 def places_in(
     scopes: Sequence[TopicScope], partitions: Mapping[str, int]
 ) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
-    """The partitions that exist of those that are meant, in order, and a problem for each that does not.
+    """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not exist.
 
-    `partitions`: how many each known topic has.
+    `partitions`: the partition count of each known topic.
     """
     meant: set[Place] = set()
     problems: list[Problem] = []
@@ -180,17 +182,17 @@ def _no_partition(topic: str, count: int) -> str:
 
 
 def unknown_topic(topic: str) -> Problem:
-    """The problem of a topic that is not there."""
+    """The problem for a topic that does not exist."""
     return Problem(subject=topic, message="no such topic")
 
 
 def committed_places(offsets: Offsets) -> tuple[Place, ...]:
-    """Everything that has a committed offset, in order."""
+    """All partitions with a committed offset, in order."""
     return tuple((topic, number) for topic in sorted(offsets) for number in sorted(offsets[topic]))
 
 
 def committed_in(scopes: Sequence[TopicScope], offsets: Offsets) -> tuple[Place, ...]:
-    """The partitions with a committed offset within a scope; all without a scope."""
+    """The partitions with a committed offset in any of the scopes; without scopes, all of them."""
     if not scopes:
         return committed_places(offsets)
     return tuple(

@@ -29,17 +29,17 @@ class MalformedOffsets(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OffsetFile:
-    """The contents of a file: `by_group` where it names groups, else `of_one_group`."""
+    """The contents of a file: `by_group` if it names groups, else `of_one_group`."""
 
     by_group: Mapping[str, Mapping[Place, int]] | None
     of_one_group: Mapping[Place, int] | None
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
-    """Read either shape. Blank lines are skipped.
+    """Read a file of either shape. Blank lines are skipped.
 
-    :raises MalformedOffsets: another number of fields, an invalid number, a partition twice with two offsets unless
-        the last of them is to win
+    :raises MalformedOffsets: another number of fields, an invalid number, or, unless `last_wins`, a partition with
+        two different offsets
     """
     by_group: dict[str, dict[Place, int]] = {}
     width: int | None = None
@@ -65,7 +65,7 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
 
 
 def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -> str:
-    """CSV that this module and Kafka's tool read back."""
+    """Write CSV that this module and Kafka's tool can read."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for group, (topic, partition), offset in rows:
@@ -74,7 +74,7 @@ def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number (of a row's end) and fields of every row that is not blank."""
+    """The line number (of the row's end) and the fields of every row that is not blank."""
     rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     while True:
         try:

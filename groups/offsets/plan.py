@@ -1,4 +1,4 @@
-"""The change of one group: offsets that would be committed or deleted, or the group deleted, and what forbids it."""
+"""The change of one group: commits or deletions of offsets, or the group's deletion, with reasons against it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ CLASSIC_STREAMS = "stream"
 
 
 def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
-    """Stands for a group that does not exist.
+    """A placeholder for a group that does not exist.
 
-    A commit without membership makes a classic one of it, and setting start offsets a share group.
+    A commit without membership creates it as a classic group; setting start offsets creates it as a share group.
     """
     return Group(id=name, type=kind, state=GroupState.DEAD, offsets={})
 
@@ -40,7 +40,7 @@ def plan_reset(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """The commits of a reset for a group; `problems` are those of its scope."""
+    """Plan the commits of a reset for a group; `problems` are problems of its scope."""
     changes: list[OffsetChange] = []
     found = [*problems, *_not_read(group, places)]
     for topic, partition in places:
@@ -54,10 +54,11 @@ def plan_reset(
 
 
 def _not_read(group: Group, places: Iterable[Place]) -> Iterator[Problem]:
-    """Topics that are no input of a streams group: a commit there would be of no use, and most likely a wrong name.
+    """A problem for each topic that a streams group does not read: a commit would be useless, the name is likely
+    wrong.
 
-    kafka-streams-groups wants a committed offset of each partition; here it is enough that the
-    topology reads the topic.
+    kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
+    topic.
     """
     if group.topology is None:
         return
@@ -76,7 +77,8 @@ def plan_copy(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """The copy of one group's offsets to another: offset, leader epoch and metadata unchanged, in range or not."""
+    """Plan the copy of one group's offsets to another: offset, leader epoch and metadata unchanged, even out of
+    range."""
     changes: list[OffsetChange] = []
     found = list(problems)
     for place in places:
@@ -133,7 +135,7 @@ def _change(
 
 
 def refusals(group: Group) -> Iterator[Problem]:
-    """Why the coordinator would not take a commit from outside, as the group is now."""
+    """Why the coordinator would currently refuse a commit from a client that is not a member."""
     if is_active(group):
         yield _while_active(group)
 
@@ -147,15 +149,16 @@ def _while_active(group: Group) -> Problem:
 
 
 def is_active(group: Group) -> bool:
-    """Whether members keep the group from being changed from outside; only Empty and Dead groups may be."""
+    """Whether the group is active, so that only members may change it; others may change Empty and Dead groups
+    only."""
     resting = (GroupState.EMPTY, GroupState.DEAD)
     return bool(group.members) or group.state not in (*resting, GroupState.UNKNOWN)
 
 
 def stays_after_a_close(group: Group) -> bool:
-    """Whether members of the group do not leave when they are closed, but when their session ends.
+    """Whether members remain in the group after they are closed, until their session expires.
 
-    Static members are expected back, and Kafka Streams closes its consumers of the classic protocol without a
+    Static members are expected to rejoin, and Kafka Streams closes its consumers of the classic protocol without a
     LeaveGroup (`internal.leave.group.on.close`).
     """
     of_streams = group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
@@ -163,7 +166,7 @@ def stays_after_a_close(group: Group) -> bool:
 
 
 def named_members(group: Group) -> str:
-    """`2 active members (Stable): consumer-1-0a8 at /10.0.0.7, …`, at most five of them."""
+    """The members for a message, at most five: `2 active members (Stable): consumer-1-0a8 at /10.0.0.7, …`."""
     count = len(group.members)
     if not count:
         return f"the group is {group.state.value}: members are joining or leaving"
@@ -188,10 +191,10 @@ EMBEDDED = "consumer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsDeletion(PlannedChange):
-    """The committed offsets of one group that would go."""
+    """The planned deletion of committed offsets of one group."""
 
     offsets: tuple[tuple[Place, int | None], ...]
-    """Every partition with its committed offset; None where that could not be read, or a share group has none."""
+    """The partitions with their committed offsets; None if the offset could not be read or a share group has none."""
 
     @property
     def count(self) -> int:
@@ -206,7 +209,8 @@ class OffsetsDeletion(PlannedChange):
 def plan_offsets_deletion(
     group: Group, scopes: Sequence[TopicScope], problems: Sequence[Problem] = ()
 ) -> OffsetsDeletion:
-    """The committed offsets of a group within the scopes; `problems` are those of reading it."""
+    """Plan the deletion of a group's committed offsets in the scopes; `problems` are problems of reading the
+    group."""
     committed = group.offsets or {}
     places = committed_in(scopes, committed)
     return OffsetsDeletion(
@@ -218,7 +222,7 @@ def plan_offsets_deletion(
 
 
 def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """A problem for each scope in which nothing is committed: most likely the name is wrong."""
+    """A problem for each scope without a committed offset: most likely the name is wrong."""
     for scope in scopes:
         if not committed_in([scope], group.offsets or {}):
             partitions = "" if scope.partitions is None else f":{','.join(map(str, scope.partitions))}"
@@ -227,9 +231,10 @@ def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Pro
 
 
 def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """As `GroupMetadataManager` sees it: offsets of topics that a member subscribes to stay.
+    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members read or may read the
+    topic.
 
-    Those of share groups go by topic, of a group without members.
+    Offsets of share groups are deleted only by topic, and only if the group has no members.
     """
     if group.type is GroupType.SHARE:
         for scope in scopes:
@@ -255,6 +260,6 @@ def _reads(member: Member, topic: str) -> bool:
 
 
 def plan_group_deletion(group: Group) -> PlannedChange:
-    """The deletion of a group; a coordinator only deletes groups without members, of any type."""
+    """Plan the deletion of a group; a coordinator only deletes groups without members, of any type."""
     refused = (_while_active(group),) if is_active(group) else ()
     return PlannedChange(described=group, refusals=refused)

@@ -1,13 +1,13 @@
-"""Where in a copy of a partition the first unread record is, proved by the records around it.
+"""The position of the first unread record in a copy of a partition, proved by the records around it.
 
-Theory of operation. A source window has the last records that a group has read and the first that it has not; a target
-window has the records of the copy around the time of the first unread one. Two records are the same when key, value,
-headers (the copy may have more) and time agree; times that a broker set are not compared. A *cut* in the target is
-right where the record before it is the last one read and the record after it the first one unread. Of several such
-cuts the one counts around which most records agree, and where that is more than one, none is proved.
+Theory of operation. A source window contains the last records that a group has read and the first that it has not; a
+target window contains the records of the copy around the time of the first unread record. Two records are the same if
+key, value, headers (the copy may have more) and time agree; times that a broker set are not compared. A *cut* in the
+target is right if the record before it is the last read record and the record after it the first unread record. If
+several cuts fit, the cut with most agreeing records around it is used; if several have most, none is proved.
 
-Compaction, retention and transactions take records from one side only. Then a cut is still proved where the record
-before it has been read, the one after it has not, and a gap in the offsets accounts for what lies between.
+Compaction, retention and transactions remove records from one side only. A cut is then still proved if the record
+before it has been read, the record after it has not, and a gap in the offsets explains the records between them.
 An offset that is not proved never skips a record that is known to be unread.
 """
 
@@ -20,44 +20,44 @@ from enum import Enum
 from wire.log.record_digests import RecordDigest, RecordWindow
 
 Matches = Sequence[frozenset[int]]
-"""For each record of the target the places in the source's window of those that are the same."""
+"""For each record of the target, the indices of the same records in the source's window."""
 
 
 class Verdict(Enum):
-    """Whether the offset in the target is where the source's is."""
+    """Whether the offset in the target is proved to correspond to the source's, or why not."""
 
     PROVED = "proved"
     SEVERAL = "several match"
-    """Records repeat, so that more than one offset may be meant."""
+    """Records repeat, so that several offsets may be right."""
     BEHIND = "target is behind"
-    """The copy ends before the last record that was read."""
+    """The copy ends before the last record that the group has read."""
     MISSING = "records missing"
     """Unread records are not in the copy."""
     SAME_TIME = "same time only"
     DIFFERS = "differs"
     EMPTY = "target empty"
     NOTHING = "nothing to compare"
-    """The source keeps no record around the offset."""
+    """The source has no record around the offset any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """An offset of the target, and what is known of it."""
+    """An offset of the target, and how far it is proved."""
 
     verdict: Verdict
     offset: int
     records: int = 0
-    """How many records agree on both sides of it, without a gap."""
+    """The number of agreeing records on both sides of the offset, without a gap."""
     twice: int | None = None
-    """Records that would be read a second time; None: not known."""
+    """The number of records that would be read a second time; None: not known."""
     skipped: int | None = None
-    """Unread records that would never be read; None: not known."""
+    """The number of unread records that would never be read; None: not known."""
     remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetLog:
-    """The copy's log: its ends, and the first offset at or after the time (-1: none)."""
+    """The copy's log: its start, its end, and the first offset at or after the key record's time (-1: none)."""
 
     earliest: int
     end: int
@@ -65,16 +65,16 @@ class TargetLog:
 
 
 def key_record(source: RecordWindow) -> RecordDigest | None:
-    """The record whose time leads to the target: the first unread one, else the last one read."""
+    """The record by whose time the target is searched: the first unread record, else the last read one."""
     return (*source.after[:1], *source.before[-1:], None)[0]
 
 
 def prove(
     source: RecordWindow, target: RecordWindow, log: TargetLog, *, offset: int, is_whole: bool = True
 ) -> Proof:
-    """Where the source's `offset` is in the target; the target's window lies around the time of `key_record`.
+    """Find the source's `offset` in the target, whose window is around the time of `key_record`.
 
-    `is_whole`: whether no record of the source lies between those of its window.
+    `is_whole`: whether the source's window has no gaps, that is, contains all records of the source in its range.
     """
     key = key_record(source)
     records = (*target.before, *target.after)
@@ -95,7 +95,7 @@ def prove(
 
 
 def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) -> RecordWindow:
-    """A window around the offset with the records of others, between which records may be left out."""
+    """One window around the offset with the records of all windows; records between the windows may be missing."""
     several = (window, *others)
     records = {record.offset: record for each in several for record in (*each.before, *each.after)}
     ordered = [records[place] for place in sorted(records)]
@@ -108,7 +108,7 @@ def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) ->
 
 
 def near_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None, RecordDigest | None]:
-    """The records of the copy right before the time and right after it."""
+    """The records of the copy immediately before, and at or after, the offset `at_time`."""
     records = (*target.before, *target.after)
     earlier = [record for record in records if log.at_time < 0 or record.offset < log.at_time]
     return (earlier[-1] if earlier else None), (
@@ -125,7 +125,7 @@ def _of_empty(key: RecordDigest | None, log: TargetLog, offset: int) -> Proof:
 
 
 def same(original: RecordDigest, copy: RecordDigest) -> bool:
-    """Whether a record may be the copy of another: its headers are all there, in order."""
+    """Whether `copy` may be a copy of a record; it must have all headers of the original, in the same order."""
     timed = not original.is_append_time and not copy.is_append_time
     if timed and original.timestamp_ms != copy.timestamp_ms:
         return False
@@ -155,7 +155,7 @@ def _matches(source: RecordWindow, copies: Sequence[RecordDigest]) -> list[froze
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cut:
-    """A place in the target before the record `index`; records that agree before and after it."""
+    """A cut in the target before the record `index`, with the numbers of agreeing records before and after it."""
 
     index: int
     back: int
@@ -169,7 +169,7 @@ class _Cut:
 def _by_neighbors(
     source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog
 ) -> Proof | None:
-    """The cut with the last record read right before it and the first unread one right after it."""
+    """The cut with the last read record immediately before it and the first unread record immediately after it."""
     read, all_read = len(source.before), not source.after and source.to_end
 
     def good(cut: _Cut) -> bool:
@@ -203,7 +203,7 @@ def _by_neighbors(
 
 
 def _cuts(read: int, matches: Matches) -> Iterator[_Cut]:
-    """The cuts that at least one of the two records next to it speaks for."""
+    """The cuts for which at least one of the two neighboring records agrees."""
     for index in range(len(matches) + 1):
         back = forth = 0
         while back < min(index, read) and read - 1 - back in matches[index - 1 - back]:
@@ -215,7 +215,7 @@ def _cuts(read: int, matches: Matches) -> Iterator[_Cut]:
 
 
 def _is_distinct(cut: _Cut, originals: Sequence[RecordDigest], read: int) -> bool:
-    """Whether the records that agree are not the same, at least by half, as those a few places on or back."""
+    """Whether the agreeing records are unique: no shift by some places matches at least half of them."""
     run = range(read - cut.back, read + cut.forth)
     for shift in range(1 - len(originals), len(originals)):
         shifted = range(max(run.start, -shift), min(run.stop, len(originals) - shift))
@@ -226,14 +226,14 @@ def _is_distinct(cut: _Cut, originals: Sequence[RecordDigest], read: int) -> boo
 
 
 def _is_consistent(cut: _Cut, matches: Matches, read: int) -> bool:
-    """Whether no unread record is before the cut alone, and no record that was read after it alone."""
+    """Whether no unread record is only before the cut, and no read record only after it."""
     before: set[int] = set().union(*matches[: cut.index])
     after: set[int] = set().union(*matches[cut.index :])
     return all(index < read for index in before - after) and all(index >= read for index in after - before)
 
 
 def _offset_at(index: int, target: RecordWindow, log: TargetLog) -> int:
-    """The offset of a record of the window, or the log's end after the last one."""
+    """The offset of a record in the window; after the last record, the end of the log or the next offset."""
     records = (*target.before, *target.after)
     if index < len(records):
         return records[index].offset
@@ -243,7 +243,7 @@ def _offset_at(index: int, target: RecordWindow, log: TargetLog) -> int:
 def _by_sides(
     source: RecordWindow, target: RecordWindow, matches: Matches, log: TargetLog, *, is_whole: bool
 ) -> Proof | None:
-    """The cut between the last record that was read and the first that was not, whatever else is on one side only."""
+    """The cut between the last read and the first unread record; other records may be in one of the logs only."""
     read = len(source.before)
     last = max((index for index, found in enumerate(matches) if found and max(found) < read), default=None)
     first = min((index for index, found in enumerate(matches) if found and min(found) >= read), default=None)
@@ -274,7 +274,7 @@ def _by_sides(
 
 
 def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last: int, first: int) -> Proof:
-    """Records of one side only lie at the cut; a gap in the other side's offsets accounts for them."""
+    """The proof for a cut with records of one side only; a gap in the other side's offsets must explain them."""
     originals, copies = (*source.before, *source.after), (*target.before, *target.after)
     before, after = max(matches[last]), min(matches[first])
     extra, missing = first - last - 1, after - len(source.before)
@@ -300,7 +300,7 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
 
 def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
     copies = (*target.before, *target.after)
-    # A time that a broker set is not the time of the same record in the other log.
+    # A time that a broker set differs from the time of the same record in the other log.
     timed = not key.is_append_time and not any(copy.is_append_time for copy in copies)
     if log.at_time < 0 and timed:
         remark = "the target has no record of that time or later; this offset is its end"

@@ -1,12 +1,12 @@
-"""Where offsets are reset to: one function from what is known of a partition to its new offset.
+"""The new offset of each reset scenario: one function from the known data of a partition to its new offset.
 
-The same offsets as `OffsetsUtils` of Kafka 4.3 computes: an offset that is given by number is moved into the
-log's range, one that is committed already (to-current) is not; a moment after the last record means the end.
+The offsets are the same as in `OffsetsUtils` of Kafka 4.3: an offset that is a number is moved into the log's range,
+a committed offset (to-current) is not; a moment after the last record means the end.
 
-Times and durations are read as kafka-consumer-groups.sh reads them: `--to-datetime` goes through `Utils.getDateTime` (a
-strict SimpleDateFormat of `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then of the same with `X`; UTC where no zone is given),
-`--by-duration` through `java.time.Duration.parse`. Two faults are not copied: SimpleDateFormat ignores what follows the
-pattern, so that `+0130` means one hour, and takes years of more than four digits; here both are refused.
+Times and durations are parsed as in kafka-consumer-groups.sh: `--to-datetime` by `Utils.getDateTime` (a strict
+SimpleDateFormat of `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then of the same with `X`; UTC without a zone), `--by-duration` by
+`java.time.Duration.parse`. Two faults are not copied: SimpleDateFormat ignores text after the pattern, so that
+`+0130` means one hour, and accepts years of more than four digits; here both are refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ToLatest:
 
 @dataclass(frozen=True, slots=True)
 class ToCurrent:
-    """`--to-current`: committed offsets stay, partitions without one go to the end."""
+    """`--to-current`: committed offsets are unchanged, partitions without one are set to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ToListed:
 
 @dataclass(frozen=True, slots=True)
 class ToGroup:
-    """`--to-group`: where another group is."""
+    """`--to-group`: the committed offsets of another group."""
 
     group: str
     offsets: Offsets
@@ -80,7 +80,7 @@ Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | T
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A new offset; None where it is unknown; then `remark` contains the reason."""
+    """A new offset; None if it is unknown, then `remark` contains the reason."""
 
     offset: int | None
     remark: str | None = None
@@ -89,7 +89,7 @@ class _Target:
 def reset(
     scenario: Scenario, group: str, place: Place, committed: CommittedOffset | None, positions: Positions
 ) -> OffsetChange | Problem | None:
-    """The change of one partition; a Problem where its new offset is unknown, None where it is unchanged."""
+    """The change of one partition; a Problem if its new offset is unknown, None if it stays unchanged."""
     if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, place):
         return None
     before = None if committed is None else committed.position
@@ -150,7 +150,7 @@ def _at_end(end: int | None, remark: str | None) -> _Target:
 
 
 def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
-    """Brought into the log: what lies beyond the end becomes the end, what lies before the start the start."""
+    """Move an offset into the log's range: beyond the end it becomes the end, before the start the start."""
     if end is not None and offset > end:
         return _Target(end, f"{offset} is beyond the end")
     if earliest is not None and offset < earliest:
@@ -165,13 +165,13 @@ def _of(offsets: Offsets, place: Place) -> CommittedOffset | None:
 
 
 def _has_offset(offsets: Offsets, place: Place) -> bool:
-    """Whether something is committed, known or not."""
+    """Whether an offset is committed, even if it could not be read."""
     found = _of(offsets, place)
     return found is not None and found.offset != NOTHING_COMMITTED
 
 
 def name_of(place: Place) -> str:
-    """A partition as Kafka's logs name it: `orders-0`."""
+    """A partition's name as in Kafka's logs: `orders-0`."""
     return f"{place[0]}-{place[1]}"
 
 
@@ -179,7 +179,7 @@ _FIELD = r"[ \t]*(\d{1,40})"
 _DATETIME = re.compile(
     rf"{_FIELD}-{_FIELD}-{_FIELD}T{_FIELD}:{_FIELD}:{_FIELD}\.{_FIELD}[ \t]*(Z|[+-][0-9]{{2}}(?::[0-9]{{2}})?)?"
 )
-"""SimpleDateFormat takes blanks before its fields, and in them digits of any script and zeros without number."""
+"""SimpleDateFormat allows blanks before its fields, digits of any script, and any number of leading zeros."""
 _DURATION = re.compile(
     r"([-+]?)P(?:([-+]?[0-9]+)D)?"
     r"(T(?:([-+]?[0-9]+)H)?(?:([-+]?[0-9]+)M)?(?:([-+]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?",
@@ -187,16 +187,16 @@ _DURATION = re.compile(
 )
 _NANOS_PER_SECOND = 10**9
 _PARTS = ((2, 86_400, "days"), (4, 3_600, "hours"), (5, 60, "minutes"), (6, 1, "seconds"))
-"""Of a duration: the group that has it, its seconds, and Java's word for it."""
+"""The parts of a duration: regex group, seconds per unit, and Java's name of the part."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WESTERNMOST, _EASTERNMOST = -13 * 60, 14 * 60
-"""Minutes from UTC: what Java's GregorianCalendar takes for a zone."""
+"""The zones that Java's GregorianCalendar accepts, in minutes from UTC."""
 _DIGITS_AT_MOST = 19
-"""Of a count in a duration: Java reads it as a long."""
+"""The most digits of a number in a duration, which Java reads as a long."""
 
 
 class DurationTooLong(ValueError):
-    """A duration that Java cannot hold; `what` is Java's word for the part of it that is too much."""
+    """A duration exceeds Java's range; `what` is Java's name of the part that is too large."""
 
     def __init__(self, text: str, what: str) -> None:
         super().__init__(f"{text!r} is not a duration: it exceeds Java's maximum ({what})")
@@ -206,8 +206,8 @@ class DurationTooLong(ValueError):
 def parse_datetime(text: str) -> int:
     """Milliseconds since 1970 of `2026-03-01T12:00:00.000[Z|+01|+01:00]`.
 
-    The digits after the point are a number of milliseconds: `.5` are 5 ms.
-    :raises ValueError: when Kafka's tool would not take it, or would ignore a part of it
+    The digits after the point are a number of milliseconds: `.5` means 5 ms.
+    :raises ValueError: if Kafka's tool would refuse it or ignore a part of it
     """
     found = _DATETIME.fullmatch(text)
     if found is None:
@@ -217,7 +217,7 @@ def parse_datetime(text: str) -> int:
     try:
         if milliseconds > 999:
             raise ValueError("more than 999 milliseconds")
-        if year > MAXYEAR:  # a slip of the pen, which the tool takes for the end of all logs
+        if year > MAXYEAR:  # a typing error, for which the tool would use the end of all logs
             raise ValueError(f"the year {year} has more than four digits")
         moment = datetime(year, month, day, hour, minute, second, milliseconds * 1000, tzinfo=UTC)
         offset_ms = _zone_ms(zone)
@@ -227,7 +227,7 @@ def parse_datetime(text: str) -> int:
 
 
 def _zone_ms(zone: str | None) -> int:
-    """How far a zone is ahead of UTC."""
+    """The milliseconds by which a zone is ahead of UTC."""
     if zone in (None, "Z"):
         return 0
     hours, _, minutes = (zone or "")[1:].partition(":")
@@ -238,9 +238,9 @@ def _zone_ms(zone: str | None) -> int:
 
 
 def parse_duration_ns(text: str) -> int:
-    """Nanoseconds of an ISO 8601 duration, `P1DT2H30M0.5S`; days have 24 hours, years and months there are none.
+    """Nanoseconds of an ISO 8601 duration, `P1DT2H30M0.5S`; days have 24 hours, years and months are not allowed.
 
-    :raises ValueError: when Java's `Duration.parse` would not take it
+    :raises ValueError: if Java's `Duration.parse` would refuse it
     """
     found = _DURATION.fullmatch(text)
     if found is None or (found[3] or "").upper() == "T" or not any(found[n] for n in (2, 4, 5, 6)):
@@ -262,7 +262,7 @@ def parse_duration_ns(text: str) -> int:
 
 
 def _seconds(digits: str | None, unit_seconds: int) -> int | None:
-    """A part of a duration; None where Java's long cannot hold it."""
+    """A part of a duration in seconds; None if it exceeds Java's long."""
     if digits is None:
         return 0
     if len(digits.lstrip("+-").lstrip("0")) > _DIGITS_AT_MOST:
@@ -276,5 +276,5 @@ def _in_long(number: int) -> bool:
 
 
 def ago_ms(duration_ns: int, now_ms: int) -> int:
-    """The moment that lies a duration before now, in ms since 1970, rounded down as `Instant.toEpochMilli` does."""
+    """The moment a duration before now, in ms since 1970, rounded down as `Instant.toEpochMilli` does."""
     return (now_ms * 1_000_000 - duration_ns) // 1_000_000
