@@ -1,10 +1,10 @@
-"""Our assignors against Java's, on the same groups in the same run: `python -m benchmarks.assignors`.
+"""Our assignors compared with Java's, on the same groups in the same run: `python -m benchmarks.assignors`.
 
-Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too.
-Java's time is that of `assign` in a warm JVM; ours is `assign(dense)`, which builds the Assignment too. Both are
-medians of five after three warm-ups, of wall clock and, in brackets, of CPU time of the calling thread. The conversion
-of names to integers (`DenseGroup.of`) is listed separately, as Java's inputs are prepared too. `same`: whether the
-assignments are identical. Peak memory is the allocation of `assign` in addition to its input, by tracemalloc.
+Java's time is for `assign` in a warm JVM; ours is for `assign(dense)`, which also builds the Assignment. Both are
+medians of five runs after three warm-ups: wall-clock time and, in brackets, CPU time of the calling thread. The
+conversion of names to integers (`DenseGroup.of`) is listed separately, as Java's inputs are prepared too. `same`:
+whether the assignments are identical. Peak memory is the allocation of `assign` in addition to its input, by
+tracemalloc.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WARM_UPS, RUNS = 3, 5
 BLOCKS = 5
 
 ENDLESS = 1000
-"""The number of members from which Java's sticky assignors take minutes for a group of blocks: not measured."""
+"""In a larger group of blocks, Java's sticky assignors take minutes: not measured."""
 
 CLIENT_LIMITS = {"range": 0.25, "roundrobin": 0.25}
 """Assignors that ignore owned partitions: only the fresh case is measured."""
@@ -45,7 +45,7 @@ class Size:
 
 
 def group(size: Size, kind: str) -> GroupSpec:
-    """A group without owners. Kinds: equal, one differs (it lacks a topic), five blocks."""
+    """A group without owners. Kinds: equal, one differs (one member lacks a topic), five blocks."""
     random = Random(7)
     topics = tuple(
         TopicSpec(name=f"topic-{i}", partitions=size.partitions, id=UUID(int=random.getrandbits(128)))
@@ -75,7 +75,7 @@ def one_left(spec: GroupSpec, assignor: Assignor) -> GroupSpec:
 
 
 def cases(size: Size, wanted: Sequence[str]) -> Iterator[tuple[str, Assignor, GroupSpec]]:
-    """The measured cases, for the given assignors, `side-name` each (all if none is given)."""
+    """The measured cases for the assignors in `wanted` (each as `side-name`), or for all if it is empty."""
     for assignor in BUILT_IN:
         name = f"{assignor.side.value}-{assignor.name}"
         if assignor.leader is Leader.LIBRDKAFKA or (wanted and name not in wanted):
@@ -104,7 +104,7 @@ class Row:
 
 
 def measure(oracle: Oracle, case: str, assignor: Assignor, spec: GroupSpec) -> Row:
-    """Time both, Java first."""
+    """Measure both assignors, Java's first."""
     theirs = oracle.time(assignor.side.value, assignor.name, spec, WARM_UPS + RUNS)
     dense = DenseGroup.of(spec)
     ours_ms, ours_cpu_ms = _median_ms(lambda: assignor.assign(dense), WARM_UPS)
@@ -127,7 +127,7 @@ def measure(oracle: Oracle, case: str, assignor: Assignor, spec: GroupSpec) -> R
 
 
 def _median_ms(work: Callable[[], object], warm_ups: int) -> tuple[float, float]:
-    """Medians of wall clock and CPU time."""
+    """Medians of wall-clock and CPU time."""
     for _ in range(warm_ups):
         work()
     wall, cpu = [], []
@@ -140,7 +140,7 @@ def _median_ms(work: Callable[[], object], warm_ups: int) -> tuple[float, float]
 
 
 def main() -> None:
-    """Print the table, a line at a time."""
+    """Print the table line by line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("assignors", nargs="*", help="such as broker-uniform; all unless given")
     parser.add_argument("--topics", type=int, default=500)
@@ -152,7 +152,7 @@ def main() -> None:
         f"{'case':<50}{'Java ms':>8}{'(CPU)':>8}{'ours ms':>8}{'(CPU)':>8}{'ratio':>7}{'dense':>7}"
         f"{'peak MB':>8} same"
     )
-    # The inputs of a million partitions are large: Java's collector is a broker's, and has room.
+    # The inputs of a million partitions are large: Java gets a broker's collector, and enough memory.
     with running(fetch(), heap_mb=4096, options=("-XX:-UseSerialGC", "-XX:+UseG1GC")) as oracle:
         for case, assignor, spec in cases(size, options.assignors):
             print(_line(measure(oracle, case, assignor, spec)), flush=True)

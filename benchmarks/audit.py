@@ -1,9 +1,9 @@
 """The duration of a fleet's audit: 20,000 groups on 40 clusters, two cores. `make bench-audit` runs it.
 
-The snapshots are generated from a fixed seed: most groups have a few members, some a hundred and more; every assignor,
-both protocols, static members, librdkafka and Java, one group in ten with a regex, broken files among them. Wall time
-is from the start of the audit to its tables on disk and its summary, without Spark's start; processor time is less
-affected by other work on the machine.
+The snapshots are generated from a fixed seed: most groups have a few members, some a hundred and more; they have
+every assignor, both protocols, static members, librdkafka and Java; one group in ten has a regex, and some files are
+broken. Wall time is from the start of the audit to its tables on disk and its summary, without Spark's start;
+processor time is less affected by other work on the machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pipeline.session import SessionSettings, session
 GROUPS, CLUSTERS, TOPICS = 20_000, 40, 1_500
 BOUND_S = 300.0
 SIZES = ((0, 4), (1, 14), (2, 16), (3, 22), (4, 10), (6, 14), (10, 10), (20, 6), (50, 3), (120, 1))
-"""The number of members, and the percentage of groups with that many."""
+"""Numbers of members, each with the percentage of groups that have it."""
 PROTOCOLS = ("range", "range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky", "uniform")
 LIBRARIES = (
     ("java", "4.3.1"),

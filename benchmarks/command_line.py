@@ -1,8 +1,8 @@
 """The time of commands to start, to request and to print, compared with their baselines. `make bench` runs it.
 
-Whole processes in an environment without the dev extra: wall time and, in brackets, processor time, medians of the
-counted runs; the most memory of any. The tool's JVM has the options of `tests/kafka/java.py` that make it start
-quickly, without an archive of its classes; with those of Kafka's scripts it takes longer.
+Whole processes in an environment without the dev extra: medians of wall time and, in brackets, processor time over
+the counted runs, and the highest peak memory. The tool's JVM starts quickly with the options of
+`tests/kafka/java.py`, without an archive of its classes; with the options of Kafka's scripts it takes longer.
 `python -m benchmarks.command_line describe` measures one part.
 """
 
@@ -97,7 +97,7 @@ def _describe(bin_directory: Path, scratch: Path) -> None:
 
 
 def _diagnose(bin_directory: Path, scratch: Path) -> None:
-    """The same groups, all of which are healthy. The pause of diagnose between its two observations does not count."""
+    """The same groups, all healthy. The pause of diagnose between its two observations is not counted."""
     with _broker(scratch / "diagnosed") as broker:
         create_topics(broker, {TOPIC: TOPIC_PARTITIONS})
         producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -124,7 +124,7 @@ def _diagnose(bin_directory: Path, scratch: Path) -> None:
 
 
 def _many(bin_directory: Path, scratch: Path) -> None:
-    """Groups of three types, each of which is described for its size."""
+    """5,000 groups of three types; `kohort list` describes each of them to get its number of members."""
     with _broker(scratch / "many") as broker:
         create_topics(broker, {TOPIC: 1})
         make_classic_groups(broker, [f"classic-{n:04}" for n in range(2000)], TOPIC, 1)
@@ -137,7 +137,7 @@ def _many(bin_directory: Path, scratch: Path) -> None:
 
 
 def _tool(broker: Broker, *arguments: str) -> list[str]:
-    """Kafka's tool, without the archive of classes that the tests create for it: an operator has none."""
+    """Kafka's tool, without the archive of classes that the tests create: an operator does not have one."""
     command = java(broker.jars, TOOL, "--bootstrap-server", broker.bootstrap, *arguments)
     return [word for word in command if not word.startswith("-XX:SharedArchiveFile=")]
 
@@ -152,7 +152,7 @@ def _compared_with_the_tool(
     peak_mib: float | None = None,
     runs: int = 9,
 ) -> None:
-    """Both our commands and the tool: `kohort list …` for `--list …`."""
+    """Measure both of our commands and the tool: `--list …` becomes `kohort list …`."""
     server = ["--bootstrap-server", broker.bootstrap]
     verb = [arguments[0].removeprefix("--"), *arguments[1:]]
     ours, standing_in, theirs = side_by_side(
@@ -187,7 +187,7 @@ def _row(
     seconds: float | None = None,
     peak_mib: float | None = None,
 ) -> None:
-    """A line with its verdict: `bound` is a ratio, `seconds` and `peak_mib` are our own."""
+    """Print a line with its verdict: `bound` limits the ratio, `seconds` and `peak_mib` our own figures."""
     ratio = ours.median_s / theirs.median_s
     kept = (
         (bound is None or ratio <= bound)
@@ -207,7 +207,7 @@ def _shown(times: Times) -> str:
 
 
 def _render() -> None:
-    """The time to print many offsets in addition to reading them; processor time, as nothing else is waited for."""
+    """The time to print many offsets, without reading them; processor time, as there is no waiting."""
     group = Group(
         id="g",
         type=GroupType.CLASSIC,

@@ -1,7 +1,7 @@
 """The engine of the embedded coordinator alone, without I/O: `python -m benchmarks.coordinator`.
 
-Heartbeats per second of one process for groups of both protocols, how the cost of one heartbeat grows with the number
-of groups and of members, and the memory of 1,000 groups of 100 members. Processor time, as nothing else is waited for.
+Heartbeats per second of one process for groups of both protocols, the growth of a heartbeat's cost with the number of
+groups and of members, and the memory of 1,000 groups of 100 members. Processor time, as there is no waiting.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Bench:
         return result
 
     def consumer_group(self, group: str, members: int) -> list[ConsumerGroupHeartbeat]:
-        """Members join and settle; returns the heartbeat that each sends from then on."""
+        """Members join and settle; returns the heartbeat that each sends afterwards."""
         names = [f"{group}-m{number}" for number in range(members)]
         epochs: dict[str, int] = {}
         for name in names:
@@ -98,7 +98,7 @@ class Bench:
         return answer
 
     def classic_group(self, group: str, members: int) -> list[Heartbeat]:
-        """Members join together; returns the heartbeat that each sends from then on."""
+        """Members join together; returns the heartbeat that each sends afterwards."""
         metadata = write_subscription(EmbeddedSubscription(version=3, topics=("orders",)))
         joined: dict[int, JoinGroupAnswer] = {}
         ids = [""] * members
@@ -170,7 +170,7 @@ def _time(bench: Bench, requests: Iterator[Request[Any]]) -> float:
 
 
 def _memory() -> None:
-    """1,000 groups as after a recovery: copies of the records of one, each with separate objects."""
+    """Print the memory of 1,000 groups after a recovery: copies of one group's records, as separate objects."""
     one = Bench()
     one.consumer_group("g", 100)
     records = one.records

@@ -1,8 +1,8 @@
 """`kohort exporter` over 5,000 groups × 20 partitions of a real broker: `python -m benchmarks.exporter [MINUTES]`.
 
 The groups are classic ones that only commit, each with different offsets, on a topic of 20 × 1,000 records, so that
-every group lags and the timestamps of 20,000 records are looked up. A scrape is the whole response over HTTP, as for
-Prometheus. With MINUTES, the exporter continues to poll every 30 seconds and is scraped every 15 while groups commit,
+every group lags and the timestamps of 20,000 records are looked up. A scrape is the whole HTTP response that
+Prometheus gets. With MINUTES, the exporter then polls every 30 seconds and is scraped every 15 while groups commit,
 and its memory is measured.
 """
 
@@ -64,7 +64,7 @@ def produce(broker: Broker) -> None:
 
 
 def commit(broker: Broker, groups: Sequence[int], turn: int) -> None:
-    """Offsets that differ from group to group, and grow from turn to turn."""
+    """Commit offsets that differ between groups, and grow from turn to turn."""
     requests = [
         commit_request(
             f"group-{number:04}",
@@ -104,7 +104,7 @@ def measure(kohort: Path, broker: Broker, per: str, minutes: float) -> None:
 
 
 def watch(pid: int, url: str, broker: Broker, minutes: float) -> None:
-    """Memory at each minute, in thirds: flat where the last is no more than the first, within a twentieth."""
+    """Print the memory during each third of the time: constant if the last is at most 5 % above the first."""
     seen: list[float] = []
     polls: list[float] = []
     until, turn = time.monotonic() + minutes * 60, 0
@@ -159,7 +159,7 @@ def memory_mib(pid: int, field: str) -> float:
 
 
 def show(what: str, values: Sequence[float], note: str = "") -> None:
-    """The median decides: on a machine that is shared, the most says how busy it was."""
+    """Print a figure; its median must be within bounds, as on a shared machine the maximum depends on other work."""
     median, worst, bound = statistics.median(values), max(values), BOUNDS[what]
     verdict = "kept" if median <= bound else "BROKEN"
     print(

@@ -1,7 +1,7 @@
 """Seeds of the standard scenario on Spark, on one core and two: `make bench-fleet-simulation` runs it.
 
-Wall time is from the first row to the tables on disk and their sums, without Spark's start. Each number of cores has a
-separate process, in turn; the fastest turn counts. `--seeds 2000` is a short run; 100,000 take hours.
+Wall time is from the first row to the tables on disk and their sums, without Spark's start. Runs on one core and on
+two alternate, each in a separate process; the fastest one counts. `--seeds 2000` is a short run; 100,000 take hours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipeline.simulation import Case, simulate
 SEEDS = 100_000
 SCENARIO = "standard"
 BOUND = 1.8
-"""How much more two cores play than one."""
+"""The required speedup of two cores over one."""
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""A log of `__consumer_offsets` for measurements: as a busy broker would write it, generated in seconds.
+"""A log of `__consumer_offsets` for measurements, as a busy broker would write it, generated in seconds.
 
-Groups commit all partitions they read from, one batch a round, and now and then one of them rebalances: every second
-group is a classic one, the others are of the consumer protocol. One round is encoded record by record; for the next
-ones only the changes are encoded (offsets, times, checksums). The same arguments give the same bytes.
+In each round a group commits all its partitions in one batch, and occasionally a group rebalances; every second group
+is classic, the others use the consumer protocol. The first round is encoded record by record, later rounds only
+change offsets, times and checksums. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ TOPIC = "orders"
 TOPIC_PARTITIONS = 20
 MEMBERS = 4
 REBALANCING = 100
-"""In each round one of this many groups rebalances."""
+"""In each round, one in this many groups rebalances."""
 
 _INT64 = struct.Struct(">q")
 _CRC = struct.Struct(">I")
 _OFFSET_AT, _COMMIT_MS_AT = 2, 15
-"""In a value of version 4 without metadata."""
+"""Positions in a value of version 4 without metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +73,9 @@ class Written:
 def write_partition(
     log_dir: Path, partition: int, topic_id: UUID, *, groups: int, rounds: int, indexed: bool = True
 ) -> Written:
-    """Write one partition, a single segment; with or without the indexes of a broker.
+    """Write one partition as a single segment, with or without a broker's indexes.
 
-    `topic_id` is that of `TOPIC`.
+    `topic_id` is the id of `TOPIC`.
     """
     directory = log_dir / f"{OFFSETS_TOPIC}-{partition}"
     directory.mkdir(parents=True)
@@ -102,7 +102,7 @@ def write_partition(
 
 
 class _Template:
-    """The commits of a round, and where in them that stands which changes."""
+    """The commits of a round, and the positions of the values in them that change."""
 
     def __init__(self, partition: int, groups: int, topic_id: UUID) -> None:
         batches = [
@@ -122,7 +122,7 @@ class _Template:
         self.records = len(values)
 
     def round(self, number: int, offset: int, now_ms: int) -> tuple[bytes, int]:
-        """The bytes of a round, and how many records are in it."""
+        """The bytes of a round, and its number of records."""
         data = self._data
         data[self._offsets_at] = _octets(np.arange(self.records) % 7 + 10 * number)
         data[self._times_at] = _octets(np.full(self.records, now_ms))

@@ -1,11 +1,11 @@
-"""Segments to the tables of a history, compared with `kafka-dump-log --offsets-decoder`. `make bench-pipeline` runs it.
+"""From segments to a history's tables, compared with `kafka-dump-log --offsets-decoder`: `make bench-pipeline`.
 
-A log as busy groups write it (`benchmarks.offsets_log`), five partitions, next to the metadata log of a real broker
-with its topic. Each run of the history is a separate process; its wall time is from the list of files to the published
-tables, without Spark's start. "One core" is strict: its processes are pinned to it, or the JVM would compile and
-collect on the other. The dump tool reads the first partition, in one process, without its start, too (measured by a
-run on an empty file). Compared runs take turns, and the fastest counts. In brackets the processor time of the
-processes that exist at the end. Memory is the peak of one Python worker, and of the JVM.
+The log is as busy groups write it (`benchmarks.offsets_log`), with five partitions and the metadata log of a real
+broker that has its topic. Each run of the history is a separate process; its wall time is from the list of files to
+the published tables, without Spark's start. "One core" is strict: all processes are pinned to it, otherwise the JVM
+would compile and collect garbage on the other. The dump tool reads the first partition in one process; its start,
+measured on an empty file, is subtracted too. Compared runs alternate, and the fastest counts. In brackets: the
+processor time of the processes that exist at the end. Memory is the peak of one Python worker, and of the JVM.
 
     even, two cores      5 equal partitions                         at least 500,000 records/s, 5 × the dump tool
     even, one core       the same                                   1 → 2 cores near 2
@@ -45,7 +45,7 @@ from wire.log.segments import segment_name
 PARTITIONS = 5
 GROUPS = 200
 ROUNDS = 2000
-"""Rounds of each of the even partitions: with 20 offsets per group and round 8 million records, 0.7 GB."""
+"""Rounds per even partition; with 20 offsets per group and round, this gives 8 million records, 0.7 GB."""
 HUGE_BYTES = 3 << 30
 SMALL_RECORDS = 10_000
 LEAST_PER_SECOND, LEAST_RATIO, LEAST_GAIN, MOST_SKEW, MOST_SMALL_S = 500_000, 5.0, 1.8, 1.5, 30.0
@@ -65,7 +65,7 @@ class Run:
     worker_mib: float
     jvm_mib: float
     start_s: float
-    """Spark's."""
+    """The time of Spark's start."""
 
 
 def main() -> None:
@@ -158,7 +158,7 @@ def _report(what: str, run: Run) -> Run:
 
 
 def _cluster(jars: Path, directory: Path) -> Path:
-    """The log directory of a broker that has the topic, and nothing in `__consumer_offsets`."""
+    """The log directory of a broker that has the topic and an empty `__consumer_offsets`."""
     broker = Broker(jars, directory)
     try:
         broker.start()
@@ -200,7 +200,7 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
     started = time.perf_counter()
     size = sum(file.stat().st_size for file in Path(log_dir).rglob("__consumer_offsets-*/*.log"))
     with session(SessionSettings(master=f"local[{cores}]", input_bytes=size)) as spark:
-        # The first task of a worker imports what later ones have already.
+        # The first task of a worker imports modules, which later tasks reuse.
         spark.range(cores, numPartitions=cores).mapInArrow(lambda batches: batches, "id long").count()
         start_s = time.perf_counter() - started
         with _Watched() as watch:
@@ -218,7 +218,7 @@ def measure(cores: int, log_dir: str, out: str) -> Run:
 
 
 class _Watched:
-    """Polls the memory of the workers and the JVM while it is entered."""
+    """A context manager that polls the memory of the workers and the JVM."""
 
     worker_mib = jvm_mib = 0.0
 

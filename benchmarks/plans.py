@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def plans(scratch: Path) -> Iterator[tuple[str, list[str]]]:
-    """A plan from every assignor to every destination that takes work."""
+    """A plan from every assignor to every destination that needs steps."""
     for protocol in (*CLASSIC, "uniform"):
         file = scratch / f"{protocol}.yaml"
         write_snapshot(large_group(protocol), file)
@@ -87,7 +87,7 @@ def destinations(protocol: str) -> Sequence[Destination]:
 
 
 def regexes(scratch: Path) -> Iterator[tuple[str, list[str]]]:
-    """A check of patterns such as services have, by themselves and against each client's engine."""
+    """Checks of patterns that are typical of services, alone and compared with each client's engine."""
     random = Random(7)
     teams = [f"team{number}" for number in range(40)]
     kinds = ("orders", "payments", "users", "clicks", "audit-log", "prices")
@@ -182,7 +182,7 @@ def measure(what: str, command: Sequence[str]) -> None:
 
 
 def _children_s() -> float:
-    """Processor time of all processes that have ended."""
+    """Processor time of all child processes that have exited."""
     times = os.times()
     return times.children_user + times.children_system
 

@@ -1,8 +1,8 @@
 """Records through `kohort serve` and a real broker of Kafka 4.3.1: `python -m benchmarks.records [COUNT]`.
 
 One confluent-kafka producer writes a million records of 100 bytes to a topic of four partitions, and one consumer reads
-them; both servers run the whole time, and take turns. With `--data` the responses wait for the disk, those of a broker
-do not.
+them; both servers run the whole time, and measurements alternate. With `--data` responses wait for the disk, which a
+broker's responses do not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.kafka.ports import HOST
 COUNT = 1_000_000
 VALUE = b"x" * 100
 USED = 4
-"""Partitions of the topic that are written."""
+"""The number of partitions that are written."""
 ROUNDS = 3
 AT_ONCE = 10_000
 TARGET = 50_000

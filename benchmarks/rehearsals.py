@@ -1,7 +1,7 @@
 """The time of a rehearsal of a large group, from one seed and without rollbacks: `make bench-rehearsals`.
 
-Processor time is that of one process; other work on the machine increases it, but less than wall time. Simulated time
-is the duration of the migration.
+Processor time is for one process; other work on the machine increases it, but less than wall time. Simulated time is
+the duration of the migration.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.simulation import FoundGroup
 
 BOUND_S = 20.0
-"""Of 100 members on 1,000 partitions."""
+"""The bound for 100 members on 1,000 partitions."""
 SIZES = ((10, 100), (100, 1_000))
 AT_A_TIME = (10, 1)
 

@@ -1,7 +1,7 @@
 """`kohort serve` compared with a real broker of Kafka 4.3.1: `python -m benchmarks.serving [held SECONDS]`.
 
-One client, in this process, sends the same bytes to both, in turns: prepared frames, one outstanding on each
-connection, responses are only checked for their error code. It has one core and the server the other.
+One client, in this process, sends the same bytes to both servers in turn: prepared frames, one outstanding on each
+connection; of a response only the error code is checked. The client has one core and the server the other.
 
 - heartbeats of the consumer protocol by the members of stable groups of ten, over 100 and over 500 connections;
 - the time from the start of the process until "Listening on", in an environment without the dev extra;
@@ -60,7 +60,7 @@ BOUNDS = {"ratio": 0.5, "start_s": 0.5}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A member with its whole target assignment: its connection, and the heartbeat that reports it."""
+    """A member that owns its whole target assignment: its connection, and its heartbeat, which reports that."""
 
     connection: socket.socket
     heartbeat: bytes
@@ -95,7 +95,7 @@ def create_topic(port: int) -> None:
 
 
 def join(port: int, run: str, members: int) -> list[Member]:
-    """Members of groups of ten, each with a separate connection, when nothing changes any more."""
+    """Members of settled groups of ten, each with a separate connection."""
     return [
         member for group in range(0, members, GROUP) for member in _join_group(port, f"bench-{run}-{group}")
     ]
@@ -122,7 +122,7 @@ def _join_group(port: int, group: str) -> list[Member]:
             if answer.error_code:
                 raise SystemExit(f"a member of {group} was answered {answer}")
             has = () if answer.assignment is None else _fields(answer.assignment.topic_partitions)
-            # All partitions must first be revoked by the other members, so a member with none has to wait.
+            # The other members must first revoke partitions, so a member without any has not settled.
             is_quiet = has == owned[number] and answer.member_epoch == epochs[number] and has
             quiet = quiet + 1 if is_quiet else 0
             epochs[number], owned[number] = answer.member_epoch, has
@@ -142,7 +142,7 @@ def _heartbeat(group: str, member: str, epoch: int) -> bytes:
 
 
 def beat(members: Sequence[Member], seconds: float) -> float:
-    """Send heartbeats, the next one of each member when the last one is answered; returns the rate per second."""
+    """Send heartbeats, each member's next one after the response to the last; returns the rate per second."""
     by_file = {each.connection.fileno(): (each.connection, each.heartbeat) for each in members}
     poll = select.epoll()
     for file, (connection, heartbeat) in by_file.items():
@@ -224,7 +224,7 @@ def heartbeats(directory: Path) -> None:
 
 
 def start_up(directory: Path) -> None:
-    """Print how long `kohort serve` takes until it listens, and its processor time."""
+    """Print the time until `kohort serve` listens, and its processor time."""
     executable = plain_environment(directory / "plain") / "kohort"
     _start(executable)  # reads everything from the disk
     wall_s, processor_s = (

@@ -1,7 +1,7 @@
-"""The simulation: requests answered per second of processor time, members, engine and world together:
+"""The simulation's requests per second of processor time, for members, engine and world together:
 `python -m benchmarks.simulation`.
 
-Without faults, so most of them are heartbeats and commits; invariants are checked all the time. The start and the
+There are no faults, so most requests are heartbeats and commits; invariants are checked throughout. The start and the
 quiet time at the end are included.
 """
 

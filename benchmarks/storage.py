@@ -1,12 +1,12 @@
 """Reading a log of 1,200,000 offset commits, compared with Kafka: `python -m benchmarks.storage [DIRECTORY]`.
 
-1,000 groups commit 100 partitions 12 times, so that 100,000 records count. A real broker writes the log, five
-partitions of 17.6 MiB, and loads it when it restarts: its own log has the ms for each. Our times are those of whole
-processes, from their start on, in an environment without the dev extra; Java runs with the options of Kafka's scripts.
-Median of the rounds; broker and Kohort take turns. In brackets the processor time, which other work on the machine
-affects less; the broker's processor time for loading is unknown.
+1,000 groups commit 100 partitions 12 times, so that 100,000 records are current. A real broker writes the log, five
+partitions of 17.6 MiB, and loads it when it restarts; its server log shows the milliseconds for each partition. Our
+times are for whole processes, including their start, in an environment without the dev extra; Java runs with the
+options of Kafka's scripts. Figures are medians of the rounds, in which broker and Kohort alternate. In brackets: the
+processor time, which other work on the machine affects less; the broker's processor time for loading is unknown.
 
-A DIRECTORY keeps the log for the next time.
+The log is kept in DIRECTORY, if given, for the next run.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ LOAD = "import sys, pathlib; from coordinator.store.loader import load; load([pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One process. `cpu_s` None: unknown for this part of it."""
+    """The measurement of one process. `cpu_s` None: unknown."""
 
     wall_s: float
     cpu_s: float | None
@@ -64,7 +64,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """Rounds of the same."""
+    """Repeated measurements of the same process."""
 
     runs: tuple[Run, ...]
 
@@ -171,7 +171,7 @@ def _peak_mib(pid: int) -> float:
 
 
 def _run(command: Sequence[str]) -> Run:
-    """Run a command, without its output. SystemExit: it failed"""
+    """Run a command without its output. SystemExit: the command failed."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,4 +1,4 @@
-"""Times of whole processes, two commands in turn, so that a drifting machine affects both."""
+"""Times of whole processes; commands alternate, so that changes in the machine's speed affect all of them."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ _, status, usage = os.wait4(pid, 0)
 wall_s, cpu_s = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
 print(wall_s, cpu_s, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
 """
-"""A small process starts the command: the memory of its parent at the fork counts as the command's."""
+"""A small process that starts the command, as a parent's memory at the fork counts as the command's."""
 
 
 def _run(command: Sequence[str], env: Mapping[str, str] | None) -> tuple[float, float, float]:
-    """Wall and processor seconds and the peak of memory in MiB; without its output on stdout."""
+    """Run a command without its stdout; returns wall and processor seconds, and its peak memory in MiB."""
     executable = shutil.which(command[0]) or command[0]
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", _MEASURE, executable, *command[1:]],
@@ -82,7 +82,7 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None) -> tuple[float, 
 def plain_environment(directory: Path) -> Path:
     """A virtual environment with Kohort and without the dev extra; returns its bin directory."""
     root = Path(__file__).parents[1]
-    # Modules that an earlier build left there would be installed too, even if they no longer exist.
+    # Otherwise modules from an earlier build would be installed too, even if they no longer exist.
     shutil.rmtree(root / "build", ignore_errors=True)
     python = directory / "bin" / "python"
     subprocess.run(["python3", "-m", "venv", str(directory)], check=True)

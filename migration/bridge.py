@@ -89,16 +89,16 @@ class BridgePlan:
     """Requirements for a bridge that joins now to become the leader."""
 
     leader: str | None
-    """None: not known."""
+    """None: unknown."""
     restart: tuple[Restart, ...] | None
-    """In this order; None: not known."""
+    """In order; None: unknown."""
     places: int | None = None
     bins: int | None = None
     """`places` of the `bins` of the broker's map come before the first follower; None without one."""
     with_user_data: int | None = None
-    """How many assignments carry user data now; None: not known."""
+    """The number of assignments that carry user data now; None: unknown."""
     why: str = ""
-    """Why something is not known."""
+    """Why something is unknown."""
 
 
 def objection(group: Group) -> str | None:

@@ -13,7 +13,7 @@ class AwaitedMember:
     """A member that a gate waits for."""
 
     label: str
-    """Its instance id or client id, where it has one."""
+    """Its instance id or client id if it has one, else its member id."""
     id: str
     """Its present or last id in the group."""
     host: str | None

@@ -163,7 +163,7 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
 
 
 def _unowned(observed: GateObservation) -> Iterator[str]:
-    """Partitions that had an owner when the plan was made, and have none.
+    """Partitions that had an owner when the plan was made, and no longer do.
 
     None if some partitions had no owner even then: a custom assignor, or a topic that the leader may not see.
     """

@@ -127,7 +127,7 @@ def membership_diff(
 
 
 def is_named(member: PlannedMember, names: Collection[str]) -> bool:
-    """Whether one of these names, as rounds use them, is a name of the member."""
+    """Whether one of these names (as rounds use them) refers to the member."""
     return any(name in names for name in member.called)
 
 

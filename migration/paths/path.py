@@ -145,7 +145,7 @@ class PathContext:
         return not having or all(name in having for name in self.libraries)
 
     def speaking(self, protocol: MemberProtocol) -> tuple[Member, ...]:
-        """The members that speak this protocol; a member with an unknown protocol speaks that of the group's type."""
+        """The members that speak this protocol; if a member's is unknown, the protocol of the group's type counts."""
         mixed = self.case.group.type is GroupType.CONSUMER
         usual = MemberProtocol.CONSUMER if mixed else MemberProtocol.CLASSIC
         return tuple(member for member in self.members if (member.protocol or usual) is protocol)
