@@ -1,4 +1,4 @@
-"""KohortBroker: what a test of somebody's consumers asks of it, with real consumers."""
+"""KohortBroker, as the tests of a project with real consumers use it."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_commit_is_refused_as_often_as_it_is_wanted(broker: KohortBroker) -> N
                 mine.commit()
             assert raised.value.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED
         mine.commit()
-        # What can be tried again, the client tries again.
+        # The client retries retriable errors.
         broker.fault.error("COORDINATOR_LOAD_IN_PROGRESS", api=["OffsetCommit"], group=mine.group, times=1)
         mine.commit()
 

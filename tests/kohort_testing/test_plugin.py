@@ -1,4 +1,4 @@
-"""The pytest plugin, as another project has it: what the documentation shows runs as it is."""
+"""The pytest plugin in another project: the examples of the documentation run unchanged."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.docs.pages import DOCS, ROOT, blocks
 
 TIMEOUT_S = 240
 LOADED_S = 0.1
-"""What the plugin may add to the start of pytest."""
+"""The time that the plugin may add to the start of pytest."""
 
 
 def run_pytest(project: Path, *words: str) -> tuple[int, str]:
-    """In a separate process, with no other plugin: the status and the output."""
+    """Run pytest in a separate process, with no other plugin. Returns the status and the output."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -82,7 +82,7 @@ def test_bad_option(kohort_broker):
 
 def test_options_come_from_the_marker_and_a_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_uses.py").write_text(USES)
-    (tmp_path / "cli").mkdir()  # a package of the project that is called like one of Kohort's
+    (tmp_path / "cli").mkdir()  # a package of the project with the name of one of Kohort's
     (tmp_path / "cli" / "__init__.py").write_text("raise RuntimeError('not this one')")
     status, output = run_pytest(tmp_path, "--strict-markers")
     assert status == 1, output

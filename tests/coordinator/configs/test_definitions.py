@@ -1,4 +1,4 @@
-"""The settings that Kafka knows, as a real broker shows them, and what is said of bad values."""
+"""The settings that Kafka knows, as a real broker shows them, and the errors for bad values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_TOPICS, OF_BROKERS, OF_GROUPS = 2, 4, 32
 
 
 def shown(broker: Broker, kind: int, name: str) -> Mapping[str, Any]:
-    """What a real broker shows of every setting of a resource."""
+    """A real broker's description of every setting of a resource."""
     answer = ask(
         broker.port,
         "DescribeConfigs",
@@ -34,7 +34,7 @@ def shown(broker: Broker, kind: int, name: str) -> Mapping[str, Any]:
 
 
 def default_of(config: Any) -> str | None:
-    """The default that a broker shows; None where it shows none."""
+    """The default that a broker shows; None if it shows none."""
     defaults = [each for each in config.synonyms if each.source == ConfigSource.DEFAULT]
     return defaults[-1].value if defaults else None
 

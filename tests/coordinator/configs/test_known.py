@@ -1,4 +1,4 @@
-"""Which settings `serve` takes, and what it says of those that change nothing."""
+"""The settings that `serve` accepts, and its notices about settings without effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts for a topic: its own settings, then the broker's, the finest unit first."""
+"""The effective settings of a topic: its own, then the broker's, the finest unit first."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def fill(partition: Partition, number: int = 300) -> None:
 
 
 def records(partition: Partition, *, committed: bool = True) -> list[LogRecord]:
-    """All that a consumer is given, aborted transactions not left out."""
+    """All records that a consumer gets, including those of aborted transactions."""
     found: list[LogRecord] = []
     offset = partition.log_start_offset
     while offset < partition.high_watermark:

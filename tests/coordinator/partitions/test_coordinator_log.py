@@ -1,4 +1,4 @@
-"""What readers see of a log that a coordinator appends to, rolls and has compacted."""
+"""Reading a log while a coordinator appends to it, rolls it and compacts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records in files: closed, killed, torn, out of room; what is read again is what was written."""
+"""Records in files that are closed, killed, torn or out of room: the written records are read again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SETTINGS = {
 
 
 class Store:
-    """A log directory with one topic, opened and left again."""
+    """A log directory with one topic, opened and closed again."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -73,12 +73,12 @@ def store(tmp_path: Path) -> Store:
 
 
 def append(partition: Partition, batch: bytes, now_ms: int = 0) -> int:
-    """Append as a client does; where it is."""
+    """Append as a client does, and return the position."""
     return partition.append(partition.accept(single_batch(batch, 9), now_ms), now_ms).base_offset
 
 
 def fill(partition: Partition, seed: int, batches: int = 60) -> None:
-    """Append batches of one to three records, of producers and not."""
+    """Append batches of one to three records, with and without a producer id."""
     chance = random.Random(seed)
     time_ms = 1_000
     for number in range(batches):

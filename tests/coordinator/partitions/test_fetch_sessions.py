@@ -1,4 +1,4 @@
-"""How many fetch sessions are kept, and whose turn it is. What is answered, a real broker shows (tests/conformance)."""
+"""The number of fetch sessions, and the order of partitions. tests/conformance compares answers with a broker's."""
 
 from __future__ import annotations
 

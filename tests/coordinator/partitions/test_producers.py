@@ -1,4 +1,4 @@
-"""Producers of a partition: what is appended twice, out of order or by a fenced one, and what is stable."""
+"""Producers of a partition: repeated, reordered and fenced batches, and the last stable offset."""
 
 import random
 from dataclasses import replace
@@ -18,7 +18,7 @@ P, Q = 7, 8
 
 
 class Partition:
-    """A log in memory, and what is known of its producers."""
+    """A log in memory, and the state of its producers."""
 
     def __init__(self) -> None:
         self.log = bytearray()
@@ -41,7 +41,7 @@ class Partition:
     def produce(
         self, producer: int, epoch: int, sequence: int, count: int = 1, *, transactional: bool = False
     ) -> int:
-        """The offset that a client is answered with."""
+        """The offset in the answer to the client."""
         content = self.batch(producer, epoch, sequence, count, transactional=transactional)
         (batch,) = scan(content, "").batches
         duplicate = self.producers.check(batch)
@@ -75,7 +75,7 @@ class Partition:
         return refused.value.code
 
     def loaded(self) -> Producers:
-        """What is known when the log is opened again."""
+        """The state after the log is opened again."""
         producers = Producers()
         producers.load(scan(bytes(self.log), "").batches)
         return producers

@@ -1,4 +1,4 @@
-"""Messages that are well formed and mean nothing: the ends of every field's range."""
+"""Well-formed messages without meaning: every field has the smallest or largest value of its range."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "timedelta_i32": 32, "
 ORDINARY = (0, 1, -1, -2, 2, 6000, 30_000)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_WAITED = frozenset({"max_wait"})
-"""Times that the server really waits: a request without records is answered at their end."""
+"""Times for which the server really waits: a request without records is answered after them."""
 
 
 def extreme(entity: Any, chance: random.Random) -> Any:
-    """A message of the kio class `entity`, every field of it at some end of its range."""
+    """A message of the kio class `entity`; every field has the smallest or largest value of its range."""
     return build(entity, {field.name: _value(field, chance) for field in schema_fields(entity)})
 
 

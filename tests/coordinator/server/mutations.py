@@ -1,4 +1,4 @@
-"""Requests that were well formed, and what is left of them: a frame without its length, whose API stays what it is."""
+"""Mutations of well-formed requests: frames without their length, whose API stays the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mutated(frames: Sequence[bytes], chance: Random) -> bytes:
 
 
 def _place(content: bytearray, chance: Random) -> int:
-    """Mostly in the body, and more often near its beginning, which decides about the rest."""
+    """A position, mostly in the body, and more often near its start, which determines how the rest is read."""
     first = KEY if chance.random() < 0.02 else HEADER
     last = max(first + 1, len(content))
     return chance.randrange(first, min(last, first + 64) if chance.random() < 0.5 else last)

@@ -1,4 +1,4 @@
-"""Two well-behaved members, next to clients that are not."""
+"""Two well-behaved members, which run next to badly behaved clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTITIONS = 4
 
 
 class Neighbor:
-    """A classic member and one of the consumer protocol, who send heartbeats and look at every answer."""
+    """A classic member and a member of the consumer protocol; they send heartbeats and check every answer."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
@@ -35,7 +35,7 @@ class Neighbor:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Neither member noticed anything. :raises AssertionError:"""
+        """Check that neither member was affected. :raises AssertionError:"""
         before = self.beats
         async with asyncio.timeout(60):
             while self.beats < before + 2 and self._beating is not None and not self._beating.done():

@@ -50,7 +50,7 @@ async def running_cluster(
 async def connected(
     port: int, limit: int = 1 << 16
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection to send bytes on; `limit` is how many of the answers' bytes wait to be read."""
+    """A connection to send bytes on; `limit`: the number of answer bytes that it buffers."""
     reader, writer = await asyncio.open_connection(HOST, port, limit=limit)
     try:
         yield reader, writer

@@ -1,4 +1,4 @@
-"""Settings of the broker that are changed while it runs count for its groups, also after a restart."""
+"""Settings of the broker that are changed while it runs apply to its groups, also after a restart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMIT = "message.max.bytes"
 
 
 async def alter(client: Client, name: str, value: str | None) -> int:
-    """Set a setting of all brokers, or take it back. The error code."""
+    """Set or remove a setting of all brokers. Returns the error code."""
     config = {"name": name, "config_operation": 0 if value is not None else 1, "value": value}
     resources = [{"resource_type": 4, "resource_name": "", "configs": [config]}]
     answer = await client.ask("IncrementalAlterConfigs", 1, resources=resources, validate_only=False)
@@ -24,7 +24,7 @@ async def alter(client: Client, name: str, value: str | None) -> int:
 
 
 async def commit(client: Client) -> int:
-    """Commit with much metadata. The error code."""
+    """Commit with much metadata. Returns the error code."""
     partitions = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": "m" * 400}]
     answer = await client.ask(
         "OffsetCommit", 9, group_id="g", generation_id_or_member_epoch=-1, member_id="", group_instance_id=None,

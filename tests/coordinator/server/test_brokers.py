@@ -1,4 +1,4 @@
-"""Several brokers of one cluster: each answers for what it leads, and another takes over when it is lost."""
+"""Several brokers of one cluster: each serves the partitions that it leads, and another takes over if it fails."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def commit(broker: Broker, group: str, offset: int) -> int:
 
 
 async def committed(broker: Broker, group: str) -> tuple[int, int]:
-    """Offset of partition 0, and error of the group."""
+    """The offset of partition 0, and the error of the group."""
     asked = [{"group_id": group, "topics": [{"name": "orders", "partition_indexes": [0]}]}]
     answer = await ask(broker, "OffsetFetch", 8, groups=asked)
     (found,) = answer["groups"]

@@ -1,4 +1,4 @@
-"""Kohort's own members with client-side assignors against `kohort serve`: what Kafka never shipped, on the wire."""
+"""Kohort's own members with client-side assignors, which Kafka never shipped, on the wire with `kohort serve`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def partitions_of(given: Any) -> TopicPartitions:
 
 
 class WirePlay(Play):
-    """A play whose coordinator is at the other end of a connection. No offset is committed."""
+    """A play with the coordinator on the other side of a connection. No offset is committed."""
 
     def __init__(self, wire: Wire, topics: TopicImage) -> None:
         self._wire = wire

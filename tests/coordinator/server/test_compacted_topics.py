@@ -1,4 +1,4 @@
-"""Topics of `cleanup.policy=compact`: what is left of the same records here and on a broker, and after a kill."""
+"""Topics with `cleanup.policy=compact`: the same records remain here, on a broker, and after a kill."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 KEYS = 5
 STEPS = 30
 STEP_MS = 10_000
-"""More than `segment.ms`; ahead of the clock, which the marks of transactions have."""
+"""More than `segment.ms`; later than the clock, whose time the transaction markers have."""
 
 Left = list[tuple[int | None, bytes | None, bytes | None, object]]
 
 
 def write(bootstrap: str, topic: str) -> dict[bytes, bytes | None]:
-    """One segment after another; the last value of each key that was committed."""
+    """Write one segment after another. Returns the last committed value of each key."""
     now_ms = int(time.time() * 1000)
     latest: dict[bytes, bytes | None] = {}
     plain = [Producer({"bootstrap.servers": bootstrap, "compression.type": each}) for each in CODECS]
@@ -61,7 +61,7 @@ def write(bootstrap: str, topic: str) -> dict[bytes, bytes | None]:
         if is_transaction:
             (transactional.abort_transaction if is_aborted else transactional.commit_transaction)(20)
             end += 1
-            # A broker writes the mark after its answer.
+            # A broker writes the marker after its answer.
             wait_until(partial(is_end, watch, topic, end), "the mark is there")
         if not is_aborted:
             latest |= written
@@ -99,7 +99,7 @@ def values(left: Left) -> dict[bytes | None, bytes | None]:
 
 
 def left_of(bootstrap: str, topic: str) -> tuple[dict[bytes, bytes | None], Left]:
-    """Write, wait until every key is there once, and give back what is left."""
+    """Write, wait until every key exists once, and return the remaining records."""
     latest = write(bootstrap, topic)
     left: Left = []
 

@@ -1,4 +1,4 @@
-"""Whatever bytes come: the connection they came on may be closed, nothing else happens."""
+"""Arbitrary bytes: their connection may be closed, nothing else happens."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
 
 
 async def _exchange(*chunks: bytes) -> bytes:
-    """Send the chunks to a server of one's own and read until it closes; it must still serve others."""
+    """Send the chunks to a separate server and read until it closes the connection; it must still serve others."""
     async with running() as broker:
         reader, writer = await asyncio.open_connection(HOST, broker.port)
         for chunk in chunks:

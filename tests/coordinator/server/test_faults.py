@@ -1,4 +1,4 @@
-"""Faults on demand over the wire: rules meet requests, and what happens at once happens."""
+"""Faults on demand over the wire: rules match requests, and immediate faults are injected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOFTWARE = {"client_software_name": "tests", "client_software_version": "1"}
 
 
 class Client:
-    """A connection of a client that asks one thing after the other."""
+    """A connection of a client that sends one request after another."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str) -> None:
         self._reader, self.writer, self._client_id = reader, writer, client_id
@@ -51,7 +51,7 @@ class Client:
 
 
 class Scene:
-    """A server, one who asks it for faults, and clients."""
+    """A server, a client that requests faults, and other clients."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -323,7 +323,7 @@ def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
 
 
 async def _stable_classic_member(client: Client, instance: str | None) -> dict[str, Any]:
-    """A classic group of this one member; the fields of its heartbeats."""
+    """Create a classic group with one member. Returns the fields of its heartbeats."""
     joined = await client.ask(JOIN_GROUP, _joining(instance))
     if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
         joined = await client.ask(JOIN_GROUP, _joining(instance, joined.member_id))
@@ -371,7 +371,7 @@ def test_a_static_classic_member_is_fenced() -> None:
 
 
 async def _consumer_member(client: Client, instance: str | None) -> dict[str, Any]:
-    """A member of a consumer group; the fields of its heartbeats."""
+    """Create a member of a consumer group. Returns the fields of its heartbeats."""
     heart: dict[str, Any] = {"group_id": "billing", "member_id": "m-1", "instance_id": instance}
     joining = {
         **heart,

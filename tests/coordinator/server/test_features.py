@@ -1,4 +1,4 @@
-"""`group.version` turned off and on while consumer groups are there, as on Kafka 4.3.1."""
+"""`group.version` turned off and on while there are consumer groups, as on Kafka 4.3.1."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 
 async def beat(client: Client, epoch: int) -> tuple[int, int]:
-    """Error and epoch of a heartbeat."""
+    """The error and epoch of a heartbeat."""
     joins = epoch == 0
     answer = await client.ask(
         "ConsumerGroupHeartbeat", 1, **JOIN, member_epoch=epoch,
@@ -41,7 +41,7 @@ async def turn(client: Client, level: int, kind: int) -> None:
 
 
 async def listed(client: Client) -> tuple[list[str], int, set[str]]:
-    """The groups there are, how ConsumerGroupDescribe answers for one, and the features that are finalized."""
+    """The existing groups, the answer of ConsumerGroupDescribe for one, and the finalized features."""
     groups = await client.ask("ListGroups", 5, states_filter=[], types_filter=[])
     described = await client.ask(
         "ConsumerGroupDescribe", 1, group_ids=["g"], include_authorized_operations=False

@@ -1,4 +1,4 @@
-"""Settings of groups that were kept, where the broker's own have changed since."""
+"""Stored settings of groups, after the broker's own settings have changed."""
 
 from __future__ import annotations
 

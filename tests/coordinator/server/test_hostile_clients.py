@@ -1,7 +1,7 @@
-"""Whatever one client sends to `kohort serve`, it is answered by the protocol or its connection ends; others continue.
+"""Hostile clients of `kohort serve`: each is answered by the protocol or disconnected, and other clients continue.
 
-Together with each of these clients two members send heartbeats, none of which may fail. No
-answer is UNKNOWN_SERVER_ERROR, and the server says nothing but which connections it closed.
+While each of these clients runs, two members send heartbeats, none of which may fail. No answer is
+UNKNOWN_SERVER_ERROR, and the server only logs which connections it closed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from wire.messages.writer import write_varint
 SEEDS = range(cases("KOHORT_HOSTILE_SEEDS", 1, many=50))
 ANSWER_S = 120.0
 PARKING = frozenset({"JoinGroup", "SyncGroup", "Produce"})
-"""They wait for others, or are a producer that wants no answer."""
+"""APIs whose requests wait for other members, or come from a producer that requests no answer."""
 PARKED_S = 0.3
 AT_ONCE = 16
 MUTATED = cases("KOHORT_HOSTILE_FRAMES", 1_500, many=500_000)
@@ -66,7 +66,7 @@ class Served:
     pid: int
 
     def memory_kb(self, what: str = "VmHWM") -> int:
-        """The most that the process has had, or what it has (`VmRSS`), where the system tells."""
+        """The largest memory use of the process, or its current one (`VmRSS`), if the system reports it."""
         status = Path(f"/proc/{self.pid}/status")
         if not status.exists():
             return 0
@@ -80,14 +80,14 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with _kohort(directory / "serve.log", data) as server:
         yield server
         assert server.memory_kb() < MOST_MEMORY_KB
-    if data is not None:  # whatever was written can be read again
+    if data is not None:  # all written records can be read again
         with _kohort(directory / "again.log", data) as again:
             assert isinstance(asyncio.run(outcome(again.port, ANY_COORDINATOR)), bytes)
 
 
 @contextmanager
 def _kohort(log: Path, data: Path | None) -> Iterator[Served]:
-    """A server that says nothing strange. :raises AssertionError: it did"""
+    """A server that must not log anything unexpected. :raises AssertionError: it did"""
     session = {"group.consumer.session.timeout.ms": str(SESSION_MS)}
     kept = () if data is None else ("--data", str(data))
     with kohort_process(log, session, *kept) as (port, pid):
@@ -140,7 +140,7 @@ async def quick_outcome(port: int, content: bytes) -> str:
 
 
 async def all_outcomes(port: int, frames: list[tuple[str, bytes]]) -> list[bytes | str]:
-    """A few at a time, in the order given."""
+    """The outcomes, in the given order; a few frames are sent at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(api: str, content: bytes) -> bytes | str:
@@ -200,7 +200,7 @@ def test_damaged_requests(served: Served, seed: int) -> None:
                 content[chance.randrange(8, min(len(content), 200))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
             if chance.random() < 0.3:
                 del content[chance.randrange(8, len(content)) :]
-            # What was damaged may be a time that a Fetch then waits.
+            # The damaged field may be the time that a Fetch waits.
             frames.append(("JoinGroup" if api.name == "Fetch" else api.name, bytes(content)))
     assert set(map(type, with_neighbors(served, lambda: all_outcomes(served.port, frames)))) <= {bytes, str}
 
@@ -223,7 +223,7 @@ def test_random_bytes(served: Served, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:1])
 def test_mutated_requests(served: Served, seed: int) -> None:
-    """An answer is not waited for long: it may take as long as the request says."""
+    """The test waits only briefly for an answer, which may take as long as the request specifies."""
     chance = random.Random(seed)
     corpus = {
         (api.key, version): [
@@ -335,7 +335,7 @@ def test_frames_beyond_the_limit(served: Served, length: int) -> None:
 
 
 def test_a_frame_at_the_limit(served: Served) -> None:
-    """A request is in front, and what is behind it means nothing, as to Kafka."""
+    """The frame starts with a request; the bytes after it are ignored, as by Kafka."""
     content = ANY_COORDINATOR.ljust(MAX_FRAME_BYTES, b"\xff")
     answer = with_neighbors(served, lambda: outcome(served.port, content))
     assert isinstance(answer, bytes)
@@ -370,7 +370,7 @@ def test_many_requests_whose_answers_are_not_read(served: Served) -> None:
 
 
 def test_long_answers_that_are_not_read_take_no_memory(served: Served) -> None:
-    """Twenty clients ask for two hundred answers of a megabyte each: what waits for each of them is one or two."""
+    """Twenty clients request two hundred answers of a megabyte each: one or two of them are buffered per client."""
     records = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
     topic = {"name": "unread", "num_partitions": 1, "replication_factor": 1}
     produced = {"name": "unread", "partition_data": [{"index": 0, "records": records}]}

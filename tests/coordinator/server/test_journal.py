@@ -1,4 +1,4 @@
-"""What leaves when: with the disk's word for it, or at once and the disk a little later."""
+"""When answers are released: once their records are on the disk, or at once and the disk a little later."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Disk:
                 await asyncio.sleep(0.001)
 
     async def has_synchronized(self, count: int) -> None:
-        """Count times, and not once more in the intervals that follow."""
+        """Wait until it has synchronized `count` times; it must not do so again in the next intervals."""
         async with asyncio.timeout(10):
             while self.synchronized < count:
                 await asyncio.sleep(0.001)

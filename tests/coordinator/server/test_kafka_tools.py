@@ -1,4 +1,4 @@
-"""Kafka's own command line tools print the same of `kohort serve` as of a real broker."""
+"""Kafka's own command line tools print the same about `kohort serve` as about a real broker."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ features B upgrade --feature group.version=7 --dry-run
 topics --delete --topic T
 topics --describe --topic T
 """
-"""T is a name of the test's own; B is where the options of a server belong, if not first."""
+"""T is a name that only this test uses; B is the place of the server's options, if they are not first."""
 _VARIES = re.compile(r'TopicId: \S+|"logDir":"[^"]*"|\[\d{4}-[^\]]*\]|\(kafka\..*?\)|Epoch: \d+')
 _ELSEWHERE = re.compile(
     r".*\b(listeners|log\.dirs?|listener\.security\.protocol\.map|controller\.\S+"
     r"|inter\.broker\.listener\.name|metadata\.max\.idle\.interval\.ms)=.*"
     r"|Feature: (kraft|share|streams)\.version.*"
 )
-"""What a broker shows that is its own controller, and of share and streams groups."""
+"""Lines that differ because a broker is its own controller, and has share and streams groups."""
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def tools(kafka_jars: Path) -> Iterator[ToolHost]:
 
 
 def said(tools: ToolHost, port: int, words: list[str]) -> tuple[int, list[str], str]:
-    """The exit status of a tool and what it prints, without what varies."""
+    """The exit status and output of a tool, without the parts that vary."""
     tool, *args = words
     server = ["--bootstrap-server", f"{HOST}:{port}"]
     place = args.index("B") if "B" in args else 0

@@ -73,7 +73,7 @@ def test_a_killed_server_has_every_record_that_it_acknowledged(tmp_path: Path) -
 
 
 def _checked(found: list[str], acknowledged: list[str]) -> list[str]:
-    """What was found: all that was acknowledged, in order, and nothing twice."""
+    """Check the records found: every acknowledged record, in order, and none twice. Returns them."""
     wanted = set(acknowledged)
     assert [each for each in found if each in wanted] == acknowledged
     assert len(set(found)) == len(found)
@@ -81,7 +81,7 @@ def _checked(found: list[str], acknowledged: list[str]) -> list[str]:
 
 
 def _sent_until_killed(bootstrap: str, topic: str, name: str, pid: int) -> list[str]:
-    """Send one record after another while the server is killed; those that were acknowledged, in order."""
+    """Send one record after another while the server is killed. Returns the acknowledged ones, in order."""
     acknowledged: list[str] = []
 
     def delivered(error: KafkaError | None, message: Message) -> None:
@@ -135,7 +135,7 @@ def test_a_full_disk_refuses_records_and_the_server_continues(tmp_path: Path) ->
 def test_a_broker_and_kohort_take_turns_on_a_directory(
     kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Each continues with what the other wrote, and Kafka's tool finds nothing wrong in it."""
+    """Each continues with the files of the other, and Kafka's tool finds no error in them."""
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker")
     try:

@@ -112,7 +112,7 @@ def test_an_end_that_was_decided_before_a_kill_is_completed_after_it(tmp_path: P
 
 
 def test_no_kill_shows_half_a_transaction_or_loses_one(tmp_path: Path) -> None:
-    """What was committed is there once and whole; where the kill came between, all of it or nothing."""
+    """Each committed transaction exists once and complete; an interrupted one exists completely or not at all."""
     topic, chance = fresh_name("payments"), random.Random(1)
     known: list[str] = []
     uncertain: list[str] = []
@@ -138,7 +138,7 @@ def test_no_kill_shows_half_a_transaction_or_loses_one(tmp_path: Path) -> None:
 
 
 def _is_committed(stage: Server, producer: Producer, values: list[str], kill_after_s: float) -> bool:
-    """Commit a transaction while the server is killed; whether the commit was acknowledged."""
+    """Commit a transaction while the server is killed. Returns whether the commit was acknowledged."""
     producer.begin_transaction()
     for value in values:
         producer.produce(stage.topic, value)
@@ -159,7 +159,7 @@ def _is_committed(stage: Server, producer: Producer, values: list[str], kill_aft
 def test_a_broker_and_kohort_take_turns_in_transactions(
     kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
-    """Each ends what the other left open, and Kafka's own tool reads what we wrote of it."""
+    """Each ends the transactions that the other left open, and Kafka's own tool reads the log that we wrote."""
     (tmp_path / "broker").mkdir()
     broker = Broker(kafka_jars, tmp_path / "broker")
     topic = fresh_name("payments")

@@ -1,4 +1,4 @@
-"""Many clients, quiet ones, and those that do not read."""
+"""Many clients, idle clients, and clients that do not read."""
 
 import asyncio
 import resource
@@ -89,7 +89,7 @@ def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: 
 
 @pytest.mark.parametrize("end", ["half", "whole"])
 def test_a_wait_ends_with_its_client(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    """So that clients which come, wait for ever and go take no connections from others."""
+    """Otherwise clients that connect, wait forever and leave would use up connections."""
     monkeypatch.setattr(connection, "most_connections", lambda: 3)
     topic = {"topic": "orders", "partitions": [{"partition": 0, "partition_max_bytes": 1, "fetch_offset": 0}]}
     fetch = build(request_type("Fetch", 12), {"max_wait": 2**31 - 1, "min_bytes": 1, "topics": [topic]})

@@ -1,4 +1,4 @@
-"""Where partitions are: leaders take turns, and another broker leads when one is away."""
+"""The placement of partitions: leaders alternate, and another broker leads while one is stopped."""
 
 from __future__ import annotations
 

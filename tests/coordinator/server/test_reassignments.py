@@ -23,7 +23,7 @@ async def reassign(client: Client, partition: int, replicas: list[int]) -> None:
 
 
 async def elect(client: Client, partition: int) -> int:
-    """The error code."""
+    """Elect the preferred leader of a partition. Returns the error code."""
     answer = await client.ask(
         "ElectLeaders",
         2,

@@ -37,7 +37,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def new_asker(port: int) -> Iterator[Asker]:
-    """One whose topic is not there yet."""
+    """A client whose topic does not exist yet."""
     asker = Asker(port)
     yield asker
     asker.close()
@@ -45,7 +45,7 @@ def new_asker(port: int) -> Iterator[Asker]:
 
 @pytest.fixture
 def asker(new_asker: Asker) -> Asker:
-    """A topic with two partitions."""
+    """A client with a topic of two partitions."""
     new_asker.create()
     return new_asker
 

@@ -1,4 +1,4 @@
-"""Transactions of the server where the disk is slow, or does not take what was decided."""
+"""Transactions of the server if the disk is slow, or a decision cannot be written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOW_MS = 1_000
 
 
 class Disk:
-    """Stores nothing until released; a server's transactions on it, and the markers that were written."""
+    """A disk that stores nothing until released; a server's transactions on it, and the written markers."""
 
     def __init__(self) -> None:
         self.releases: list[Callable[[], None]] = []
@@ -35,7 +35,7 @@ class Disk:
         self.releases.append(release)
 
     def keeps(self) -> None:
-        """All that was written so far is safe now."""
+        """Release all writes so far: they are on the disk now."""
         releases, self.releases = self.releases, []
         for release in releases:
             release()

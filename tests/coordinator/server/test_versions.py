@@ -22,7 +22,7 @@ VERSIONS = [
 FIELDS: dict[str, dict[str, Any]] = {
     "ApiVersions": {"client_software_name": "tests", "client_software_version": "1"},
     "Produce": {"acks": 1},
-    # Kafka ends the connection where a filter is of something UNKNOWN.
+    # Kafka closes the connection if a filter has an UNKNOWN value.
     "DescribeAcls": dict.fromkeys(
         ("resource_type_filter", "pattern_type_filter", "operation", "permission_type"), 1
     ),
@@ -43,7 +43,7 @@ SENT = {
         OffsetFetch 9, ListOffsets 7, Fetch 16, Produce 10""",
     "librdkafka 2.0": "Fetch 11, Produce 7, Metadata 4",
 }
-"""What clients send to a broker of 4.3.1. franz-go begins with ApiVersions 5, which gets its answer in version 0."""
+"""Versions that clients send to a 4.3.1 broker. franz-go starts with ApiVersions 5, answered in version 0."""
 
 
 @pytest.mark.parametrize("client", SENT)

@@ -1,11 +1,11 @@
 """A process that appends and compacts until it is killed.
 
-It writes down what it is about to do, a line each, and `done` when that was acknowledged. Offsets go up from the
-largest that the directory holds, so that a later process continues from an earlier one.
+It writes a line before each action, and `done` after the action is acknowledged. Offsets increase from the largest
+that the directory contains, so that a later process continues from an earlier one.
 
     value GROUP PARTITION OFFSET        committed
     deleted GROUP PARTITION             a tombstone
-    topic NAME PARTITIONS               a topic is made, or grows
+    topic NAME PARTITIONS               a topic is created, or grows
     gone NAME                           a topic is deleted
 """
 
@@ -34,14 +34,14 @@ SETTINGS = replace(
     limits=SegmentLimits(segment_bytes=SEGMENT_BYTES),
     compaction=CompactionSettings(segment_bytes=SEGMENT_BYTES),
 )
-"""Segments of a few batches: one is full, and compaction has something to do, every few milliseconds."""
+"""Segments of a few batches: every few milliseconds one is full, and something can be compacted."""
 GROUPS = 6
 PARTITIONS = 8
 TOPICS = ("orders", "payments")
 
 
 def append_until_killed(path: Path, seed: int, fsync: FsyncPolicy, said: Path) -> None:
-    """To be run as a process; `said` is the file that it writes its lines to."""
+    """Run this in a process; `said` is the file that it writes its lines to."""
     _Appender(path, seed, fsync, said).run()
 
 
@@ -65,7 +65,7 @@ class _Appender:
                 self._append()
 
     def _append(self) -> None:
-        """A few records, of several groups: in several partitions of the log."""
+        """Append a few records of several groups, to several partitions of the log."""
         chosen = {
             (f"g{self._random.randrange(GROUPS)}", self._random.randrange(PARTITIONS)): self._random.random()
             < 0.2

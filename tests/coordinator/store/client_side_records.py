@@ -1,4 +1,4 @@
-"""Records of consumer groups with what client-side assignors say, which Kafka's record types have no room for."""
+"""Records of consumer groups with client-side assignors, for which Kafka's record types have no fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAYLOAD = Payload(error=3, metadata=ClientMetadata(version=-1, data=b"you"))
 
 
 def with_client_side(record: Record) -> Record:
-    """The record of a member as it is where client-side assignors are in use."""
+    """The record of a member of a group with client-side assignors."""
     if isinstance(record, ConsumerMemberRecord) and record.value is not None:
         return replace(record, value=replace(record.value, client_assignors=ASSIGNORS))
     if isinstance(record, CurrentAssignmentRecord) and record.value is not None:

@@ -1,4 +1,4 @@
-"""Data directories for tests: records to put in, and what comes out again."""
+"""Data directories for tests: records to write, and the content that is read again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL = StorageSettings(
     limits=SegmentLimits(segment_bytes=2_000),
     compaction=CompactionSettings(segment_bytes=2_000),
 )
-"""Few partitions, small segments, and no waiting for the disk."""
+"""Few partitions, small segments, and no waits for the disk."""
 TOPIC = "orders"
 
 
@@ -34,7 +34,7 @@ def committed(group: str, partition: int, offset: int | None, metadata: str = ""
 
 
 def committed_offsets(engine: Engine) -> dict[tuple[str, int], int]:
-    """By group and partition."""
+    """The committed offsets by group and partition."""
     return {
         (group, partition): value.offset
         for group, offsets in engine.state.offsets.items()
@@ -59,7 +59,7 @@ def start(
 def opened(
     path: Path, settings: StorageSettings = SMALL, **changes: Any
 ) -> Iterator[tuple[DataDirectory, Engine, RecoveredContent]]:
-    """As `start`, and closed in good order."""
+    """As `start`, and closed cleanly at the end."""
     data, engine, recovered = start(path, settings, **changes)
     try:
         yield data, engine, recovered

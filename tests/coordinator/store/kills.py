@@ -1,4 +1,4 @@
-"""A process that ends at any chosen call of the operating system, played within the test."""
+"""A kill at a chosen call of the operating system, simulated within the test's process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CALLS = ("rename", "replace", "unlink", "fsync", "mkdir", "rmdir")
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The process is killed here."""
 
 
 def is_killed(work: Callable[[], object], calls: int) -> bool:
-    """Let the work end before its call number `calls`; whether it came that far."""
+    """Stop the work before its call number `calls`. Returns whether it got that far."""
     left = [calls]
     with ExitStack() as patches:
         for name in CALLS:

@@ -15,7 +15,7 @@ Pairs = Sequence[tuple[bytes | None, bytes | None]]
 
 @dataclass(slots=True)
 class Written:
-    """Batches one behind the other, in segments, as a test wants them."""
+    """Batches in segments, one after another, as a test needs them."""
 
     segments: list[tuple[int, list[bytes]]] = field(default_factory=lambda: [(0, [])])
     next_offset: int = 0
@@ -23,7 +23,7 @@ class Written:
     def batch(
         self, records: Pairs, *, timestamp: int = 0, codec: Codec = Codec.NONE, transaction_of: int = -1
     ) -> None:
-        """Add a batch; of a transaction where a producer id is given."""
+        """Add a batch; with a producer id it is part of a transaction."""
         self._add(
             len(records),
             encode_batch(
@@ -34,7 +34,7 @@ class Written:
         )  # fmt: skip
 
     def end(self, producer_id: int, kind: ControlType, *, timestamp: int = 0) -> None:
-        """Add the mark that ends a transaction."""
+        """Add the marker that ends a transaction."""
         mark = end_of_transaction(kind, 0)
         self._add(
             1,
@@ -45,7 +45,7 @@ class Written:
         )  # fmt: skip
 
     def roll(self) -> None:
-        """Let the next batch begin a segment."""
+        """Start a new segment with the next batch."""
         if self.segments[-1][1]:
             self.segments.append((self.next_offset, []))
 
@@ -76,7 +76,7 @@ def read_log(directory: Path) -> list[tuple[Batch, list[LogRecord]]]:
 
 
 def data_records(directory: Path) -> dict[int, LogRecord]:
-    """By offset, every record that is no mark."""
+    """Every record that is not a marker, by offset."""
     return {
         each.offset: each
         for batch, records in read_log(directory)
@@ -86,7 +86,7 @@ def data_records(directory: Path) -> dict[int, LogRecord]:
 
 
 def visible(log: Iterable[tuple[Batch, list[LogRecord]]]) -> dict[bytes, bytes]:
-    """What somebody knows who has read everything: the last value of every key, of what was committed."""
+    """The state after reading everything: the last committed value of every key."""
     counted = sorted(_counted(log), key=lambda each: each.offset)
     values = {each.key: each.value for each in counted if each.key is not None}
     return {key: value for key, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of any folder: what a real broker wrote of groups of every kind, and was killed."""
+"""Fixtures for the tests of any folder: the files that a killed real broker wrote about groups of every kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def real_log(kafka_jars: Path, tools: ToolHost, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="session")
 def compacted_log(kafka_jars: Path, real_log: RealLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give what a broker's cleaner made of a copy of `real_log`: a log directory; some 5 s, once."""
+    """Give a copy of `real_log` that a broker's cleaner compacted: a log directory; some 5 s, once."""
 
     def make(directory: Path) -> None:
         restart_and_compact(kafka_jars, real_log, tmp_path_factory.mktemp("compacted-log")).rename(directory)

@@ -1,7 +1,7 @@
-"""The directories of a real broker that was killed while clients of every kind ran, and what was said of them live.
+"""The directories of a real broker that was killed while clients of every kind ran, and tools' output about them.
 
-`python -m tests.coordinator.store.real_log DIRECTORY` makes one to try things on by hand; with
-`KOHORT_REAL_LOG=DIRECTORY` the tests take it instead of making their own.
+`python -m tests.coordinator.store.real_log DIRECTORY` creates one for experiments; with
+`KOHORT_REAL_LOG=DIRECTORY` the tests use it instead of creating their own.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class RealLog:
 
     Attributes:
         data: the copy, which is not written to.
-        moments: what was said when all groups but `busy` rested, in order of time. After the last one nothing changed
-            but what `busy` committed; then the broker was killed.
+        moments: the output while all groups except `busy` were settled, in order of time. After the last one only
+            `busy` committed; then the broker was killed.
         busy_acknowledged: the last offset of the group `busy` whose commit was answered. The next one may be in
             the log too.
     """
@@ -59,7 +59,7 @@ class RealLog:
 
     @property
     def last(self) -> Moment:
-        """What was said last."""
+        """The last moment."""
         return self.moments[-1]
 
     def segments(self) -> list[Path]:
@@ -67,7 +67,7 @@ class RealLog:
         return segments_of(self.data)
 
     def save(self, directory: Path) -> None:
-        """Write `data/` and `notes.json` into a directory that is not there yet."""
+        """Write `data/` and `notes.json` into a directory that does not exist yet."""
         copy_directory(self.data, directory / "data")
         notes = {
             "busy_acknowledged": self.busy_acknowledged,
@@ -78,7 +78,7 @@ class RealLog:
 
     @classmethod
     def load(cls, directory: Path) -> RealLog:
-        """Read what `save` wrote."""
+        """Read the files that `save` wrote."""
         notes = json.loads((directory / "notes.json").read_text(encoding="utf-8"))
         return cls(
             data=directory / "data",
@@ -90,8 +90,8 @@ class RealLog:
 def in_any_order(group: Mapping[str, Any]) -> dict[str, Any]:
     """A described group with its members and offsets sorted.
 
-    Members whose ids share a bin stand in the broker's map in the order in which their records were read, and
-    compaction changes that.
+    Members whose ids share a bin are in the broker's map in the order in which their records were read, and
+    compaction changes that order.
     """
     return {**group, **{rows: sorted(group[rows], key=str) for rows in ("members", "offsets")}}
 
@@ -103,10 +103,10 @@ def segments_of(data: Path) -> list[Path]:
 
 
 def make_real_log(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> RealLog:
-    """Start a broker, let the clients run, note what is said of them, kill the broker, copy its directory.
+    """Start a broker, run the clients, record the tools' output, kill the broker, copy its directory.
 
-    If a group does not settle, all is done once more: a librdkafka member of a new group was seen to keep for
-    minutes what it was to give up, once in some twenty stories. What the members said last is printed.
+    If a group does not settle, all of this is repeated once: about once in twenty stories, a librdkafka member of a
+    new group kept for minutes partitions that it had to revoke. The members' last output is printed.
     """
     try:
         return _make_once(jars, scratch / "first", tools, kohort)
@@ -136,7 +136,7 @@ def _make_once(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> Re
             broker.crash()
             copy_directory(broker.data, scratch / "data")
         finally:
-            # Closed by force: without a broker they would wait long to say goodbye.
+            # Killed: without a broker they would take long to close.
             broker.crash()
             host.crash()
             story.end()
@@ -146,7 +146,7 @@ def _make_once(jars: Path, scratch: Path, tools: ToolHost, kohort: Kohort) -> Re
 
 
 def copy_directory(source: Path, target: Path) -> None:
-    """Copy a directory whose files are mostly holes, as a broker's preallocated indexes are, as such."""
+    """Copy a directory and keep the holes in its files, such as a broker's preallocated indexes."""
     shutil.copytree(source, target, copy_function=_copy_with_holes)
 
 
@@ -162,7 +162,7 @@ def _copy_with_holes(source: str, target: str) -> None:
 
 
 def main() -> None:
-    """Make one in the directory that the argument names."""
+    """Create one in the directory that the argument names."""
     import sys
 
     jars = fetch()

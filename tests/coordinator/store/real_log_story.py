@@ -1,6 +1,6 @@
-"""What the clients do whose traces `real_log` keeps: groups of every kind come, change, crash and go.
+"""The actions of the clients of `real_log`: groups of every kind are created, change, crash and are deleted.
 
-Groups are named for what they are about, since the broker is theirs alone.
+Groups are named after their purpose, as no one else uses the broker.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from tests.kafka.wire import ask
 ORDERS, PAYMENTS, GONE, LATE = "orders", "payments", "gone", "orders-late"
 TOPICS: Mapping[str, int] = {ORDERS: 6, PAYMENTS: 3, GONE: 2}
 RECORDS = 10
-"""Of each partition, at first; as many come later."""
+"""The number of records in each partition at first; as many are added later."""
 JAVA = "org.apache.kafka.clients.consumer."
 BUSY = "busy"
 """A group that commits again and again until the broker dies."""
 UNICODE = "zahlungen-für-Łódź-😀"
 METADATA = "Prüfsumme|ü😀"
 SILENT = 0
-"""librdkafka's log level for those whose broker dies under them."""
+"""librdkafka's log level for clients whose broker is killed."""
 STATIC_LEAVE_EPOCH = -2
 """The epoch of a static member that has left temporarily."""
 CRASH_SESSION_MS = 5000
-"""Those who live send heartbeats in it, on a busy machine too."""
+"""Long enough for running members to send heartbeats, even on a busy machine."""
 LONG_SESSION_MS = 300_000
-"""Who is in the log when the broker dies shall not expire while a test looks at what another broker makes of it."""
+"""Members that are in the log when the broker is killed must not expire while a test inspects another broker."""
 BROKER_SETTINGS: Mapping[str, str] = {
     **{f"group.{kind}.session.timeout.ms": str(LONG_SESSION_MS) for kind in ("consumer", "share", "streams")},
     **{
@@ -56,7 +56,7 @@ BROKER_SETTINGS: Mapping[str, str] = {
 
 
 class Story:
-    """Runs the clients. Call the chapters in order; `end` when the broker is dead, or when something went wrong."""
+    """Runs the clients. Call the chapters in order, and `end` once the broker is killed, or after an error."""
 
     def __init__(self, broker: Broker, members: Members, witness: Witness) -> None:
         self.broker, self.members, self.witness = broker, members, witness
@@ -86,7 +86,7 @@ class Story:
         self._wait_rest({group: len(starters) for group, starters in _FIRST.items()}, ends=RECORDS)
 
     def continue_story(self) -> None:
-        """Members join, leave, crash and are exchanged; groups, offsets and a topic are deleted; transactions end."""
+        """Members join, leave, crash and are replaced; groups, offsets and a topic are deleted; transactions end."""
         create_topics(self.broker, {LATE: 2})
         self._produce(ORDERS, TOPICS[ORDERS])
         for group in ("crash-classic", "crash-consumer"):
@@ -111,19 +111,19 @@ class Story:
             future.result()
         self._more_transactions()
         counts = {group: len(running) for group, running in self.running.items()}
-        # A static member of a consumer group that has left keeps its seat.
+        # A static member of a consumer group that has left stays in the group.
         counts["consumer-static"] += 1
         del counts["deleted-consumer"]
         self._wait_rest(counts, ends=2 * RECORDS)
         self._set_session("crash-consumer", LONG_SESSION_MS)
 
     def crash_some(self) -> None:
-        """Members die without a word; the broker does not notice for a long time."""
+        """Kill members without leaving the group; the broker does not notice for a long time."""
         for group in ("dying-classic", "dying-consumer"):
             self.running[group].pop().crash()
 
     def end(self) -> None:
-        """Kill what runs: without a broker a close would wait for long."""
+        """Kill the running clients: without a broker a close would take long."""
         self.busy.stop()
         self.members.crash()
 
@@ -139,7 +139,7 @@ class Story:
         self._start(group, start)
 
     def _upgrade_one(self) -> None:
-        """Exchange a member of the classic protocol for one of the consumer protocol, as in a rolling bounce."""
+        """Replace a member of the classic protocol by one of the consumer protocol, as in a rolling bounce."""
         self.running["upgraded"].pop(0).stop()
         self._start("upgraded", _java(group_protocol="consumer"))
         self._wait_members("upgraded", len(_FIRST["upgraded"]))
@@ -152,14 +152,14 @@ class Story:
         wait_until(reached, f"{group} has {count} members")
 
     def _wait_rest(self, counts: Mapping[str, int], *, ends: int) -> None:
-        """Wait until groups have this many members, own everything they want and have committed the end."""
+        """Wait until groups have this many members, own all of their partitions and have committed the end."""
         missing: list[str] = []
 
         def resting() -> bool:
             try:
                 groups = self.witness.groups()
             except ChildProcessError as error:
-                # A topic that is just being deleted, for instance.
+                # Such as a topic that is being deleted.
                 missing[:] = [str(error)]
                 return False
             missing[:] = [
@@ -172,7 +172,7 @@ class Story:
         wait_until(resting, lambda: f"groups rest: {missing}; {self._last_words(missing)}", every_s=0.3)
 
     def _last_words(self, missing: Iterable[str]) -> dict[str, str]:
-        """What the members said last of the groups that do not rest."""
+        """The last output of the members of groups that do not settle."""
         groups = [line.partition(":")[0] for line in missing]
         return {member.name: member.log.tail() for group in groups for member in self.running.get(group, ())}
 
@@ -188,7 +188,7 @@ class Story:
         set_config(self.broker, ResourceType.GROUP, group, settings)
 
     def _commits(self) -> None:
-        """Offsets without members."""
+        """Commit offsets without members."""
         commit(self.broker, "simple", PAYMENTS, {0: 4, 1: 5, 2: 6})
         commit(self.broker, "simple", ORDERS, {3: 1})
         commit(self.broker, "simple", ORDERS, {3: 2})
@@ -199,7 +199,7 @@ class Story:
         commit_plainly(self.broker, "with-retention", PAYMENTS, 2, 7, retention=timedelta(days=1))
 
     def _transactions(self) -> None:
-        """Committed, aborted, and left open until the next chapter or for ever."""
+        """Run transactions that are committed, aborted, and left open until the next chapter or forever."""
         commit(self.broker, "transactional", PAYMENTS, {1: 1, 2: 1})
         self._in_transaction(self.shop, {"transactional": {0: 3}, "transactional-only": {0: 1, 1: 1}})
         self.shop.commit_transaction(30)
@@ -211,7 +211,7 @@ class Story:
         self._member_of_a_transaction()
 
     def _member_of_a_transaction(self) -> None:
-        """A member that commits what it consumed with its generation, and stays."""
+        """A member that commits its position with its generation, and stays."""
         consumer = Consumer(
             {
                 "bootstrap.servers": self.broker.bootstrap,
@@ -233,11 +233,11 @@ class Story:
 
     def _more_transactions(self) -> None:
         self.shop.commit_transaction(30)
-        # Never ended: the broker dies first.
+        # Never ended: the broker is killed first.
         self._in_transaction(self.shop, {"transactional": {0: 77}, "pending-only": {0: 77}})
 
     def _in_transaction(self, producer: Producer, offsets: Mapping[str, Mapping[int, int]]) -> None:
-        """Begin a transaction with records and offsets of some groups."""
+        """Start a transaction with records and offsets of some groups."""
         producer.begin_transaction()
         producer.produce(PAYMENTS, value=b"paid", partition=0)
         for group, places in offsets.items():
@@ -265,7 +265,7 @@ class Story:
 def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bool:
     if group is None or len(group["members"]) != members:
         return False
-    # A static member that is away is as one that has not reached its target.
+    # A static member that has left temporarily counts as one that has not reached its target.
     away = any(one["epoch"] == STATIC_LEAVE_EPOCH for one in group["members"])
     if group["state"] != ("Reconciling" if away else "Stable" if members else "Empty"):
         return False
@@ -285,7 +285,7 @@ def _rests(group: Document | None, members: int, ends: int, *, late: bool) -> bo
 
 
 def _has(group: Document, topic: str) -> bool:
-    """Whether a member wants a topic, or had it."""
+    """Whether it is the group whose topics change, and a member owns partitions of the topic."""
     return group["group"] == "topics-changed" and any(topic in one["owned"] for one in group["members"])
 
 
@@ -293,7 +293,7 @@ class BusyCommitter:
     """A thread that commits ever higher offsets, one after another, as long as the broker lives.
 
     Attributes:
-        acknowledged: the last offset whose commit was answered. One more may have been asked for.
+        acknowledged: the last offset whose commit was answered. One more commit may have been sent.
     """
 
     PAUSE_S = 0.005
@@ -317,7 +317,7 @@ class BusyCommitter:
             try:
                 commit_plainly(self.broker, BUSY, PAYMENTS, 0, self.acknowledged + 1)
             except OSError:
-                # The broker is dead.
+                # The broker was killed.
                 return
             self.acknowledged += 1
 
@@ -338,7 +338,7 @@ def _java(*topics: str, re2: str | None = None, **settings: Setting) -> Start:
 
 
 def _quick(settings: Mapping[str, Setting]) -> dict[str, Any]:
-    """Commit often; and in a classic group stay for long without a heartbeat."""
+    """Commit often; in a classic group, stay for a long time without a heartbeat."""
     asked: dict[str, Any] = {"auto_commit_interval_ms": 200, **settings}
     if settings.get("group_protocol") != "consumer":
         asked.setdefault("session_timeout_ms", LONG_SESSION_MS)
@@ -422,7 +422,7 @@ def commit(broker: Broker, group: str, topic: str, offsets: Mapping[int, int]) -
 def commit_plainly(
     broker: Broker, group: str, topic: str, partition: int, offset: int, *, retention: timedelta | None = None
 ) -> None:
-    """Commit an offset as an old client does, the only ones that can say for how long: its value is of version 1 then.
+    """Commit an offset with a retention time, as only old clients can: its value then has version 1.
 
     Raises:
         OSError: the broker does not answer.

@@ -21,7 +21,7 @@ from wire.messages.record_codec import UnknownKeyType
 
 @dataclass(slots=True)
 class Sequential:
-    """Replays one record after the other, as a broker does."""
+    """Replays one record after another, as a broker does."""
 
     engine: Engine = field(default_factory=Engine)
     others: OtherGroups = field(default_factory=OtherGroups)
@@ -30,11 +30,11 @@ class Sequential:
     _partitions: int = -1
 
     def producer(self, producer_id: int) -> int:
-        """The engine's producer id for one of this partition: each partition has separate markers."""
+        """The engine's producer id for a producer of this partition: each partition has separate markers."""
         return producer_id + (self._partitions << 64)
 
     def replay(self, log: Iterable[tuple[Batch, Sequence[LogRecord]]], as_of_ms: int | None = None) -> None:
-        """Replay a partition; what is pending at its end stays so, whatever marks other partitions have."""
+        """Replay a partition; transactions open at its end stay open, whatever markers other partitions have."""
         self._partitions += 1
         for batch, records in log:
             for record in records:
@@ -82,7 +82,7 @@ def other_groups(groups: Mapping[str, OtherGroup]) -> dict[str, Any]:
 
 
 def groups(state: State) -> dict[str, Any]:
-    """Everything that records say of the groups; not when a simple group was made, which no record says."""
+    """All facts about the groups that are in records; the creation time of a simple group is in none."""
     return {name: _shown(group) for name, group in sorted(state.groups.items())}
 
 

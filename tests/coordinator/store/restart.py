@@ -1,4 +1,4 @@
-"""A real broker starts on a directory that is already there."""
+"""A real broker starts on an existing directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
 REJOIN = {
-    # The controller takes a broker that was killed for one that still runs, for as long as this.
+    # For this long the controller assumes that a killed broker is still running.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "200",
 }
@@ -23,10 +23,10 @@ COMPLAINT = re.compile(
     r" (WARN|ERROR|FATAL) (?!org\.apache\.kafka\.(controller|raft|clients|server\.BrokerLifecycleManager)"
     r"|kafka\.server\.ControllerApis)"
 )
-"""Of whatever has to do with logs and groups. Brokers complain of one another, too, when the machine is busy, and a
-broker that registers before its own controller is active."""
+"""Warnings about logs and groups. Brokers also warn about each other on a busy machine, and about registering
+before their own controller is active."""
 OVERTAKEN = "because the partition is not online or is no longer the leader"
-"""Of no weight: see `_has_loaded`."""
+"""Harmless warnings: see `_has_loaded`."""
 LOADED = re.compile(rf"Finished loading of metadata from {OFFSETS_TOPIC}-(\d+) with epoch (\d+) ")
 VARIES = re.compile(r"\d+")
 
@@ -35,7 +35,7 @@ VARIES = re.compile(r"\d+")
 def broker_on(
     jars: Path, data: Path, scratch: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[Broker]:
-    """Copy `data` into `scratch`, and have a broker that serves it; `settings` win over those of the real log."""
+    """Copy `data` into `scratch`, and run a broker on it; `settings` override the settings of the real log."""
     scratch.mkdir(exist_ok=True)
     copy_directory(data, scratch / "data")
     broker = Broker(jars, scratch, {**SETTINGS, **REJOIN, **(settings or {})})
@@ -48,10 +48,10 @@ def broker_on(
 
 
 def _has_loaded(broker: Broker) -> bool:
-    """Whether each partition of the coordinator is loaded, by its present leader.
+    """Whether each partition of the coordinator is loaded by its current leader.
 
-    A broker that restarts is leader at once, as it was, and loads; then the controller takes notice, and makes it
-    leader again, and it loads again. In between a list of groups is short, and no error says so.
+    A broker that restarts is still leader, and loads at once; then the controller notices the restart, and makes it
+    leader again, and it loads again. In between, a list of groups is incomplete without an error.
     """
     wanted = [{"topic_id": None, "name": OFFSETS_TOPIC}]
     (topic,) = ask(broker.port, "Metadata", 12, topics=wanted).topics
@@ -61,7 +61,7 @@ def _has_loaded(broker: Broker) -> bool:
 
 
 def complaints(broker: Broker) -> set[str]:
-    """What it warned of since it was started, numbers left out."""
+    """Its warnings since the start, without numbers."""
     lines = broker.log.read_text(errors="replace").splitlines()
     return {VARIES.sub("#", line) for line in lines if COMPLAINT.search(line) and OVERTAKEN not in line}
 
@@ -80,8 +80,7 @@ COMPRESSED = "compressed"
 
 
 def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:
-    """Have a broker continue with a copy of the log's directory, compact it, and be killed again; the directory
-    then."""
+    """Run a broker on a copy of the log's directory until it has compacted it, and kill it. Returns the directory."""
     with broker_on(jars, log.data, scratch, COMPACTING) as broker:
         segments = Counter(path.parent.name for path in log.segments())
         partitions = {
@@ -93,6 +92,6 @@ def restart_and_compact(jars: Path, log: RealLog, scratch: Path) -> Path:
 
 
 def compacted(data: Path) -> set[str]:
-    """The partitions that the cleaner of a broker's directory has done once."""
+    """The partitions that the cleaner of a broker's directory has compacted once."""
     _, _, *lines = (data / "cleaner-offset-checkpoint").read_text().splitlines()
     return {"-".join(line.split()[:2]) for line in lines}

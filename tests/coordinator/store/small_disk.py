@@ -1,4 +1,4 @@
-"""A file system of a megabyte, where the tests may mount one."""
+"""A file system of a megabyte, if the tests may mount one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def small_disk(path: Path, *, kilobytes: int = 1_024) -> Iterator[Path]:
 
 
 def fill(path: Path, *, leave: int = 0) -> Path:
-    """Write a file that leaves only that many bytes; deleting it makes room again."""
+    """Write a file that leaves only this many bytes free; deleting it frees the space again."""
     ballast = path / "ballast"
     free = os.statvfs(path)
     ballast.write_bytes(b"x" * max(0, free.f_bavail * free.f_frsize - leave))

@@ -1,4 +1,4 @@
-"""The records that would bring an engine's hard state back: one per key, in the order in which a broker writes them."""
+"""The records that restore an engine's hard state: one per key, in the order in which a broker writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coordinator.engine.unload import records_of
 
 
 def state_records(state: State) -> Iterator[tuple[str, list[Record]]]:
-    """The records of each group. Of one that only ever had offsets, and has none now, there are none."""
+    """The records of each group. A group that only ever had offsets, and has none now, has no records."""
     for name in sorted(state.groups.keys() | state.offsets.keys()):
         group = state.groups.get(name)
         records: list[Record] = []

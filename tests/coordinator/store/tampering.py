@@ -1,4 +1,4 @@
-"""Batches that say what Kafka never writes, under a right checksum."""
+"""Batches with content that Kafka never writes, but with a valid checksum."""
 
 import struct
 
@@ -28,7 +28,7 @@ def with_payload(
 
 
 def with_field(batch: bytes, field: str, value: int) -> bytes:
-    """The batch with another value in a field of its header; length and checksum as they should be."""
+    """The batch with another value in a field of its header, and a valid length and checksum."""
     header = bytearray(batch[:HEADER_BYTES])
     assert HEADER.fields is not None
     kind, position = HEADER.fields[field][:2]

@@ -1,4 +1,4 @@
-"""A real broker starts on segments that Kohort wrote, and knows the same groups."""
+"""A real broker starts on segments that Kohort wrote, and loads the same groups."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ QUICK = {"group.consumer.heartbeat.interval.ms": "500", "group.consumer.min.hear
 ELSEWHERE = {"COORDINATOR (ID)", "LOG-END-OFFSET", "LAG", "OFFSET-LAG"}
 OTHER_TYPES = {"share", "streams"}
 WITHOUT_A_RECORD = {"pending-only", "aborted-only"}
-"""Groups that nothing but offsets of transactions speak of."""
+"""Groups that are only in offsets of transactions."""
 TAGGED = "consumer"
 LIMITS = SegmentLimits(segment_bytes=2048)
 
@@ -83,7 +83,7 @@ def test_a_broker_continues_with_groups_that_kohort_wrote(
 
 
 def assert_finds_records(broker: Broker, ours: Path) -> None:
-    """By offset, in the middle of a segment, and by time: with our index files, which it has not rewritten."""
+    """Find records by offset, in mid-segment, and by time: with our index files, which it has not rewritten."""
     reader = _client(broker, "reader", **{"enable.auto.commit": "false", "fetch.wait.max.ms": "10"})
     for directory in ours.glob(f"{OFFSETS_TOPIC}-*"):
         partition = int(directory.name.rpartition("-")[2])
@@ -106,7 +106,7 @@ def assert_finds_records(broker: Broker, ours: Path) -> None:
 
 
 def put_in_place(ours: Path, theirs: Path) -> None:
-    """Put our segments, indexes and leader epochs in the place of a broker's, and have it check them as they are."""
+    """Replace a broker's segments, indexes and leader epochs by ours, which it must check as they are."""
     for directory in theirs.glob(f"{OFFSETS_TOPIC}-*"):
         for path in directory.iterdir():
             if path.name != KEPT:
@@ -114,7 +114,7 @@ def put_in_place(ours: Path, theirs: Path) -> None:
         for path in (ours / directory.name).iterdir():
             if path.name != KEPT:
                 shutil.copy(path, directory / path.name)
-    # A broker writes it when it stops cleanly. Without it the next one would rewrite the indexes.
+    # A broker writes it when it stops cleanly. Without it the next broker would rewrite the indexes.
     (theirs / CLEAN_SHUTDOWN).write_text(json.dumps({"version": 0, "brokerEpoch": -1}))
 
 
@@ -136,7 +136,7 @@ def test_a_broker_takes_its_directory_back(
     with broker_on(kafka_jars, theirs, tmp_path / "broker") as broker:
         said = Witness(broker, tools, Kohort(tmp_path / "home"), moving={BUSY}).note("back")
         assert not complaints(broker)
-        # Of `aborted-only` nothing is left where compaction came past its transaction, with Kafka's cleaner too.
+        # `aborted-only` disappears when its transaction is compacted, with Kafka's cleaner too.
         assert_same(said, real_log.last, but={"simple", "aborted-only"})
         (row,) = [row for row in said.group("simple")["offsets"] if row["partition"] == 0]
         assert (row["committed"], row["metadata"]) == (40, "from Kohort")
@@ -170,7 +170,7 @@ def test_a_broker_continues_where_kohort_serve_stopped(
 
 
 def forget_groups(data: Path) -> None:
-    """Leave of the partitions of a broker's coordinator nothing but who they are."""
+    """Empty the partitions of a broker's coordinator; only their identity stays."""
     for directory in data.glob(f"{OFFSETS_TOPIC}-*"):
         for path in directory.iterdir():
             if path.name != KEPT:
@@ -179,7 +179,7 @@ def forget_groups(data: Path) -> None:
 
 @contextmanager
 def serving(jars: Path, data: Path, scratch: Path) -> Iterator[Broker]:
-    """`kohort serve --data`, to be talked to like a broker; it stops in good order."""
+    """`kohort serve --data`, used like a broker; it is stopped cleanly."""
     scratch.mkdir()
     address = Broker(jars, scratch)
     command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:0", "--data", str(data)]
@@ -200,7 +200,7 @@ def serving(jars: Path, data: Path, scratch: Path) -> Iterator[Broker]:
 
 
 def live_on(server: Broker, members: Members) -> dict[str, int]:
-    """Have groups of the kinds that Kohort coordinates, some members gone again; how many are left by group."""
+    """Create groups of the types that Kohort coordinates. Returns the number of members that stay, by group."""
     for _ in range(2):
         members.confluent(server, "classic", [ORDERS], partition_assignment_strategy="range")
         members.confluent(server, "newer", [ORDERS], group_protocol="consumer")
@@ -221,7 +221,7 @@ def live_on(server: Broker, members: Members) -> dict[str, int]:
 
 
 def _sizes(witness: Witness) -> dict[str, int]:
-    """How many members each group has; of one that is on its way, none."""
+    """The number of members of each group; -1 while a group is not settled."""
     return {
         name: len(group["members"]) if group["state"] in ("Stable", "Empty") else -1
         for name, group in witness.groups().items()
@@ -229,9 +229,9 @@ def _sizes(witness: Witness) -> dict[str, int]:
 
 
 def assert_same(said: Moment, before: Moment, *, but: Iterable[str] = ()) -> None:
-    """The tools that were asked before print the same rows, and Kohort describes the same groups.
+    """Check that the tools print the same rows as before, and Kohort describes the same groups.
 
-    Where the coordinator listens and how long the topics are is another matter.
+    The address of the coordinator and the ends of the topics are not compared.
     """
     left_out = {BUSY, *but}
     now, then = _groups(said, left_out), _groups(before, left_out)
@@ -258,7 +258,7 @@ def _groups(moment: Moment, left_out: Iterable[str]) -> dict[str, Mapping[str, A
 
 
 def _rows(moment: Moment, tool: str, mode: str, left_out: Iterable[str]) -> list[Row]:
-    # The tools go through maps of groups and members.
+    # The tools iterate over maps of groups and members.
     return sorted(
         (
             {name: cell for name, cell in row.items() if name not in ELSEWHERE}

@@ -1,4 +1,4 @@
-"""Compaction against an obvious oracle: what somebody knows who has read the whole log."""
+"""Compaction against an obvious oracle: the state after reading the whole log."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_compaction_changes_nothing_but_removed_records(
     )
 )
 def test_only_the_last_value_of_a_key_is_left(steps: list[tuple[object, ...]]) -> None:
-    """Of a log without transactions: of every key one record before the active segment, and at last no tombstone."""
+    """In a log without transactions one record of every key stays before the active segment, finally no tombstone."""
     with TemporaryDirectory() as name:
         directory = write(steps).save(Path(name))
         for now_ms in (NOW_MS, NOW_MS + 2 * DAY_MS):
@@ -301,7 +301,7 @@ def test_compaction_can_be_stopped(tmp_path: Path) -> None:
 
 
 def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
-    """Killed at every call in turn, then at every call of the recovery too: the same is known afterwards."""
+    """Killed at every call in turn, and at every call of the recovery too: the state afterwards is the same."""
     log = Written()
     for number in range(9):
         log.batch([(b"a", b"%d" % number), (b"k%d" % (number // 2), b"%d" % number)], timestamp=NOW_MS)
@@ -314,7 +314,7 @@ def test_a_kill_at_any_step_loses_nothing(tmp_path: Path) -> None:
         directory = log.save(tmp_path / f"{first}")
         if not is_killed(partial(run, directory, segment_bytes=600), first):
             break
-        assert visible(read_log(directory)) == known  # somebody who reads it before the recovery
+        assert visible(read_log(directory)) == known  # a reader before the recovery
         for second in range(200):
             if not is_killed(partial(finish_interrupted, directory), second):
                 break

@@ -1,6 +1,6 @@
 """A coordinator's log, compacted repeatedly at random moments, still gives the same groups.
 
-Records of one group hang together and compaction takes them apart: it keeps the last of each key, wherever it stands.
+The records of a group depend on each other, and compaction separates them: it keeps the last one of each key.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Coordinator(Driver):
         self._data.append(result.records, self.now_ms)
 
     def compact(self) -> None:
-        """As time goes by, so that tombstones go too."""
+        """Compact at a later time, so that tombstones are removed too."""
         while self._data.compact(self.now_ms + self._chance.choice((0, 2)) * DAY_MS):
             pass
 
     def recovered(self) -> Engine:
-        """Kill it, and start again from the directory."""
+        """Kill the coordinator, and start another one on the directory."""
         self._data.abandon()
         self._data = DataDirectory.open(self._path, SMALL)
         engine = Engine(self.engine.config, self.engine.topics)
@@ -73,7 +73,7 @@ def _open(path: Path) -> DataDirectory:
 
 
 def hard(state: State) -> dict[str, Any]:
-    """What records say: without groups of which nothing but deleted offsets ever was."""
+    """The state that is in records, without groups that only ever had offsets, now deleted."""
     shown = groups(state)
     return {
         name: (shown[name][:7], state.offsets.get(name, {}))

@@ -1,4 +1,4 @@
-"""A data directory from its first use on: what was appended is there after every kind of end."""
+"""A data directory from its first use on: appended records are there after every kind of exit."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_directory_knows_how_many_partitions_there_are(tmp_path: Path) -> No
 
 
 def test_a_directory_without_all_partitions_is_not_gone_on_from(tmp_path: Path) -> None:
-    """A broker of several has only some of them; which partition a group is in hangs on how many there are."""
+    """One broker of several has only some of them; a group's partition depends on how many there are."""
     with opened(tmp_path, partitions=5) as (data, _, _):
         data.append([committed(group, 0, 1) for group in "abcdefgh"], now_ms=1)
     for path in (tmp_path / "__consumer_offsets-4").iterdir():
@@ -147,7 +147,7 @@ def test_a_kill_during_creation_leaves_the_partition_count(tmp_path: Path) -> No
 def test_a_torn_tail_is_cut_off_and_reported(
     tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int
 ) -> None:
-    """Wherever the last batch is cut: what was appended before it is there, and appending continues."""
+    """Wherever the last batch is cut, all earlier records are there, and appending continues."""
     path = tmp_path_factory.mktemp("data")
     with opened(path, partitions=1, limits=SegmentLimits()) as (data, _, _):
         for offset in range(5):
@@ -252,7 +252,7 @@ def test_index_files_are_deleted_by_an_append_and_written_on_close(tmp_path: Pat
     assert indexed() == [True, True]
     (tmp_path / CLEAN_SHUTDOWN).unlink()
     with opened(tmp_path):
-        assert indexed() == [False, False]  # who knows how they were left
+        assert indexed() == [False, False]  # their state is unknown
 
 
 def test_appends_continue_in_the_epoch_of_the_last_leader(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The small files of a data directory: they are read as written, and anything else is a clear error."""
+"""The small files of a data directory: they are read as written, and other content is a clear error."""
 
 from __future__ import annotations
 

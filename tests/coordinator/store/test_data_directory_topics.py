@@ -1,4 +1,4 @@
-"""Topics as directories: killed at every step of a change, a topic is there or not, as a whole."""
+"""Topics as directories: after a kill at any step of a change, a topic exists completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks that are full and files that cannot be read: a clear error, and nothing that was acknowledged is lost."""
+"""Full disks and unreadable files: a clear error, and no acknowledged record is lost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ONE_SEGMENT = replace(SMALL, partitions=1, limits=SegmentLimits())
 
 @contextmanager
 def longest_file(size: int) -> Iterator[None]:
-    """Let no file become longer than this: the write that goes beyond ends in EFBIG, after a part of it."""
+    """Limit the length of files: a write beyond it fails with EFBIG, after a part is written."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -42,7 +42,7 @@ def longest_file(size: int) -> Iterator[None]:
 
 
 def append_until_it_fails(data: DataDirectory, engine: Engine, metadata: str = "") -> StorageFailed:
-    """Append ever larger offsets; the engine knows those that were acknowledged."""
+    """Append increasing offsets until it fails; the engine has the acknowledged ones."""
     for offset in range(100_000):
         record = committed("a", offset % 7, offset, metadata)
         try:
@@ -134,7 +134,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, number: int) -> None:
-    """The system's answer is played: a disk that fails cannot be had."""
+    """The system's error is simulated, as there is no failing disk."""
     data, _, _ = start(tmp_path, partitions=1)
     data.append([committed("a", 0, 1)], now_ms=1)
     data.close()

@@ -1,4 +1,4 @@
-"""A group becomes records, and an engine that replays them has the group again."""
+"""A group is converted to records, and an engine that replays them has the same group."""
 
 from __future__ import annotations
 

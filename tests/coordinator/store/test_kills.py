@@ -1,6 +1,6 @@
-"""SIGKILL at random moments of a process that appends and compacts: what was acknowledged is there.
+"""SIGKILL at random moments of a process that appends and compacts: acknowledged records are there.
 
-A few rounds here; `KOHORT_KILL_ROUNDS=500` for as many as one likes. A round continues from the last one.
+A few rounds by default; `KOHORT_KILL_ROUNDS=500` sets another number. A round continues from the last one.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ROUNDS = cases("KOHORT_KILL_ROUNDS", 4, many=500)
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.coordinator.store.appender"])
 LONGEST_S = 0.4
-"""How long a process lives at most once it has begun to append."""
+"""The longest time that a process runs after its first append."""
 
 
 @dataclass(slots=True)
 class Story:
-    """What a process has said, and what must be there for that."""
+    """The output of a process, and the content that must be there according to it."""
 
     offsets: dict[tuple[str, int], int | None] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     begun: list[list[str]] = field(default_factory=list)
-    """What was not acknowledged when the process was killed: it may be there, or not."""
+    """The changes not acknowledged when the process was killed: they may be there, or not."""
     acknowledged: int = 0
 
     def hear(self, text: str) -> None:
@@ -46,7 +46,7 @@ class Story:
                 self.begun.append(line.split())
 
     def check(self, data: DataDirectory, engine: Engine) -> None:
-        """Compare with what a restart found, and continue from that."""
+        """Compare with the content that a restart found, and continue from it."""
         sure, found = dict(self.offsets), committed_offsets(engine)
         sure_topics, found_topics = dict(self.topics), _sizes(data)
         self._make_true()
@@ -95,7 +95,7 @@ def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:
 
 
 def _run_and_kill(path: Path, seed: int, chance: random.Random) -> str:
-    """What a process said that lived for a random time."""
+    """The output of a process that is killed after a random time."""
     said = path / "said"
     said.write_bytes(b"")
     args = (path / "data", seed, chance.choice(list(FsyncPolicy)), said)

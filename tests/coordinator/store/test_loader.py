@@ -1,4 +1,4 @@
-"""Log directories are read as far as they can be, and what cannot be read is named with its place."""
+"""Log directories are read as far as possible, and unreadable parts are reported with their position."""
 
 from __future__ import annotations
 

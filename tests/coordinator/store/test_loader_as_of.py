@@ -1,4 +1,4 @@
-"""A log as of an earlier moment, and when that cannot be notice any more."""
+"""A log as of an earlier time, and the notices if records of that time may be missing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_transaction_that_ended_later_is_pending(tmp_path: Path) -> None:
 
 
 def _compacted(root: Path) -> Path:
-    """Offsets 0 and 1 were taken away, as 2 replaced them; 3 is in the segment that is being written."""
+    """Offsets 0 and 1 were removed, as 2 replaced them; 3 is in the active segment."""
     partition_directory(root, 0, commit_batch(2, {"a": 3}, at_ms=T + 20))
     partition_directory(root, 0, commit_batch(3, {"a": 4}, at_ms=T + 30), segment=3)
     return root / "__consumer_offsets-0"

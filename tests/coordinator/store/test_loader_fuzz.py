@@ -1,6 +1,6 @@
-"""Untrusted log directories: whatever is in them, readable parts are read, and nothing is raised.
+"""Untrusted log directories: with any content, readable parts are read, and nothing is raised.
 
-KOHORT_FUZZ_CASES says how many directories there are, 100 cases each.
+KOHORT_FUZZ_CASES is the number of directories, with 100 cases each.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_memory_is_bounded_by_the_bytes(tmp_path: Path) -> None:
 
 
 def _look_at(loaded: LoadedLog) -> int:
-    """Ask for everything that is derived from records only when somebody asks; the number of groups."""
+    """Request all values that are derived from records on demand. Returns the number of groups."""
     for group in loaded.state.groups.values():
         assert isinstance(group, ClassicGroup | ConsumerGroup)
         assert len(group.in_order()) == len(group.members)
@@ -63,7 +63,7 @@ def _look_at(loaded: LoadedLog) -> int:
 
 
 def _write(rng: random.Random, directory: Path) -> None:
-    """Create a new partition of one or two segments, with records of few groups, most of them complete."""
+    """Create a partition of one or two segments, with records of few groups, most of them complete."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         old.unlink()
@@ -99,7 +99,7 @@ def _batch(rng: random.Random, offset: int) -> tuple[bytes, int]:
 
 
 def _tampered(rng: random.Random, batch: bytes) -> bytes:
-    """The batch with other records, now and then, under the right checksum."""
+    """The batch, sometimes with other records, with a valid checksum."""
     if rng.random() < 0.9:
         return batch
     return sealed(batch[:HEADER_BYTES] + damaged(rng, batch[HEADER_BYTES:]))

@@ -1,4 +1,4 @@
-"""Reading the directories of a broker that writes and compacts them meanwhile; and what a killed one left."""
+"""Reading the directories of a broker while it writes and compacts them, and the directories of a killed broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUPS = [f"g{number}" for number in range(20)]
 PARTITIONS = 50
 SEGMENT_BYTES = 32 * 1024
 READ_S = 8.0
-"""The broker compacts some hundred times in it."""
+"""Long enough for the broker to compact some hundred times."""
 MOST_S = 90.0
 NEVER_STOPS_CLEANING = {"log.cleaner.backoff.ms": "1", "log.cleaner.min.cleanable.ratio": "0.0"}
 
@@ -69,7 +69,7 @@ def test_a_broker_may_write_and_compact_meanwhile(
 
 
 def _check(loaded: LoadedLog, *, at_least: int, at_most: int) -> None:
-    """Every offset that was acknowledged before is there, and none that was not sent."""
+    """Check that every offset acknowledged before is there, and none that was not sent."""
     if not at_least:
         return
     assert set(loaded.state.offsets) == set(GROUPS)

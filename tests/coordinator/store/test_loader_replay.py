@@ -22,7 +22,7 @@ from wire.messages.record_codec import encode_key, encode_value
 GROUPS = ("a", "b")
 PRODUCERS = (3, 4)
 TYPES = (2, 3, 5, 6, 7, 8, 11, 16, 17)
-"""Of classic, consumer, share and streams groups, so few that later records meet earlier ones."""
+"""Classic, consumer, share and streams groups, so few that later records often concern the same group."""
 
 Bytes = tuple[bytes | None, bytes | None]
 
@@ -45,7 +45,7 @@ odd = st.sampled_from(
         (b"\x7f\xff", b"v"),
         (b"\xff\xff", None),
         (b"\0\2\0", b""),
-        # In separate groups: a broken value hides those before it, and is reported.
+        # In separate groups: a broken value hides earlier values, and is reported.
         (b"\0\1\0\1x", b"v"),
         (offset("y", 0, 1)[0], b"\0\x63"),
         # Bytes after the key are ignored, and broken text is repaired: two encodings of one key.

@@ -1,5 +1,5 @@
-"""Share and streams groups out of their records, by the rules of Kafka 4.3.1; live ones are compared in the tests of
-`--log-dir`."""
+"""Share and streams groups from their records, by the rules of Kafka 4.3.1. The tests of `--log-dir` compare them
+with live groups."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_invalid_meta_properties(tmp_path: Path, content: bytes, said: str) -> N
 
 @pytest.mark.kafka
 def test_a_real_broker_s_directory(broker: Broker) -> None:
-    """Its topics are where their names say, and each file is read."""
+    """Its topics are in the directories of their names, and each file is read."""
     topic = fresh_name("stored")
     create_topics(broker, {topic: 2})
     names = wait_until(lambda: _directories(broker, topic), "the partitions have their directories")
@@ -241,7 +241,7 @@ def test_a_real_broker_s_directory(broker: Broker) -> None:
 
 
 def _directories(broker: Broker, topic: str) -> dict[tuple[str, int], Path] | None:
-    """By topic and partition, once those of `topic` have their files."""
+    """The directories by topic and partition, once the directories of `topic` have their files."""
     found = {}
     for path in broker.data.iterdir():
         name = parse_partition_name(path.name) if path.is_dir() else None

@@ -1,4 +1,4 @@
-"""Every byte that a real broker wrote of every kind of group: read as Kafka's dump tool reads it, written the same."""
+"""A real broker's records of every kind of group, byte by byte: read as by Kafka's dump tool, written the same."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from wire.messages.schemas.record_types import RECORD_TYPES
 pytestmark = pytest.mark.kafka
 
 LEGACY_OFFSET = 0
-"""The one type of key that no broker writes any more."""
+"""The only type of key that no broker writes any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A record, the batch around it and the bytes of the segment they are in."""
+    """A record, its batch, and the bytes of their segment."""
 
     segment: Segment
     batch: Batch
@@ -58,7 +58,7 @@ def written(segments: list[Segment]) -> list[Written]:
 
 @pytest.fixture(scope="module")
 def group_records(written: list[Written]) -> list[tuple[bytes, bytes | None]]:
-    """Keys and values of all records but the marks of transactions."""
+    """Keys and values of all records except transaction markers."""
     return [(one.record.key or b"", one.record.value) for one in written if not one.batch.is_control]
 
 
@@ -81,7 +81,7 @@ def test_batches_are_what_the_dump_tool_prints(tools: ToolHost, segments: list[S
 
 
 def test_the_cleaners_batches_are_what_the_dump_tool_prints(tools: ToolHost, compacted_log: Path) -> None:
-    """With offsets that are missing, batches that are empty, horizons of deletion, and compressed ones."""
+    """These include missing offsets, empty batches, delete horizons, and compressed batches."""
     segments = [read_segment(path) for path in segments_of(compacted_log)]
     batches = [batch for segment in segments for batch in segment.batches]
     assert {batch.codec for batch in batches} == {Codec.NONE, Codec.SNAPPY}
@@ -91,7 +91,7 @@ def test_the_cleaners_batches_are_what_the_dump_tool_prints(tools: ToolHost, com
 
 
 def check_dump(tools: ToolHost, segments: list[Segment]) -> None:
-    """Compare with what the tool prints of each segment, a line per batch; test_real of `log dump` has the records."""
+    """Compare with the tool's line for each batch of a segment; test_real of `log dump` compares the records."""
     files = ",".join(str(segment.path) for segment in segments)
     done = tools.run(DUMP_LOG, "--offsets-decoder", "--files", files)
     assert done.returncode == 0, done.stderr
@@ -109,7 +109,7 @@ def _by_file(text: str) -> Iterator[tuple[Path, list[str]]]:
 
 def _lines(segment: Segment) -> Iterator[str]:
     for batch in segment.batches:
-        # The one thing that `Batch` does not carry: that it was checked is why it is here.
+        # The only field that `Batch` does not have, as the checksum is verified when the batch is read.
         crc = int.from_bytes(segment.data[batch.position + 17 : batch.position + 21], "big")
         horizon = batch.delete_horizon_ms
         yield (
@@ -140,7 +140,7 @@ def test_fields_encode_to_the_same_bytes(group_records: list[tuple[bytes, bytes 
 def test_records_of_the_engine_encode_to_the_same_bytes(
     group_records: list[tuple[bytes, bytes | None]],
 ) -> None:
-    """So what Kohort writes is what this broker would have written."""
+    """Kohort writes the same as this broker."""
     for key, value in group_records:
         assert encode_record(decode_record(key, value)) == (key, value)
 
@@ -152,7 +152,7 @@ def test_batches_are_written_again_as_they_were(segments: list[Segment]) -> None
 
 
 def test_batches_are_rewritten_unchanged(segments: list[Segment]) -> None:
-    """Those of one timestamp: under load a coordinator collects records for some milliseconds."""
+    """Only batches of one timestamp: under load a coordinator collects records for some milliseconds."""
     compared = 0
     for segment in segments:
         for batch in segment.batches:
@@ -187,7 +187,7 @@ def test_marks_of_transactions_are_written_as_they_were(written: list[Written]) 
 
 
 def test_index_files_are_written_as_they_were(real_log: RealLog, tmp_path: Path) -> None:
-    """Of the segments that the broker had closed; those of the last one it fills only then."""
+    """Only for the segments that the broker had closed; it fills the last segment's index files when it closes it."""
     compared = 0
     for directory in sorted({path.parent for path in real_log.segments()}):
         log = list(read_log(directory))

@@ -1,4 +1,4 @@
-"""Records of the coordinator to bytes and back: nothing that the engine writes may be lost on the way."""
+"""Records of the coordinator, encoded and decoded: no fact that the engine writes may be lost."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_an_expiring_offset_has_no_room_for_leader_epoch_and_topic_id() -> None:
     assert decode_record(*encode_record(record)) == _as_written(record) != record
 
 
-# Older versions, and what a broker makes of them.
+# Older versions, read as by a broker.
 
 
 def _read(key_type: int, version: int, fields: dict[str, Any]) -> Any:
@@ -321,7 +321,7 @@ def test_epochs_that_do_not_fit_the_partitions_say_nothing(epochs: list[int] | N
 
 
 def test_racks_of_some_partitions_are_racks_of_none() -> None:
-    """A partition's number says nothing of how many there are: no room is made for it."""
+    """The number of partitions does not follow from a partition's number: the map gets no capacity for it."""
     partition = {"partition": (1 << 31) - 1, "racks": ["r"]}
     topic = {"topicId": A, "topicName": "t", "numPartitions": 2, "partitionMetadata": [partition]}
     assert _read(4, 0, {"topics": [topic]}).value == (TopicInfo(name="t", id=A, partitions=2),)
@@ -348,7 +348,7 @@ def test_a_state_of_a_later_kafka_is_unknown() -> None:
     assert _read(8, 0, fields).value.state is MemberState.UNKNOWN
 
 
-# What the coordinator has no use for.
+# Records that the coordinator does not use.
 
 
 def test_records_of_share_and_streams_groups_are_kept_as_they_are() -> None:
@@ -376,7 +376,7 @@ def test_what_no_schema_has() -> None:
         decode_record(b"\0\3\0\1g", b"\0\1")
 
 
-# Whatever the engine may say.
+# Any record of the engine.
 
 
 def test_a_record_is_the_same_after_bytes() -> None:
@@ -391,7 +391,7 @@ def test_every_written_version_is_one_there_is() -> None:
 
 
 class WrittenGroups(Groups):
-    """The random walk of groups of both protocols, every record of which is written and read."""
+    """The random walk of groups of both protocols; every record is written and read."""
 
     @invariant()
     def records_survive(self) -> None:
@@ -412,7 +412,7 @@ def _survive(records: list[Record]) -> None:
 
 
 def _as_written(record: Record | OtherRecord) -> Record | OtherRecord:
-    """Without what an expiring offset has no room for, and with the member's epoch for partitions that have none."""
+    """Without the fields that an expiring offset lacks; partitions without an epoch get the member's."""
     match record:
         case OffsetRecord(value=StoredOffset(expire_ms=int()) as value):
             return replace(record, value=value._replace(leader_epoch=-1, topic_id=None))

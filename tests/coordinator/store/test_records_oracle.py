@@ -1,4 +1,4 @@
-"""What Kafka's coordinator would write of a record that it has read, whatever its version, is what we write of it."""
+"""Kohort writes a record of any version that it has read in the same way as Kafka's coordinator."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _records(key_type: int) -> Iterator[Bytes]:
 
 
 def _is_set(topics: list[Any]) -> bool:
-    """Kafka fails where a topic comes twice."""
+    """Whether each topic is there once: Kafka fails otherwise."""
     ids = [topic["topicId"] for topic in topics if isinstance(topic, dict)]
     return len(ids) == len(set(ids))
 
 
 def _normal(record: Bytes) -> Record | OtherRecord:
-    """Without the order in which Java's maps and sets have their parts."""
+    """The value without the order of Java's maps and sets."""
     read = decode_record(*record)
     match read:
         case ConsumerMemberRecord(value=member) if member is not None:

@@ -34,12 +34,12 @@ NOT_OF_THE_LOG = ("NetworkClient", "QuorumController", "ControllerApis")
 
 
 def test_a_broker_starts_on_our_segments(start_broker: StartBroker, tools: ToolHost) -> None:
-    """After it was stopped and after it was killed. Two compactions were interrupted: it takes the same files for the
-    log as `list_segments` did before it put them in their places.
+    """After it was stopped and after it was killed. Two compactions were interrupted: it uses the same files as the
+    log as `list_segments` did before the broker put them in place.
     """
     broker = start_broker(
         {"log.cleaner.min.compaction.lag.ms": "3600000"}
-    )  # its cleaner is to leave them alone
+    )  # its cleaner must not change them
     create_topics(broker, {TOPIC: 2})
     broker.stop()
     groups = {
@@ -107,7 +107,7 @@ def _groups() -> list[str]:
 
 
 def _write_log(directory: Path, group: str) -> None:
-    """Two segments with their indexes: the first partition at `LAST`, the second one at 7."""
+    """Write two segments with their indexes: the first partition at `LAST`, the second one at 7."""
     batches = list(_batches(group))
     middle = len(batches) // 2
     second = next(read_batch_headers(batches[middle], "")).base_offset
@@ -120,7 +120,7 @@ def _write_log(directory: Path, group: str) -> None:
 
 
 def _interrupt(directory: Path, group: str, *, merged: bool) -> None:
-    """Leave a compaction as a kill leaves it, of the first segment or of both, before the old ones were renamed."""
+    """Interrupt a compaction of the first segment, or of both, as by a kill before the old ones were renamed."""
     first, second = read_log(directory)
     last = (second if merged else first).next_offset - 1
     records = [encode_record(_offset(group, 0, 111)), encode_record(_offset(group, 1, 222))]
@@ -137,7 +137,7 @@ def _segments(directory: Path) -> list[tuple[int, bytes]]:
 
 
 def _batches(group: str) -> Iterator[bytes]:
-    """Offsets in every codec, with gaps, an emptied batch, and transactions of which half are rolled back."""
+    """Offsets in every codec, with gaps, an emptied batch, and transactions, half of them aborted."""
     now = _now()
     offset = 0
     for number in range(LAST + 1):

@@ -1,4 +1,4 @@
-"""Names, ids and sizes of topics out of log directories."""
+"""Names, ids and sizes of topics from log directories."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = 1_700_000_000_000
 
 
 def place(root: Path, name: str, topic_id: UUID | None) -> None:
-    """Make the directory of a partition."""
+    """Create the directory of a partition."""
     (root / name).mkdir(parents=True)
     if topic_id is not None:
         write_topic_id(root / name, topic_id)
@@ -176,7 +176,7 @@ def topic(name: str, topic_id: UUID, partitions: int, replicas: tuple[int, ...] 
 
 
 def log(root: Path, *batches: list[Any], start: int = 0) -> Path:
-    """The metadata log of batches a second apart, from T on."""
+    """The metadata log with batches a second apart, from T on."""
     directory = root / "__cluster_metadata-0"
     directory.mkdir(parents=True, exist_ok=True)
     out, offset = b"", start
@@ -188,7 +188,7 @@ def log(root: Path, *batches: list[Any], start: int = 0) -> Path:
 
 
 def snapshot(directory: Path, offset: int, records: list[Any], *, covers_ms: int = T) -> Path:
-    """A snapshot of what was true before `offset`."""
+    """A snapshot of the state before `offset`."""
     mark = (ControlType.SNAPSHOT_HEADER.to_bytes(4), b"\0\0" + covers_ms.to_bytes(8) + b"\0")
     end = (ControlType.SNAPSHOT_FOOTER.to_bytes(4), b"\0\0\0")
     file = directory / f"{offset:020d}-{3:010d}.checkpoint"

@@ -1,4 +1,4 @@
-"""Transactional commits in a log: a digest gives what counts, what is pending, and what is lost."""
+"""Transactional commits in a log: a digest returns valid, pending and lost records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def digested(log: Written, *, chunk_of_one_batch: bool = False) -> Digest:
 
 
 def left(log: Written) -> list[tuple[int, RecordStatus]]:
-    """Place and kind of what is left, which does not hang on how the log is read."""
+    """Position and status of the remaining records, which do not depend on how the log is read."""
     events = digested(log).events()
     assert digested(log, chunk_of_one_batch=True).events() == events
     return [(event.position, event.kind) for event in events]

@@ -1,4 +1,4 @@
-"""What Kafka's own tools and Kohort say of all groups of a live broker, at one moment."""
+"""The output of Kafka's own tools and of Kohort about all groups of a live broker, at one moment."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ class Moment:
     """All groups settled, except those omitted.
 
     Attributes:
-        name: what the moment is called.
-        before_ms, after_ms: wall clock when the first question was asked and the last was answered; in between
-            nothing changed.
-        listed: what `list --state --type` of the tools printed: by tool (`consumer`, `share`, `streams`).
-        described: what `--describe --all-groups MODE --verbose` printed: by tool, then by mode.
+        name: the name of the moment.
+        before_ms, after_ms: wall clock at the first request and at the last answer; in between nothing changed.
+        listed: the output of `list --state --type` of the tools: by tool (`consumer`, `share`, `streams`).
+        described: the output of `--describe --all-groups MODE --verbose`: by tool, then by mode.
         kohort_list: the document of `kohort list`.
         kohort_describe: the document of `kohort describe --all-groups`.
         kohort_dry_run: the document of `kohort dry-run --all-groups`.
@@ -50,7 +49,7 @@ class Moment:
         return parse(self.described[tool][mode])
 
     def group(self, name: str) -> Document:
-        """What Kohort said of a group; KeyError when it did not know it."""
+        """Kohort's output about a group; KeyError if it did not know it."""
         return _by_id(self.kohort_describe)[name]
 
     def as_json(self) -> dict[str, Any]:
@@ -58,7 +57,7 @@ class Moment:
 
 
 class Witness:
-    """Asks the tools and Kohort, and waits until the groups rest."""
+    """Runs the tools and Kohort, and waits until the groups are settled."""
 
     def __init__(
         self,
@@ -68,12 +67,12 @@ class Witness:
         moving: Collection[str] = (),
         asked: Mapping[str, str] = TOOLS,
     ) -> None:
-        """`moving`: groups that never rest, and are left out where rest is asked for. `asked`: the tools to ask."""
+        """`moving`: groups that never settle, omitted when all groups must be. `asked`: the tools to run."""
         self.broker, self.tools, self.kohort = broker, tools, kohort
         self.moving, self.asked = frozenset(moving), asked
 
     def tool(self, main: str, *args: str) -> str:
-        """What a tool prints.
+        """The output of a tool.
 
         Raises:
             ChildProcessError: it failed.
@@ -91,12 +90,12 @@ class Witness:
         return answer.document
 
     def groups(self) -> dict[str, Document]:
-        """All groups but the moving ones, as Kohort describes them now."""
+        """All groups except the moving ones, as Kohort describes them now."""
         found = _by_id(self.ask_kohort("describe", "--all-groups"))
         return {name: group for name, group in found.items() if name not in self.moving}
 
     def note(self, name: str) -> Moment:
-        """Ask everything, again if a group moved meanwhile; TimeoutError if they do not rest."""
+        """Run everything, again if a group changed meanwhile; TimeoutError if the groups do not settle."""
 
         def noted() -> Moment | None:
             before_ms, before = now_ms(), self.groups()
@@ -123,7 +122,7 @@ class Witness:
 
 
 def _columns(tool: str) -> Sequence[str]:
-    """`--type` is an option of one of the tools alone."""
+    """The options of a tool that add columns to its list; only `consumer` has `--type`."""
     return ("--state", "--type") if tool == "consumer" else ("--state",)
 
 
@@ -132,7 +131,7 @@ def _by_id(document: Document) -> dict[str, Document]:
 
 
 def now_ms() -> int:
-    """Wall clock, the one the broker writes into its records."""
+    """The wall clock, whose time the broker writes into its records."""
     return time.time_ns() // 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""The state machine of transactions, where the conformance scripts cannot look: times, epochs that run out, the log."""
+"""Parts of the transaction state machine beyond the conformance scripts: times, exhausted epochs, the log."""
 
 from dataclasses import replace
 from itertools import count
@@ -103,7 +103,7 @@ def test_when_epochs_run_out_the_end_of_a_transaction_gives_another_id(committed
     driver.add(producer)
     ended = driver.end(producer, committed=committed)
     assert ended.change is not None
-    assert ended.change.producer == (5, MAX_EPOCH)  # that of the markers
+    assert ended.change.producer == (5, MAX_EPOCH)  # the epoch of the markers
     assert ended.producer == driver.transaction.producer == (100, 0)
     assert driver.end(producer, committed=committed) == Outcome(producer=ended.producer)
     assert driver.end(producer, committed=not committed).error is ErrorCode.INVALID_TXN_STATE

@@ -1,4 +1,4 @@
-"""Transactions in the data directory: what is read again, also after compaction and of an unknown kind."""
+"""Transactions in the data directory are read again, also after compaction and among unknown record types."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An error has its place in the answer of every API."""
+"""An error has a field in the answer of every API."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def sample(of: Type, version: int) -> Any:
 
 
 def answered(api: Api, version: int, code: ErrorCode) -> Any:
-    """The answer with the error to such a request, as its bytes have it."""
+    """The answer with the error to this request, encoded and decoded again."""
     fields = sample(api.request.struct, version)
     _, request = api.decode_request(version, api.encode_request(version, 1, "client", fields))
     answer = error_answer(api, version, request, code)
@@ -52,7 +52,7 @@ def answered(api: Api, version: int, code: ErrorCode) -> Any:
 
 
 def errors_in(body: Any, depth: int = 0) -> Iterator[tuple[int, int]]:
-    """Every error code, with how many arrays it is inside of."""
+    """Every error code, with the number of arrays around it."""
     for name, value in body.items():
         if name in ("errorCode", "partitionErrorCode"):
             yield depth, value

@@ -1,4 +1,4 @@
-"""An error stands where Kafka's own requests put it (`AbstractRequest.getErrorResponse`)."""
+"""An error is in the fields in which Kafka's own requests set it (`AbstractRequest.getErrorResponse`)."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +18,7 @@ from wire.messages.writer import message_writer
 REPEATED_INSIDE = {
     *("Fetch", "Metadata", "ElectLeaders", "AlterPartitionReassignments", "DescribeUserScramCredentials"),
 }
-"""APIs of which Kafka has the error at the top and in the elements, too."""
+"""APIs for which Kafka sets the error both at the top and in the elements."""
 WITHOUT_ROOM = {("DescribeLogDirs", 1), ("DescribeLogDirs", 2)}
 """Kafka answers them without an error, as the request names no directory; here a directory without a name has it."""
 
@@ -38,7 +38,7 @@ def test_errors_are_where_kafka_has_them(kafka_jars: Path) -> None:
 
 
 def _both(java: Answerer, api: Api, version: int) -> tuple[list[str], list[str]]:
-    """Where the error is in Kafka's answer to one request, and in ours."""
+    """The paths of the error in Kafka's answer to one request, and in ours."""
     request = bytearray()
     message_writer(api.request, version)(request, sample(api.request.struct, version))
     asked = {"key": api.key, "version": version, "request": request.hex(), "code": int(OF_THE_REQUEST)}

@@ -1,4 +1,4 @@
-"""Which requests a rule meets, and for how long."""
+"""The requests that a rule matches, and for how long."""
 
 from typing import Any
 from uuid import UUID

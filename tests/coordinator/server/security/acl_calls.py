@@ -1,4 +1,4 @@
-"""What users ask of a server with ACLs; none changes what a later one is answered."""
+"""Requests of users to a server with ACLs; none of them changes the answer to a later one."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ from wire.messages.schemas.transactions import (
 )
 
 Call: TypeAlias = tuple[str, Api, int, Mapping[str, Any]]
-"""A name, and a request."""
+"""The name of a request, and the request."""
 
 
 def record_calls(made: World) -> Iterator[Call]:
-    """What producers and consumers ask of topics."""
+    """Requests of producers and consumers about topics."""
     topics = [(made.name(short), made.ids[short]) for short in ("seen", "hidden")] + [
         (made.name("none"), None)
     ]
@@ -101,7 +101,7 @@ def record_calls(made: World) -> Iterator[Call]:
 
 
 def admin_calls(made: World, user: str) -> Iterator[Call]:
-    """What tools ask of topics, settings and the cluster; who may do everything deletes nothing."""
+    """Requests of tools about topics, settings and the cluster; a user that may do everything deletes nothing."""
     seen, hidden, none, new = (made.name(each) for each in ("seen", "hidden", "none", "new"))
     named = [{"name": name, "topic_id": None} for name in (seen, hidden, none)]
     by_id = [{"name": None, "topic_id": id_} for id_ in made.ids.values()]
@@ -172,7 +172,7 @@ UNKNOWN_PRODUCER = 1 << 40
 
 
 def transaction_calls(made: World) -> Iterator[Call]:
-    """What producers ask of transactions: producers that are not known, so that nothing begins."""
+    """Requests of producers about transactions; the producers are unknown, so that no transaction starts."""
     seen, hidden, none = (made.name(each) for each in ("seen", "hidden", "none"))
     yield "a producer", INIT_PRODUCER_ID, 4, {
         "transactional_id": None, "transaction_timeout_ms": 1_000, "producer_id": -1, "producer_epoch": -1,
@@ -218,7 +218,7 @@ def transaction_calls(made: World) -> Iterator[Call]:
 
 
 def group_calls(made: World) -> Iterator[Call]:
-    """What members and tools ask of groups."""
+    """Requests of members and tools about groups."""
     g, other, c = (made.name(each) for each in ("g", "other", "c"))
     seen, hidden = (made.name(each) for each in ("seen", "hidden"))
     member = {"group_id": g, "generation_id": 1, "member_id": "m", "group_instance_id": None}

@@ -1,4 +1,4 @@
-"""One of two servers to compare: with topics, groups and ACLs, and what its users are answered."""
+"""One of two servers to compare: with topics, groups and ACLs, and the answers to its users."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ALLOWED: Mapping[str, tuple[tuple[ResourceType, str, Operation], ...]] = {
     ),
     "stranger": ((ResourceType.CLUSTER, CLUSTER_NAME, Operation.DESCRIBE),),
 }
-"""By user; `kohort` is a super user. Names are below a prefix of the test's own."""
+"""The ACLs by user; `kohort` is a super user. Names start with the prefix of the test."""
 SHOWN = frozenset(
     {
         "error_code", "name", "topic", "topic_name", "group_id", "key", "partition_index", "index", "partition",
@@ -52,7 +52,7 @@ SHOWN = frozenset(
     }
 )  # fmt: skip
 NOT_YET = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-"""What a broker answers for the first time that a coordinator is looked for, or a producer's id."""
+"""A broker's errors for the first request for a coordinator or a producer id."""
 NAMES = ("name", "topic", "topic_name", "group_id", "key", "resource_name")
 Answers = dict[tuple[str, str], Any]
 
@@ -70,7 +70,7 @@ class World:
         return self._prefix + name
 
     def ask(self, user: str, api: Api, version: int, fields: Mapping[str, Any]) -> Any:
-        """An answer, or CLOSED; then the user begins another connection."""
+        """The answer, or CLOSED; after that the user opens another connection."""
         if user not in self._talks:
             talk = Conversation(self._port, self._authority)
             talk.handshake("PLAIN")
@@ -82,12 +82,12 @@ class World:
         return answer
 
     def close(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         for talk in self._talks.values():
             talk.close()
 
     def shown(self, value: Any) -> Any:
-        """Errors and names of an answer; what other tests have made is left out."""
+        """Errors and names of an answer, without resources of other tests."""
         if isinstance(value, Fields):
             found = {
                 name: self.shown(each)
@@ -225,7 +225,7 @@ def consumer_of(group: str, made: World, *topics: str) -> dict[str, Any]:
 
 
 def assigned(made: World, user: str, beat: Mapping[str, Any], *, topics: int = 1) -> set[UUID]:
-    """Have a member join, and wait for partitions of that many topics."""
+    """Have a member join, and wait until it is assigned partitions of this many topics."""
     epoch = 0
     found: set[UUID] = set()
 

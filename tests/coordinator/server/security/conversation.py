@@ -1,4 +1,4 @@
-"""What a broker says to frames, one after the other, in a form that two brokers can be compared in."""
+"""A broker's answers to a sequence of frames, in a form in which two brokers can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 PATIENCE_S = 20.0
 CLOSED = "closed"
 Said: TypeAlias = tuple[Any, ...] | str
-"""Error code and whatever else is compared, or CLOSED."""
+"""The error code and other compared values, or CLOSED."""
 
 
 class Conversation:
@@ -27,11 +27,11 @@ class Conversation:
         self._requests = 0
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         self._socket.close()
 
     def ask(self, api: Api, version: int, fields: Mapping[str, Any]) -> Any:
-        """Send a request; its answer, or CLOSED."""
+        """Send a request. Returns its answer, or CLOSED."""
         self._requests += 1
         answer = self.send(api.encode_request(version, self._requests, "conversation", fields))
         if isinstance(answer, str):
@@ -40,7 +40,7 @@ class Conversation:
         return api.decode_response(version, answer[4:])
 
     def send(self, content: bytes) -> bytes | str:
-        """Send a frame as it is; the answer's frame, or CLOSED."""
+        """Send a frame as it is. Returns the answer's frame, or CLOSED."""
         try:
             self._socket.sendall(frame(content))
             length = self._exactly(4)
@@ -49,14 +49,14 @@ class Conversation:
             return CLOSED
 
     def handshake(self, mechanism: str, version: int = 1) -> Said:
-        """SaslHandshake: error and the mechanisms that both brokers of the tests may know."""
+        """Send SaslHandshake. Returns the error, and the mechanisms that both brokers of the tests may know."""
         answer = self.ask(SASL_HANDSHAKE, version, {"mechanism": mechanism})
         if isinstance(answer, str):
             return answer
         return answer.error_code, sorted(set(answer.mechanisms) - {"OAUTHBEARER"})
 
     def token(self, token: bytes, version: int = 2) -> Said:
-        """SaslAuthenticate: error, message and lifetime."""
+        """Send SaslAuthenticate. Returns error, message and lifetime."""
         answer = self.ask(SASL_AUTHENTICATE, version, {"auth_bytes": token})
         return answer if isinstance(answer, str) else (answer.error_code, answer.error_message)
 
@@ -80,7 +80,7 @@ Steps: TypeAlias = Sequence[tuple[Any, ...]]
 
 
 def outcomes(port: int, authority: str, steps: Steps) -> list[Said]:
-    """What is answered to the steps; nothing follows CLOSED."""
+    """The answers to the steps; CLOSED is the last one."""
     conversation = Conversation(port, authority)
     said: list[Said] = []
     try:

@@ -1,4 +1,4 @@
-"""The file of users and ACLs: what is in it, and what is said of one that is wrong, never with a password."""
+"""The file of users and ACLs: its content, and the errors of invalid files, which never contain a password."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What ACLs forbid: the same users send the same requests to a real broker, and are answered the same errors."""
+"""Forbidden requests: the same users send the same requests to a real broker, and get the same errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USERS = ("kohort", *ALLOWED)
 
 
 def calls(made: World, user: str) -> Iterator[Call]:
-    """What a user asks."""
+    """The requests of a user."""
     yield from group_calls(made)
     yield from record_calls(made)
     yield from transaction_calls(made)
@@ -37,7 +37,7 @@ def calls(made: World, user: str) -> Iterator[Call]:
 
 
 def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
-    """What the users are answered, and the APIs that they asked."""
+    """The answers to the users, and the APIs that they used."""
     with world(port, authority) as made:
         found: Answers = {}
         asked = set()
@@ -51,7 +51,7 @@ def answers(port: int, authority: str) -> tuple[Answers, set[int]]:
 
 
 def matched(made: World, user: str) -> list[str]:
-    """The topics that a member is assigned whose regex matches all of them."""
+    """The topics that are assigned to a member whose regex matches all topics."""
     beat = {
         **consumer_of("r", made),
         "subscribed_topic_names": None,
@@ -80,4 +80,4 @@ def test_what_is_forbidden_is_refused_as_by_a_broker(secure: SecureBroker) -> No
 
 
 OPEN = {API_VERSIONS.key, SASL_HANDSHAKE.key, SASL_AUTHENTICATE.key}
-"""APIs that everybody may ask. Of any other, `acl_calls` has a request."""
+"""APIs that every user may use. `acl_calls` has a request of every other API."""

@@ -1,4 +1,4 @@
-"""Where the server listens: on this machine only, unless TLS and a login guard it."""
+"""The server's listen addresses: on this machine only, unless TLS and a login guard it."""
 
 import pytest
 

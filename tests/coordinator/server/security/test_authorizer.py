@@ -1,4 +1,4 @@
-"""What entries allow is what Kafka's own StandardAuthorizer says."""
+"""ACLs allow the same as in Kafka's own StandardAuthorizer."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""How a client logs in: what is answered is what a real broker answers, word by word."""
+"""The login of a client: the answers are a real broker's, word by word."""
 
 from __future__ import annotations
 

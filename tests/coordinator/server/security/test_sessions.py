@@ -1,4 +1,4 @@
-"""How long a login is good (KIP-368)."""
+"""How long a login is valid (KIP-368)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def handshake(login: Login, now_ms: int, mechanism: str = "PLAIN") -> str | None
 
 
 def token(login: Login, now_ms: int, user: str = "alice") -> tuple[int, int]:
-    """Error and lifetime."""
+    """The error and the lifetime."""
     reply = login.receive(frame(SASL_AUTHENTICATE, 2, auth_bytes=plain(user, user)), now_ms)
     assert reply is not None
     assert reply.answer is not None

@@ -1,4 +1,4 @@
-"""What of changed ACLs is kept, and what is said where it cannot be, or is damaged."""
+"""Changed ACLs that are stored, and the errors if they cannot be stored or are damaged."""
 
 from __future__ import annotations
 
