@@ -1,6 +1,6 @@
 """A scenario: topics, members, events and faults. Times are in seconds, as in its file.
 
-Where the file has another name for a field (`for`, `until`), its metadata has that name (`groups.trees`).
+If the file has another name for a field (`for`, `until`), the field's metadata has that name (`groups.trees`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Chance = Annotated[float, Between(0, 1)]
 
 
 class Variant(Enum):
-    """The protocol that the members of a scenario are played with."""
+    """The protocol that all members of a scenario use."""
 
     AS_WRITTEN = "as-written"
     EAGER = "eager"
@@ -26,12 +26,13 @@ class Variant(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerScript:
-    """What a method of the rebalance listener does: takes this long, then throws or returns. None: never returns."""
+    """What a method of the rebalance listener does: it takes this long, then throws or returns. None: never
+    returns."""
 
     takes_s: float | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
     commits: bool = False
-    """Calls commitSync."""
+    """Whether it calls commitSync."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,21 +43,21 @@ class MemberScript:
     protocol: str = "classic"
     """classic or consumer."""
     assignors: tuple[str, ...] = ()
-    """Of the classic protocol, preferred first; none: the library's default."""
+    """Assignors of the classic protocol, preferred first; none: the library's default."""
     remote_assignor: str | None = None
     local_assignors: tuple[str, ...] = ()
     """Client-side assignors of KIP-848, which Kafka never shipped."""
     topics: tuple[str, ...] = ()
     regex: str | None = None
-    """The broker's under the consumer protocol, the client's (a Java Pattern) under the classic one."""
+    """Matched by the broker in the consumer protocol, by the client in the classic one (a Java Pattern there)."""
     instance: str | None = None
     rack: str | None = None
     subscription_version: int = 3
-    """Of the embedded protocol: 0 is a member that does not report what it owns."""
+    """The version of the embedded protocol: a member with version 0 does not report what it owns."""
     config: Mapping[str, str] = field(default_factory=dict)
     """Consumer settings by Kafka's names."""
     listener: Mapping[str, ListenerScript] = field(default_factory=dict)
-    """By method: assigned, revoked, lost."""
+    """By the listener's method: assigned, revoked, lost."""
     after_error: str | None = None
     """How the application handles an exception of `poll`: poll-again (the default of both libraries) or die."""
 
@@ -112,7 +113,7 @@ class Restart:
     script: MemberScript
     after_s: float = 0.0
     kill: bool = False
-    """Killed, not closed."""
+    """Whether it is killed, not closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +149,8 @@ class AskCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeTopic:
-    """The topic has this many partitions from now on: created, grown or, None, deleted. `recreated` gives it a new
-    id."""
+    """Create, grow or, with None, delete a topic, which has this many partitions from now on. With `recreated` it
+    gets a new id."""
 
     at: float
     topic: str
@@ -159,16 +160,16 @@ class ChangeTopic:
 
 class CoordinatorFault(Enum):
     CRASH = "crash"
-    """It stops, between append and answer if possible, and restarts from the log."""
+    """The node stops, between append and answer if possible, and restarts from the log."""
     MOVE = "move"
-    """Another node loads the log and takes over; the old one answers NOT_COORDINATOR."""
+    """Another node loads the log and takes over; the old node answers NOT_COORDINATOR."""
     ZOMBIE = "zombie"
-    """Like MOVE, but the old one continues to answer its clients for this long; what it writes is lost."""
+    """Like MOVE, but the old node continues to answer its clients for this long; its records are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailCoordinator:
-    """`for_s`: how long it is down, loads, or stays a zombie."""
+    """`for_s`: how long the node is down, loads, or stays a zombie."""
 
     at: float
     fault: CoordinatorFault = field(metadata=named("coordinator"))
@@ -191,7 +192,7 @@ Event: TypeAlias = (
     | ChangeTopic
     | FailCoordinator
 )
-"""Something that happens at a time."""
+"""An event of a scenario, with its time."""
 
 
 class Direction(Enum):
@@ -214,13 +215,13 @@ class NetworkPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """Of the network. `loss` and `duplicate` are probabilities per message, from 0 to 1."""
+    """Faults of the network. `loss` and `duplicate` are probabilities per message, from 0 to 1."""
 
     loss: Chance = 0.0
     duplicate: Chance = 0.0
     delay_ms: tuple[int, int] = (1, 5)
     reorder: bool = False
-    """Whether a message may overtake an earlier one of its (meanwhile broken) connection."""
+    """Whether a message may overtake an earlier message of its connection, which was lost meanwhile."""
     partitions: tuple[NetworkPartition, ...] = field(default=(), metadata=named("partition"))
 
 
@@ -240,7 +241,7 @@ class Scenario:
     events: tuple[Event, ...] = ()
     faults: Faults = Faults()
     records_per_s: float = 10.0
-    """Written to each partition."""
+    """The rate at which records are written to each partition."""
     until_s: float = 120.0
     metadata_delay_s: float = 0.0
-    """How much later than the brokers the clients see a change of topics, in addition to their own refresh."""
+    """How much later than the brokers the clients notice a change of topics, in addition to their own refresh."""

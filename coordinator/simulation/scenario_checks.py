@@ -23,9 +23,9 @@ ONLY_OF = {
     CLASSIC: ("assignors", "subscription_version"),
     CONSUMER: ("remote_assignor", "local_assignors"),
 }
-"""The keys of a member that only one of the protocols has."""
+"""By protocol: the keys of a member that only this protocol has."""
 CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
-"""Java refuses them with group.protocol=consumer (ConsumerConfig): there they are the broker's."""
+"""Java refuses these with group.protocol=consumer (ConsumerConfig): there they are the broker's settings."""
 _METHODS = ("assigned", "revoked", "lost")
 
 
@@ -40,7 +40,7 @@ def wrong_topic_name(topic: str) -> str | None:
 def check_settings(
     kind: type[Config] | type[MemberSettings], settings: Mapping[str, str], *path: str
 ) -> None:
-    """:raises Malformed: with the path of the wrong setting, if it is a single one"""
+    """:raises Malformed: with the path of the invalid setting, if it is a single one"""
     try:
         kind.parse(settings)
     except InvalidSetting as error:
@@ -49,7 +49,7 @@ def check_settings(
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> str:
-    """The message for a name that does not exist, with the nearest one, or those that exist."""
+    """The message for a name that does not exist, with the nearest name, or all names that exist."""
     hint = did_you_mean(name, sorted(known))
     if not hint:
         listed = ", ".join(sorted(known)[:8]) + (", …" if len(known) > 8 else "")
@@ -66,13 +66,13 @@ def check_faults(faults: Faults) -> None:
 
 
 def check_network_partition(partition: NetworkPartition) -> None:
-    """:raises Malformed: it has no members"""
+    """:raises Malformed: the partition has no members"""
     if not partition.members:
         raise Malformed("lists no member", "members")
 
 
 def check_member(script: MemberScript) -> None:
-    """:raises Malformed: its library would refuse such a consumer"""
+    """:raises Malformed: the member's library would refuse such a consumer"""
     if script.library not in LIBRARIES:
         raise Malformed(unknown("library", script.library, LIBRARIES), "library")
     if script.protocol not in ONLY_OF:

@@ -50,11 +50,11 @@ from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.suggestion import closest
 
 FORMAT_VERSION = 1
-"""Raised only when an older Kohort would misread the file."""
+"""Raised only if an older Kohort would misread the file."""
 MAX_VALUES = 500_000
-"""The values of a file: aliases count each time they are used."""
+"""The maximum number of values in a file; an alias counts each time it is used."""
 MAX_PARTITIONS = 100_000
-"""Per topic. A simulation keeps all of them in memory and checks each after every step."""
+"""The maximum per topic. A simulation keeps all partitions in memory and checks each after every step."""
 
 Seconds = Annotated[float, Between(0, MAX_SECONDS)]
 PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
@@ -114,13 +114,13 @@ VERBS: Mapping[str, Any] = {
 def read_scenario(file: Path, *, name: str | None = None) -> Scenario:
     """The scenario of a file, named `name` or, by default, after the file without its suffix.
 
-    :raises TreeError: it cannot be read, is not a scenario, or cannot be played; with line and column
+    :raises TreeError: the file cannot be read, is not a scenario, or cannot be played; with line and column
     """
     return parse_scenario(file, read_text(file), name=name)
 
 
 def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenario:
-    """Like `read_scenario`, from text; the file is only named in errors."""
+    """Like `read_scenario`, from text; the file is used only in errors."""
     tree = load_tree(file, text)
     try:
         return scenario_from_tree(tree, name=name or file.stem)
@@ -129,7 +129,7 @@ def parse_scenario(file: Path, text: str, *, name: str | None = None) -> Scenari
 
 
 def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
-    """The scenario of a file's tree. :raises Malformed: with the path to what is wrong"""
+    """The scenario of a file's tree. :raises Malformed: with the path to the invalid value"""
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"a scenario has at most {MAX_VALUES} values")
     check_format(tree, FORMAT_VERSION, "scenario")
@@ -185,13 +185,13 @@ class _Events:
         self.configured: dict[str, _Tree] = {}
         """The current configuration of the members that have started."""
         self.running: dict[str, float] = {}
-        """When a member's process started; later than now while it is restarting."""
+        """When a member's process started; in the future while the member is restarting."""
         self.partitions = dict(top.topics)
         self.ever: set[str] = set(top.topics)
         """Topics that exist at any time."""
 
     def read(self) -> tuple[Event, ...]:
-        """In order of time, those of one moment in the order of the file."""
+        """The events in order of time; events of the same time in the order of the file."""
         if self.trees is None:
             self.trees = []
         if not isinstance(self.trees, list):
@@ -336,7 +336,7 @@ def _creates(event: _Topic) -> bool:
 
 
 def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
-    """The error of an event without any of these verbs."""
+    """The error for an event without any of these verbs."""
     for key in tree:
         near = closest(str(key), verbs)
         if near and key not in ("at", "topics"):
@@ -347,7 +347,7 @@ def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     """A member's tree with the changes of a restart: settings and listeners one by one, the rest as a whole.
 
-    A change of the subscription or of the protocol removes what only the former one had.
+    A change of the subscription or the protocol removes what only the previous one had.
     """
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:
@@ -371,7 +371,7 @@ def _merged(tree: _Tree, changes: _Tree) -> _Tree:
 
 
 def _imply_texts(tree: _Tree, key: str) -> None:
-    """Settings are texts; JSON may have true and false."""
+    """Make settings texts: JSON may have true and false."""
     settings = tree.get(key)
     if isinstance(settings, dict):
         tree[key] = {
@@ -380,7 +380,7 @@ def _imply_texts(tree: _Tree, key: str) -> None:
 
 
 def _imply_member(tree: _Tree) -> None:
-    """`revoked: throws` is short for `revoked: {throws: true}`."""
+    """Expand short forms: `revoked: throws` is short for `revoked: {throws: true}`."""
     _imply_texts(tree, "config")
     listener = tree.get("listener")
     if isinstance(listener, dict):

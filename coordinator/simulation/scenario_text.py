@@ -1,4 +1,5 @@
-"""A scenario as the text of a file that reads back as the same scenario: to keep one that was shrunk."""
+"""A scenario as the text of a file, to keep a scenario that was shrunk. Reading the file returns the same
+scenario."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _DEFAULTS = Scenario(name="")
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """The YAML file. It can be read if the events are valid one after the other (`scenario_file`)."""
+    """The YAML file. It can be read if each event is valid after the earlier ones (`scenario_file`)."""
     return "".join(yaml_lines(scenario_tree(scenario)))
 
 
@@ -122,7 +123,7 @@ def _event(event: Event) -> _Tree:
 
 
 def _plain(value: Any) -> Any:
-    """Integers without their `.0`."""
+    """Write integers without their `.0`."""
     match value:
         case dict():
             return {key: _plain(each) for key, each in value.items()}

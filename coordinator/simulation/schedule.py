@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 Action: TypeAlias = Callable[..., None]
 
 CHECK_INTERVAL_MS = 733
-"""How often `play` checks whether to continue: prime to common periods, so that it coincides with none."""
+"""How often `play` checks whether to continue: prime to common periods, so that it does not coincide with them."""
 
 
 class Schedule:
@@ -25,12 +25,12 @@ class Schedule:
         self._number = 0
 
     def at(self, at_ms: int, action: Action, *arguments: Any) -> None:
-        """Plan an action; one in the past is played now, after all that is planned for now."""
+        """Plan an action; an action in the past is played now, after everything that is planned for now."""
         self._number += 1
         heappush(self._heap, (at_ms if at_ms > self.now_ms else self.now_ms, self._number, action, arguments))
 
     def shift(self, by_ms: int) -> None:
-        """Let time pass without any action: everything planned is that much later."""
+        """Let time pass without any action: everything planned is delayed by `by_ms`."""
         self.now_ms += by_ms
         self._heap = [
             (at_ms + by_ms, number, action, arguments) for at_ms, number, action, arguments in self._heap
@@ -41,8 +41,8 @@ class Schedule:
         return min((at_ms for at_ms, _, action, _ in self._heap if not is_passed_over(action)), default=None)
 
     def skip(self, to_ms: int, is_dropped: Callable[[Action], bool]) -> None:
-        """Continue at a later moment, before which only dropped actions were planned: drop them all, also later
-        ones."""
+        """Continue at a later moment, before which only dropped actions were planned. All of these are dropped, also
+        those planned for later."""
         self._heap = [each for each in self._heap if not is_dropped(each[2])]
         heapify(self._heap)
         self.now_ms = to_ms
@@ -50,8 +50,8 @@ class Schedule:
     def play(self, until_ms: int, limit: int, keep_playing: Callable[[], bool] | None = None) -> bool:
         """Play everything planned up to and including `until_ms`; False if `limit` total steps were reached first.
 
-        With `keep_playing`, it is called every CHECK_INTERVAL_MS and the play ends early if it returns False; the clock
-        then stays there. Otherwise it ends at `until_ms`.
+        If there is a `keep_playing`, it is called every CHECK_INTERVAL_MS. When it returns False, the play ends
+        early, and the clock stays at that time. Otherwise it ends at `until_ms`.
         """
         heap, steps, began_ms = self._heap, self.steps, self._began_ms
         asked = (self.now_ms - began_ms) // CHECK_INTERVAL_MS

@@ -1,4 +1,4 @@
-"""Playing of many seeds of a scenario, or of scenarios: the figures of each, in several processes, in order."""
+"""Playing many seeds of a scenario, or of scenarios, in several processes: the figures of each, in order."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 
 ScenarioOf: TypeAlias = Callable[[int], Scenario]
-"""The scenario of a seed. Processes receive it pickled: a function of a module, or a `partial` of one."""
+"""The scenario of a seed. Processes receive it pickled: use a function of a module, or a `partial` of one."""
 
 CHUNK = 8
-"""Seeds that a process plays before it answers."""
+"""The number of seeds that a process plays before it answers."""
 AHEAD = 4
-"""Chunks that wait for each process."""
+"""The number of chunks that wait for each process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """The cost of a run, as a table shows it; less is better in every figure."""
+    """The cost of a run, as a table shows it; in every figure less is better."""
 
     rebalances: int
     moved: int
     without_owner_s: float
     read_twice: int
     converged_s: float | None
-    """None: not within the scenario's time, which is worse than any time."""
+    """None: it did not settle within the scenario's time, which is worse than any time."""
     callbacks: int
     thrown: int
     zombie_overlap_s: float
     violations: int
     known: int
-    """How many of them are known weaknesses of Kafka's own rules (`known_flaws`)."""
+    """How many of these are known weaknesses of Kafka's own rules (`known_flaws`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +83,10 @@ def summary_of(result: Result) -> RunSummary:
 
 
 def median_and_worst(several: Sequence[Costs]) -> tuple[Costs, Costs]:
-    """For each figure separately: the median is one of the values (the greater of the two in the middle).
+    """The median and the worst of each figure separately: the median is one of the values (the greater of the two in
+    the middle).
 
-    :raises ValueError: there are none
+    :raises ValueError: there are no costs
     """
     medians: dict[str, object] = {}
     worst: dict[str, object] = {}
@@ -124,7 +125,7 @@ def play_seeds(
 ) -> Iterator[RunSummary]:
     """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`.
 
-    With more than one process, Ctrl-C (or the end of the iteration) stops those at once.
+    With more than one process, Ctrl-C (or the end of the iteration) stops the processes at once.
     """
     play = partial(_play, scenario_of, variant, limit, break_rule)
     if processes < 2 or len(seeds) < 2:
@@ -143,7 +144,7 @@ def play_seeds(
                 break
             yield from pending.popleft().result()
         executor.shutdown()
-    finally:  # the second time it does nothing
+    finally:  # no effect the second time
         executor.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
             process.terminate()

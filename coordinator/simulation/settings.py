@@ -1,8 +1,8 @@
 """Overrides of a scenario's settings, as in `kohort simulate --set`.
 
-A setting of the coordinator is applied to the brokers; one of a consumer to every member, whatever a restart changes.
-The session timeout and the heartbeat interval are both: of classic members, and of the brokers (`group.consumer.…`) for
-the others. `library` applies to every member; `loss` and `duplicate` to the network.
+A coordinator's setting is applied to the brokers; a consumer's setting is applied to every member, whatever a restart
+changes. The session timeout and the heartbeat interval are applied to both: to classic members, and to the brokers
+(`group.consumer.…`) for other members. `library` applies to every member; `loss` and `duplicate` to the network.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LIBRARY = "library"
 _CHANCES = ("loss", "duplicate")
 _OF_MEMBERS = MemberSettings.names()
 NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)
-"""Everything that can be set."""
+"""The names of everything that can be set."""
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
     """The scenario with these overrides.
 
-    :raises InvalidSetting: a name that is not one of NAMES, or a value that its library or Kafka would refuse
+    :raises InvalidSetting: a name that is not in NAMES, or a value that its library or Kafka would refuse
     """
     for name, value in settings.items():
         scenario = _with_setting(scenario, name, value)
@@ -58,7 +58,7 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
 
 
 def set_for_all(scenario_of: ScenarioOf, settings: Mapping[str, str]) -> ScenarioOf:
-    """The same scenarios with other settings."""
+    """The same scenarios with these settings."""
     return partial(_set, scenario_of, dict(settings)) if settings else scenario_of
 
 

@@ -16,10 +16,10 @@ from coordinator.simulation.scenario import MemberScript
 from groups.listing import GroupState
 
 QUIET_MS = 15_000
-"""How long nothing may change before the group counts as settled: some heartbeats."""
+"""How long nothing may change before the group counts as settled: several heartbeat intervals."""
 
 SETTLED_MS = 10_000
-"""How long a member that was settled counts as settled: requests may be in flight at any moment."""
+"""How long a member that was settled still counts as settled: requests may be in flight at any moment."""
 
 MISSING_TOPIC = "UNKNOWN_TOPIC_OR_PART"
 """The exception that librdkafka raises once for a missing topic: a restarted consumer raises it again."""
@@ -43,11 +43,11 @@ class SettlingRules:
 
     I4: every polling consumer is a member that waits for nothing; the group is Stable; each partition of a subscribed
     topic has one owner. This is not required if a listener throws or never returns, or a consumer was refused
-    permanently (FencedInstanceIdException and the like): Kafka's groups wait for those.
+    permanently (FencedInstanceIdException and similar): Kafka's groups wait for such members.
 
     I9: once settled, the coordinator has no parked request, and no answer was UNKNOWN_SERVER_ERROR.
 
-    I10: there are at most two rebalances, and two for each consumer that had to catch up.
+    I10: there are at most two rebalances, and two more for each consumer that had to catch up.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class SettlingRules:
         self._allowed = 2 * (1 + len(self._facts.processes))
 
     def quiet_period_ms(self) -> int:
-        """The length of the quiet period: twice whatever members wait for; if the group need not settle, enough for one
-        that settles at once."""
+        """The length of the quiet period: twice the longest time that members wait; if the group need not settle, it
+        is enough for a group that settles at once."""
         if self.exemption():
             return 4 * QUIET_MS
         longest = 60_000
@@ -88,11 +88,11 @@ class SettlingRules:
         return 2 * longest + 60_000
 
     def unsettled(self) -> str:
-        """What is not settled now; empty if everything is."""
+        """What is not settled now; empty if everything is settled."""
         return self._unsettled_member() or self._ownership_problem()[0] or self._out_of_date()
 
     def unsettled_group(self) -> str:
-        """The same, except for what only keeps a member busy: it is frozen, or waits for an answer."""
+        """Like `unsettled`, but ignores members that are only busy: frozen, or waiting for an answer."""
         return self._group_unsettled() or self._ownership_problem()[0] or self._out_of_date()
 
     def _unsettled_member(self) -> str:
@@ -117,7 +117,7 @@ class SettlingRules:
         return ""
 
     def judge(self, *, is_settled: bool, rebalances: int) -> None:
-        """At the end of the quiet period."""
+        """Check the invariants at the end of the quiet period."""
         broken = self._facts.broken
         made = rebalances - self._rebalances
         if made > self._allowed and not self.exemption():
@@ -156,7 +156,7 @@ class SettlingRules:
         return [each for each in self._facts.processes.values() if each.is_running]
 
     def _ownership_problem(self) -> tuple[str, TopicPartition | None]:
-        """What is wrong with the first partition that does not have exactly one owner; empty if each has."""
+        """What is wrong with the first partition that does not have exactly one owner; empty if all have one."""
         owners: Counter[TopicPartition] = Counter()
         wanted: set[str] = set()
         for process in self._running():
@@ -178,7 +178,7 @@ class SettlingRules:
 
     def _out_of_date(self) -> str:
         group = self._facts.engine.state.groups.get(GROUP)
-        # The target of a group without members stays when the last one leaves; the next to join computes it.
+        # A group without members keeps its target; the next member that joins computes a new one.
         if isinstance(group, ConsumerGroup) and group.members and group.epoch != group.assignment_epoch:
             return "the target assignment is out of date"
         return ""

@@ -12,7 +12,7 @@ _SUFFIX = ".yaml"
 
 
 def shipped_names() -> tuple[str, ...]:
-    """In alphabetical order."""
+    """The names in alphabetical order."""
     found = (each.name for each in (files(__package__) / "scenarios").iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 
@@ -25,5 +25,5 @@ def shipped_scenario(name: str) -> Scenario:
 
 
 def shipped_text(name: str) -> str:
-    """Its file, as a starting point for another one."""
+    """The file of the scenario, as a starting point for another one."""
     return (files(__package__) / "scenarios" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Shrinking of a run that violates an invariant: fewer events, faults and members that still violate the same one.
+"""Shrinking a run that violates an invariant: fewer events, faults and members that still violate the same invariant.
 
-Each candidate is played from the same seed, and accepted if the invariant is violated again. Removing something changes
-the random numbers of everything after it, so the result is small, but seldom minimal.
+Each candidate is played from the same seed, and accepted if the invariant is violated again. A removal changes the
+random numbers of everything after it, so the result is small, but seldom minimal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coordinator.simulation.scenario_text import scenario_text
 from groups.yaml_files import TreeError
 
 TRIES = 200
-"""Candidates that are played."""
+"""The maximum number of candidates that are played."""
 
 
 def shrink(
@@ -33,7 +33,7 @@ def shrink(
 ) -> Result | None:
     """The run of the smallest scenario that was found, with its story; None if this run violates no invariant.
 
-    The scenario of the result can be written to a file (`scenario_text`) and violates the invariant from the same seed.
+    The scenario of the result can be written to a file (`scenario_text`), and violates the invariant from that seed.
     """
     play = partial(run, seed=seed, variant=variant, limit=limit, break_rule=break_rule)
     first = play(scenario, with_story=False)
@@ -52,12 +52,12 @@ def shrink(
 
 
 def _is_same(one: Violation, other: Violation) -> bool:
-    """Whether they are of the same invariant and the same known weakness, if any."""
+    """Whether both are violations of the same invariant, with the same known weakness, if any."""
     return (one.invariant, one.known) == (other.invariant, other.known)
 
 
 def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenario], bool]:
-    """No candidate violates anything once the tries are used up: the search ends with its best result."""
+    """Reject every candidate once the tries are used up: the search ends with its best result."""
     left = tries
 
     def judge(candidate: Scenario) -> bool:
@@ -69,7 +69,7 @@ def _limited(breaks: Callable[[Scenario], bool], tries: int) -> Callable[[Scenar
 
 
 def _smallest(scenario: Scenario, breaks: Callable[[Scenario], bool]) -> Scenario:
-    """Until nothing more can be removed."""
+    """Remove parts until nothing more can be removed."""
     while True:
         before = scenario
         scenario = _with_events(scenario, _fewest(scenario.events, partial(_breaks_with, scenario, breaks)))
@@ -90,7 +90,7 @@ def _breaks_with(scenario: Scenario, breaks: Callable[[Scenario], bool], events:
 
 
 def _fewest(events: Sequence[Event], breaks: Callable[[Sequence[Event]], bool]) -> Sequence[Event]:
-    """Remove halves, quarters, … and finally single events, the later ones first (Zeller's ddmin, complements only)."""
+    """Remove halves, quarters, … and finally single events, later ones first (Zeller's ddmin, complements only)."""
     size = max(1, len(events) // 2)
     while events:
         end = len(events)
@@ -124,13 +124,13 @@ def _without_fault(scenario: Scenario, name: str) -> Scenario:
 
 
 def _shorter(scenario: Scenario) -> Scenario:
-    """Ended soon after the last event."""
+    """The scenario, ended soon after the last event."""
     last = max((each.at for each in scenario.events), default=0.0)
     return replace(scenario, until_s=min(scenario.until_s, last + 10.0))
 
 
 def _without_idle_members(scenario: Scenario) -> Scenario:
-    """Without members that no event concerns."""
+    """The scenario without members that no event concerns."""
     used = {each.member for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)}
     partitions = tuple(
         replace(each, members=tuple(name for name in each.members if name in used))
@@ -152,7 +152,7 @@ def _without_listener(scenario: Scenario, member: str) -> Scenario:
 
 
 def _without_topic(scenario: Scenario, topic: str) -> Scenario:
-    """Without the topic, if every member has another one."""
+    """The scenario without the topic, if every member has another one."""
     members = {
         name: replace(script, topics=tuple(each for each in script.topics if each != topic))
         for name, script in scenario.members.items()
@@ -168,7 +168,7 @@ def _without_topic(scenario: Scenario, topic: str) -> Scenario:
 
 
 def _can_be_written(scenario: Scenario) -> bool:
-    """Whether the events are valid one after the other."""
+    """Whether each event is valid after the earlier ones."""
     try:
         return parse_scenario(Path(scenario.name), scenario_text(scenario), name=scenario.name) == scenario
     except TreeError:

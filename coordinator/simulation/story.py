@@ -28,11 +28,11 @@ from wire.errors import ErrorCode
 COORDINATOR = "coordinator"
 
 LONGEST = 400
-"""The length of a violation's story: the last lines before it."""
+"""The length of a violation's story: the last lines before the violation."""
 
 
 class Story:
-    """See the module. `names` returns a member's name by its id, `topics` a topic's by its id."""
+    """See the module. `names` returns a member's name by its id, `topics` a topic's name by its id."""
 
     def __init__(
         self, schedule: Schedule, names: Callable[[str], str], topics: Callable[[Any], str], *, is_kept: bool
@@ -125,7 +125,8 @@ def partition_text(partitions: Partitions) -> str:
 
 
 def error_of(answer: object) -> ErrorCode:
-    """The error of an answer of any kind: that of its first refused partition or group if it has no top-level one."""
+    """The error of any answer: the top-level error or, without one, the error of its first refused partition or
+    group."""
     if type(answer) is OffsetCommitAnswer:
         return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
     if type(answer) is OffsetFetchAnswer:
@@ -135,7 +136,7 @@ def error_of(answer: object) -> ErrorCode:
 
 
 _QUIET = (OffsetCommitAnswer, OffsetFetchAnswer, HeartbeatAnswer)
-"""Answers that get a line only if they have an error."""
+"""Answers that get a line only if they contain an error."""
 
 
 def _answer(answer: object) -> str:

@@ -1,4 +1,4 @@
-"""The topics of a simulated cluster: which exist at a moment, and the end of each partition's log."""
+"""The topics of a simulated cluster: the topics that exist at a moment, and the end of each partition's log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coordinator.simulation.schedule import Schedule
 
 
 class Topics:
-    """Records are written to every partition from its creation, `records_per_s` of them."""
+    """Topics. Records are written to every partition from its creation, at the rate `records_per_s`."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class Topics:
             self.change(name, count)
 
     def change(self, name: str, partitions: int | None, *, recreated: bool = False) -> list[TopicPartition]:
-        """Create, grow or, None, delete a topic; the deleted partitions, including those of a topic that is
-        `recreated`."""
+        """Create, grow or, with None, delete a topic. Returns the deleted partitions, including those of a topic that
+        is `recreated`."""
         old = self.image.topics.get(name)
         gone: list[TopicPartition] = []
         if old is not None and (partitions is None or recreated):
@@ -54,7 +54,7 @@ class Topics:
         return gone
 
     def end(self, partition: TopicPartition) -> int:
-        """The offset of the next record; 0 of a partition that does not exist."""
+        """The offset of the next record; 0 if the partition does not exist."""
         created_ms = self._created.get(partition)
         if created_ms is None:
             return 0

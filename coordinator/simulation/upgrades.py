@@ -1,6 +1,6 @@
 """The conversion of a classic group by an online upgrade, and the known flaws of Kafka that follow from it.
 
-It converts the assignments that the coordinator knows: not what the members own, nor what exists to be assigned.
+An upgrade converts the assignments that the coordinator knows: neither all that members own, nor all that exists.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Upgrades:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._topics_then: TopicImage | None = None
-        """The topics when an upgrade converted the existing assignment; None if that was reassigned since."""
+        """The topics when an upgrade converted the existing assignment; None if it was reassigned since."""
         self._left_out: dict[str, Partitions] = {}
-        """By classic member: what it was assigned of topics that were deleted before the upgrade, which omits it; the
-        member has not received another assignment since."""
+        """By classic member: its assigned partitions of topics that were deleted before the upgrade, which omits
+        them. The member has not received another assignment since."""
 
     def upgraded(self, given: Mapping[str, bytes]) -> None:
         """:param given: the leader's assignment to each member"""
@@ -48,23 +48,23 @@ class Upgrades:
         self._left_out.pop(member, None)
 
     def taken_over(self) -> None:
-        """The target is the assignment that the upgrade has found."""
+        """The target is the assignment that the upgrade converted."""
         self._topics_then = self._facts.topics.image
 
     def reassigned(self) -> None:
-        """By a target that was computed or, after a downgrade, by a leader."""
+        """A new target was computed or, after a downgrade, a leader has assigned."""
         self._topics_then = None
 
     def forgotten(
         self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
     ) -> Iterator[tuple[str, TopicPartition]]:
-        """By member: what it owns that the upgrade of these records has not converted, by Kafka's rules.
+        """Members, with partitions that they own and that the upgrade of these records has not converted.
 
-        The leader has not assigned it; or a rebalance started after a generation that it had not assigned yet, as that
-        clears all assignments.
+        This follows from Kafka's rules: the leader has not assigned them; or a rebalance started after a generation
+        that the leader had not assigned yet, as its start clears all assignments.
 
-        :param generation: the last that a leader has assigned
-        :param given: its assignment to each member
+        :param generation: the last generation that a leader has assigned
+        :param given: the leader's assignment to each member
         """
         at, epoch = next(
             (number, record.value.epoch)
@@ -99,7 +99,7 @@ class Upgrades:
     def flaw_when_settled(self, place: TopicPartition, *, is_assigned: bool) -> str:
         """Why the partition has no owner, or has one although it was deleted, while all members are settled.
 
-        A topic that changes after the upgrade bumps the group epoch.
+        A topic that changes after the upgrade bumps the group epoch: then this is not a known flaw.
         """
         now, then = self._facts.topics.image.counts, self._topics_then
         if then is None or now.get(place.topic) != then.counts.get(place.topic):

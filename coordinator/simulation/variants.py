@@ -12,7 +12,7 @@ from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenar
 _ASSIGNORS = {Variant.EAGER: ("range",), Variant.COOPERATIVE: ("cooperative-sticky",)}
 _SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
 _MOVED = (_SESSION, _HEARTBEAT)
-"""Settings of the client under the classic protocol and of the broker (`group.consumer.…`) under the other."""
+"""Settings of the client in the classic protocol, of the broker (`group.consumer.…`) in the consumer protocol."""
 _LATEST_SUBSCRIPTION = MemberScript().subscription_version
 
 
@@ -21,8 +21,8 @@ def with_variant(scenario: Scenario, variant: Variant) -> Scenario:
 
     EAGER is range, COOPERATIVE is cooperative-sticky alone, CONSUMER keeps the remote and local assignors of members
     that have some. The session timeout and the heartbeat interval keep their values: if classic members differ, the
-    broker gets the longest session and the shortest interval. A restart's changes of the protocol or the assignors are
-    dropped; the rest of it stays.
+    broker gets the longest session timeout and the shortest interval. A restart's changes of the protocol or the
+    assignors are dropped; its other changes stay.
     """
     if variant is Variant.AS_WRITTEN:
         return scenario
@@ -66,14 +66,14 @@ def _converted(script: MemberScript, scenario: Scenario, variant: Variant) -> Me
 
 
 def _client_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """What the broker prescribes to members of the consumer protocol, as a client's settings."""
+    """The broker's settings for members of the consumer protocol, as settings of a client."""
     return {
         name: settings[f"group.consumer.{name}"] for name in _MOVED if f"group.consumer.{name}" in settings
     }
 
 
 def _broker_settings(scenario: Scenario) -> dict[str, str]:
-    """What the classic members configure, as the broker's settings, unless it has them."""
+    """The classic members' settings, as settings of the broker, unless it has them."""
     chosen = [
         MemberSettings.parse(script.config)
         for script in _scripts(scenario)
@@ -82,7 +82,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
     if not chosen:
         return {}
     given = Config.parse(scenario.settings)
-    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval must fit in
+    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval must fit into it
     if f"group.consumer.{_SESSION}" in scenario.settings:
         session = given.group_consumer_session_timeout_ms
     heartbeat = min(each.heartbeat_interval_ms for each in chosen)
@@ -94,7 +94,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
 
 
 def of_brokers(name: str, value: int, given: Config) -> dict[str, str]:
-    """The broker's setting for a member's session timeout or heartbeat interval, and the bound that must change for
+    """The broker's setting for a member's session timeout or heartbeat interval, with the bound that must change with
     it."""
     least, most = (
         getattr(given, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")

@@ -11,12 +11,12 @@ FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 
 
 class Violations:
-    """Those of a run. Only the first of each invariant is kept, and the first by each known flaw of Kafka."""
+    """The violations of one run: the first of each invariant, and the first by each known flaw of Kafka."""
 
     def __init__(self, schedule: Schedule, story: Story) -> None:
         self.all: list[Violation] = []
         self.cause = ""
-        """The known flaw that assigned partitions to two members: it is the cause of what follows."""
+        """The known flaw that assigned partitions to two members: the cause of the violations that follow."""
         self._schedule, self._story = schedule, story
 
     def add(self, invariant: str, message: str, known: str = "") -> None:

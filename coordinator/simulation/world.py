@@ -1,7 +1,8 @@
 """The world: the state of a run at a moment, and the effect of events on it.
 
-All randomness comes from two generators, seeded alike: one for the network and the nodes, one for ids. Nothing here
-depends on the order of a set or on a hash, so the same scenario and seed give the same run anywhere.
+All randomness comes from two generators, both seeded from the run's seed: one for the network and the nodes, one for
+ids. Nothing here depends on the order of a set or on a hash, so a scenario and a seed give the same run on any
+machine.
 """
 
 from __future__ import annotations
@@ -65,13 +66,13 @@ from coordinator.simulation.zombies import Consumption
 from wire.uuids import format_uuid, parse_uuid
 
 AGAIN_MS = 1_000
-"""When an application that has died is restarted."""
+"""The time after which an application that has died is restarted."""
 
 CATCH_UP_MS = 10_000
-"""The end of a skip, which is played: long enough for a heartbeat of each member."""
+"""The end of skipped time that is played: long enough for a heartbeat of each member."""
 
 TAKEOVER_MS = 100
-"""How long the node that takes over from a zombie loads."""
+"""How long a node that takes over from a zombie loads."""
 
 _EMPTY = InitialState()
 
@@ -79,8 +80,8 @@ _OF_MEMBERS = (ConsumerMemberRecord, CurrentAssignmentRecord, TargetMemberRecord
 
 
 class World:
-    """See the module. `member_ids`: the ids of the successive processes of members, as their coordinator (classic:
-    `client-uuid`) or they themselves (consumer protocol) would generate them."""
+    """See the module. `member_ids`: the ids of the successive processes of members, as the coordinator (classic:
+    `client-uuid`) or the members themselves (consumer protocol) would generate them."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class World:
         self.has_no_faults = False
         self._seed, self._rests = seed, 0
         self._kept = 0
-        """Records of the log that the last `forget` has left."""
+        """The number of log records that the last `forget` has left."""
         self._random, self._ids = Random(f"{seed} network"), Random(f"{seed} ids")  # noqa: S311
         self._member_ids = {name: list(ids) for name, ids in (member_ids or {}).items()}
         self._clients, self._histories = initial.clients, dict(initial.histories)
@@ -116,11 +117,11 @@ class World:
         self._known: dict[str, str] = {}
         """Member names by id."""
         self._uuids: dict[str, UUID] = {}
-        """Of a classic member's current process, if prescribed."""
+        """The id of a classic member's current process, if it is prescribed."""
         self._starting: dict[str, int] = {}
-        """How many processes a member has had."""
+        """The number of processes that a member has had."""
         self._after: dict[Process, int] = {}
-        """How long after its end a process is restarted, if at all."""
+        """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
         self.story = Story(self.schedule, self.name_of, self._topic_name, is_kept=with_story)
         self.measures = Measures(self.schedule)
@@ -135,7 +136,7 @@ class World:
         self._authority = self.coordinator
         """The node whose engine determines the members: the last one that loaded."""
         self._has_new_authority = False
-        """Whether no process has been checked against it yet."""
+        """Whether no process has been checked against that node yet."""
         self.coordinator.load(self.topics.image)
         if initial.log:
             self.invariants.appended(initial.log, None, is_late=False)
@@ -198,7 +199,7 @@ class World:
         if wanted is not None and script.protocol == "consumer":
             member_uuid = wanted
         elif wanted is not None:
-            # A classic member that joins a consumer group: the UUID alone, as Kafka writes it.
+            # The id of a classic member that joins a consumer group: only the UUID, as Kafka writes it.
             self._uuids[name] = parse_uuid(wanted[-36:])
             if script.instance is None and len(wanted) > 36:
                 client = replace(client, id=wanted[:-37])
@@ -263,8 +264,8 @@ class World:
                 self.schedule.at(at_ms, self._show_topics, process, self.topics.image)
 
     def _refresh_ms(self, process: Process, seen_ms: int) -> int:
-        """When a client without errors refreshes its metadata, by its own clock. One of the consumer protocol requests
-        topics that it is assigned and does not know."""
+        """When a client without errors refreshes its metadata, by its own clock. A client of the consumer protocol
+        requests topics that it is assigned and does not know."""
         if process.script.protocol == "consumer":
             return seen_ms
         age_ms = MemberSettings.parse(process.script.config).metadata_max_age_ms
@@ -336,7 +337,7 @@ class World:
         self.nodes[connection.node].receive(connection, number, request, is_late)
 
     def _fresh_id(self, connection: Connection, request: Request[Any]) -> UUID:
-        """The id that a call may need: only for a JoinGroup without one."""
+        """The id that a call may need: only a JoinGroup without an id needs one."""
         if type(request) is not JoinGroup or request.member:
             return NO_ID
         name = connection.process.name
@@ -351,14 +352,15 @@ class World:
 
     @property
     def engine(self) -> Engine:
-        """The engine of the node that coordinates, or did last: it determines the members."""
+        """The engine of the node that coordinates, or was the last to coordinate: it determines the members."""
         return self._authority.engine
 
     def is_zombie(self, process: Process) -> bool:
         return self.consumption.is_zombie(process)
 
     def known_flaw(self, process: Process, place: TopicPartition) -> str:
-        """Which weakness of Kafka lets the process have what others may be assigned; empty without one."""
+        """The known flaw of Kafka by which the process has a partition that others may be assigned; empty without
+        one."""
         if place in process.deleted_owned:
             return TOPIC_RECREATED
         if process.member.member_id in self.invariants.log.late_joins:
@@ -366,7 +368,7 @@ class World:
         return self.invariants.log.released.get((process.member.member_id, place), "")
 
     def name_of(self, member: str) -> str:
-        """The name of the member of that id; the id itself if unknown."""
+        """The name of the member with that id; the id itself if unknown."""
         return self._known.get(member, member)
 
     def _topic_name(self, topic: UUID) -> str:
@@ -405,8 +407,8 @@ class World:
         )
 
     def _affected(self, records: Sequence[Record]) -> Iterable[Process]:
-        """Processes that may have become a zombie by the records, or stopped being one: all, unless the records concern
-        only members of a consumer group."""
+        """Processes that may have become a zombie by the records, or stopped being one. These are all processes,
+        unless the records concern only members of a consumer group."""
         members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
         if len(members) < len(records) or self._has_new_authority:
             self._has_new_authority = False
@@ -415,7 +417,7 @@ class World:
         return [self.processes[name] for name in names if name in self.processes]
 
     def _judge(self, process: Process) -> None:
-        """Record since when a process is a zombie."""
+        """Record since when a process has been a zombie."""
         since = self.measures.zombies_since
         if not self.consumption.is_zombie(process):
             since.pop(process, None)
@@ -491,7 +493,7 @@ class World:
             self.schedule.at(self.schedule.now_ms + after_ms, self._start, process.name)
 
     def skip(self, to_ms: int, limit: int) -> bool:
-        """Let time pass while the group is idle, without its heartbeats except for the last ones.
+        """Let time pass while the group is idle, without its heartbeats except the last ones.
 
         :param limit: see `Schedule.play`, also for the result
         """
@@ -513,7 +515,7 @@ class World:
             process.replan()
         for node in self.nodes.values():
             node.replan()
-        self.invariants.settling.unsettled()  # it records since when each member is settled
+        self.invariants.settling.unsettled()  # it records when each member was last settled
 
     def forget(self) -> None:
         """Drop what only matters for the result of the whole run: the history of owners, and offsets in the log that

@@ -15,10 +15,11 @@ from coordinator.simulation.schedule import Schedule
 
 class Consumption:
     """The processes that fetch each partition. A process is a zombie if the coordinator does not consider it a member
-    of the current generation: it was removed or replaced, left temporarily (a static member of the consumer protocol),
-    or the group has continued without it (a static member that did not rejoin stays a member by the coordinator).
+    of the current generation: it was removed or replaced, left temporarily (a static member of the consumer
+    protocol), or the group has continued without it (a static member that did not rejoin, which the coordinator keeps
+    as a member).
 
-    Two that fetch one partition are an overlap if one of them is a zombie, and a violated invariant (I1) otherwise.
+    Two processes that fetch one partition are an overlap if one of them is a zombie, and violate I1 otherwise.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class Consumption:
     ) -> None:
         self.overlaps: list[ZombieOverlap] = []
         self.joined: dict[str, int] = {}
-        """By member id, the last generation in the coordinator's answers to it."""
+        """By member id: the last generation in the coordinator's answers to the member."""
         self._schedule, self._engine = schedule, engine
         self._broken, self._known_flaw = broken, known_flaw
         self._fetchers: dict[TopicPartition, list[Process]] = {}
@@ -57,7 +58,7 @@ class Consumption:
             fetchers.append(process)
 
     def overlaps_now(self) -> tuple[ZombieOverlap, ...]:
-        """All overlaps, open ones until now."""
+        """All overlaps; open ones last until now."""
         return (*self.overlaps, *(self._overlap(key) for key in self._open))
 
     def fetchers(self, partition: TopicPartition) -> list[Process]:
