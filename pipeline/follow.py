@@ -24,7 +24,7 @@ class Following:
         self._query, self._failures = query, failures
 
     def wait(self, seconds: int | None = None) -> bool:
-        """Whether it has stopped, after at most `seconds`; None: wait until it stops.
+        """Wait at most `seconds`, or with None until the stream stops; returns whether it has stopped.
 
         :raises: the error of `run_history` that stopped it
         :raises StreamingQueryException: any other error that stopped it
@@ -37,7 +37,7 @@ class Following:
             raise
 
     def stop(self) -> None:
-        """Stop it, in the middle of a batch if necessary: the next stream with its checkpoint reads the batch again."""
+        """Stop the stream, even within a batch: the next stream with its checkpoint reads the batch again."""
         with suppress(StreamingQueryException):
             self._query.stop()
 
@@ -56,8 +56,8 @@ def follow_history(
     """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each batch.
 
     Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds only records
-    that the tables do not have. All tables but that of events are computed again for every batch, so a minute is short
-    enough. `progress` and `done`, which is called after every run, are called in a thread of the stream.
+    that the tables do not have. Every batch computes all tables but that of events again, so do not use intervals
+    below a minute. `progress` and `done`, which is called after every run, are called in a thread of the stream.
 
     :param checkpoint: a directory of this stream only, outside of `out`
     :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop

@@ -82,7 +82,7 @@ class Logs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """One row of the table of that name."""
+    """One row of the table `quarantine`."""
 
     source: str
     file: str
@@ -99,7 +99,7 @@ class HistoryTable:
     path: str
     rows: int
     added: int
-    """Rows of this run; of a table that is computed again: all of them."""
+    """The rows that this run added; if it computed the table again, all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class HistoryRun:
     by_key_version: Mapping[int | None, int]
     """Records by type; None: transaction markers, whose keys have no type."""
     quarantined: tuple[Quarantined, ...]
-    """The first `QUARANTINE_SHOWN`, by source, file and position."""
+    """The first `QUARANTINE_SHOWN` rows, by source, file and position."""
     quarantined_total: int
 
 
@@ -134,8 +134,7 @@ def run_history(
     `out` is a directory of tables written by Kohort, or an empty or missing one. A failure leaves its tables unchanged.
     Records are identified by partition of `__consumer_offsets` and offset: records that the tables have are not read
     again, from any copy or the live topic, and records that compaction has since removed from the log are kept. Read
-    the
-    tables with `pipeline.store.read(spark, out, "rebalances")`.
+    the tables with `pipeline.store.read(spark, out, "rebalances")`.
 
     :raises pipeline.store.NotATableStore: `out` contains something else
     :raises pipeline.store.StoreInUse: another process writes into `out`
@@ -170,7 +169,7 @@ def run_history(
 
 
 def _cluster(sources: Logs | LogReader) -> str | None:
-    """The cluster of the records, if known. :raises DifferentClusters: they are of several"""
+    """The cluster of the records, if known. :raises DifferentClusters: the logs are of several clusters"""
     if isinstance(sources, Logs):
         return cluster_of(sources.paths)
     return sources.cluster if isinstance(sources, LogReader) else None
@@ -215,7 +214,7 @@ class _Run:
         self._records = _total(self._before)
 
     def run(self, reading: LogReader) -> Catalog | None:
-        """The resulting catalog; None: nothing new."""
+        """The catalog after the run; None if there is nothing new."""
         store, run = self._store, self._store.next_run
         target = Target(out=store.out, run=run, options=store.options, after=self._before.next_offsets)
         step = HistoryStep.EVENTS
@@ -249,7 +248,7 @@ class _Run:
         store = self._store
         events = store.frame(EVENTS_TABLE, tables[EVENTS_TABLE].runs)
         runs = store.frame(RUNS_TABLE, tables[RUNS_TABLE].runs)
-        # While one of them is planned, started and cleaned up, the other uses the processors.
+        # Two jobs run in parallel: while one is planned, started or cleaned up, the other uses the processors.
         with in_parallel(
             self._spark, lambda: store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
         ) as committing:
@@ -287,7 +286,7 @@ class _Run:
             return self._store.write(table or step.value, rows())
 
     def _quarantine(self, written: _Written) -> Stored | None:
-        """The rows of all runs, each once: every run finds again what cannot be read. None: nothing new."""
+        """The rows of all runs, each once: every run finds unreadable data again. None: there are no new rows."""
         if not written.rows[QUARANTINE_TABLE]:
             return None
         store, before = self._store, self._stored(QUARANTINE_TABLE)
@@ -313,7 +312,7 @@ class _Written:
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
         self.ends: dict[int, int] = {}
-        """By partition of the log, the offset after the last record."""
+        """The offset after the last record, by partition of the log."""
         self._stretches: dict[int, list[CommitRange]] = {}
         for what, name, number, count, begin in manifest:
             if what == FILE:

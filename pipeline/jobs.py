@@ -20,7 +20,7 @@ EVERY_S = 0.25
 
 @contextmanager
 def in_parallel(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Run `work` in another thread meanwhile; wait for it at the end, and cancel its jobs after an error here."""
+    """Run `work` in another thread during the block; wait for it at the end, and cancel its jobs after an error."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
 
@@ -38,7 +38,7 @@ def in_parallel(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T
 
 @contextmanager
 def with_progress(spark: SparkSession, report: Callable[[int, int], None]) -> Iterator[None]:
-    """Report the number of finished tasks, and of all tasks, of the jobs started inside; cancel them after an error."""
+    """Report the numbers of finished and of all tasks of the block's jobs; cancel the jobs after an error."""
     context = spark.sparkContext
     group = f"kohort-{uuid.uuid4()}"
     context.setJobGroup(group, "kohort", interruptOnCancel=True)

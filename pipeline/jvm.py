@@ -1,11 +1,11 @@
 """The JVM of Spark's driver, as a child process that ends with its parent.
 
-pyspark could start it itself; but then no one holds the process: an interrupt during the start leaves it running, it
-outlives the session, passes Ctrl-C from the terminal to its Python workers, shows secrets of the settings to everyone
-who lists processes, and writes to whatever standard output and error are. pyspark connects to an existing JVM if
+A JVM that pyspark starts itself has disadvantages: an interrupt during the start leaves it running, it outlives the
+session, passes Ctrl-C from the terminal to its Python workers, shows secrets of the settings to everyone who lists
+processes, and writes to this process's standard output and error. pyspark connects to an existing JVM if
 PYSPARK_GATEWAY_PORT and PYSPARK_GATEWAY_SECRET are set, as `spark-submit` sets them.
 
-Also checks that Spark can be started: the extra, and a Java that has what Spark needs.
+Also checks that Spark can be started: the extra must be installed, and a Java with the modules that Spark needs.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Gateway:
 def jvm(
     conf: Mapping[str, str], scratch: Path, environment: Mapping[str, str], *, verbose: bool
 ) -> Iterator[Gateway]:
-    """A driver's JVM, which is stopped at the end together with all Python workers that it started.
+    """The JVM of a driver, which is stopped at the end together with all Python workers that it started.
 
     :param conf: Spark's settings; passed in a file that only the user can read
     :param scratch: a directory of the caller's, which is removed afterwards
     :param environment: variables for the JVM and, in local mode, the workers, in addition to those of this process
-    :param verbose: whether the JVM's log goes to standard error; its standard output does, too
+    :param verbose: whether the JVM's log and its standard output go to standard error
     :raises MissingSpark: the JVM exited before it could be reached; the message says why
     """
     connection, log = scratch / _CONNECTION, scratch / _LOG
@@ -76,7 +76,7 @@ def jvm(
             stdout=2 if verbose else sink,
             stderr=2 if verbose else sink,
             env=os.environ | environment | own,
-            start_new_session=True,  # this process handles Ctrl-C, and no process outlives the group
+            start_new_session=True,  # only this process gets Ctrl-C, and the process group can be killed
         )
     try:
         yield _reached(process, connection, log)
@@ -85,7 +85,7 @@ def jvm(
 
 
 def spark_home() -> Path:
-    """The Spark of the scripts: SPARK_HOME, otherwise the one of pyspark.
+    """The directory of the Spark whose scripts are used: SPARK_HOME, otherwise pyspark's.
 
     :raises MissingSpark: SPARK_HOME is of another version than pyspark
     """
@@ -120,7 +120,7 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, log: Path) -> G
         if time.monotonic() > deadline:
             raise MissingSpark(f"Spark's JVM did not start within {_START_TIMEOUT_S:g} s")
         time.sleep(_POLL_S)
-    # The file appears under its name when it is complete (PythonGatewayServer renames it).
+    # The file is complete as soon as it exists under this name (PythonGatewayServer renames it).
     packed = connection.read_bytes()
     port, length = struct.unpack_from(">ii", packed)
     return Gateway(port=port, secret=packed[8 : 8 + length].decode())
@@ -133,7 +133,7 @@ def _log_tail(log: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close its standard input, at which it exits, and make sure that it did."""
+    """Stop the JVM: close its standard input, at which it exits, or kill it if it does not."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
@@ -154,7 +154,7 @@ NEEDED_MODULES = (
     "java.security.jgss",
     "java.sql",
     "java.xml",
-    "jdk.incubator.vector",  # on Spark's own command line: without it the JVM does not start
+    "jdk.incubator.vector",  # Spark's own command line names it: without it the JVM does not start
     "jdk.unsupported",
 )
 """Modules that a custom runtime image may lack."""
@@ -172,7 +172,7 @@ def check_spark() -> None:
     :raises MissingSpark: the extra is not installed; there is no Java, it is too old, or lacks modules
     """
     _check_extra()
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started the JVM
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM
         _check_java(_java())
 
 

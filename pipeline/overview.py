@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 OVERVIEW = table(
     ("group", STRING, False),
     ("type", STRING, True),  # on the last day with a record of it
-    ("migration", STRING, True),  # classic, mixed, consumer, on that day
+    ("migration", STRING, True),  # classic, mixed or consumer, on the same day
     ("rebalances", LONG, False),
     ("joined", LONG, False),
     ("left", LONG, False),
     ("moved", LONG, False),
-    ("rebalancing_s", DOUBLE, True),  # null: there were some, and no duration is known
+    ("rebalancing_s", DOUBLE, True),  # null: there were rebalances, and none has a known duration
     ("last_rebalance", TIMESTAMP, True),  # its start
     ("storms", LONG, False),
     ("zombies", LONG, False),  # on the worst day
@@ -40,7 +40,7 @@ def of_groups(table: DataFrame, groups: Sequence[str]) -> DataFrame:
 
 
 def between(rebalances: DataFrame, since_ms: int | None, until_ms: int | None) -> DataFrame:
-    """Rebalances that started in a time range, ends included; for one without a known start its end counts."""
+    """Rebalances that started in a time range, bounds included; without a known start, the rebalance's end counts."""
     began = f.unix_millis(f.coalesce("start", "end"))
     if since_ms is not None:
         rebalances = rebalances.where(began >= since_ms)
@@ -57,7 +57,8 @@ def days_between(table: DataFrame, since_ms: int | None, until_ms: int | None) -
 def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> DataFrame:
     """A row per group in any of the three tables, in the schema OVERVIEW.
 
-    `groups` and `commits` count by whole days. `rebalances` have `busy_s` (`pipeline.tables.rebalances.with_busy_s`).
+    `groups` and `commits` count by whole days. `rebalances` must have the column `busy_s`
+    (`pipeline.tables.rebalances.with_busy_s`).
     """
     daily = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
@@ -77,7 +78,7 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
         f.sum("commits").alias("commits"), f.sum("resets").alias("resets")
     )
     joined = daily.join(counted, "group", "full").join(committed, "group", "full")
-    # A group without rebalances took no time for them.
+    # A group without rebalances was rebalancing for 0 s.
     none = f.when(f.col("rebalances").isNull(), f.lit(0.0))
     joined = joined.withColumn("rebalancing_s", f.coalesce("rebalancing_s", none))
     return joined.select(*(_column(field) for field in OVERVIEW.fields))

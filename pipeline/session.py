@@ -1,7 +1,7 @@
 """The Spark session of a command: quiet, self-contained, and without traces afterwards.
 
-Workers have only the dependencies installed: Kohort's packages are sent to them as one file. Spark's types are here
-too, for annotations of callers that only pass them on.
+Workers need only the dependencies: Kohort's packages are sent to them as one file. This module also exports Spark's
+types, for annotations of callers that only pass them on.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ appender.console.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = {level}
 """
-"""The gateway has its own level, which limits the console; without one it is WARN, whatever the root's is."""
+"""The gateway's own level also limits the console; without it the level is WARN, whatever the root logger's is."""
 _SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Spark broadcasts tables whose files are small; ours are, although the tables are large.
+    # Spark broadcasts tables with small files; ours have small files although the tables are large.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 """Settings that the tables rely on, whatever the origin and settings of the session."""
 _QUICK_BYTES = 4 << 30
 _QUICK_JVM = "-XX:TieredStopAtLevel=1"
-"""Code is compiled earlier, once, and less optimized, which leaves the processors to the tasks: that saves a sixth of
-a run of 3.5 GB; one of 7 GB takes a twentieth longer."""
+"""Compiles code earlier, once, and less optimized, which leaves the processors to the tasks. A run of 3.5 GB takes a
+sixth less time, a run of 7 GB a twentieth more."""
 _BRIEF_BYTES = 64 << 20
 _BRIEF = {
     "spark.sql.codegen.wholeStage": "false",
@@ -63,13 +63,14 @@ _BRIEF = {
     "spark.sql.adaptive.enabled": "false",  # a separate job for every exchange
     "spark.sql.shuffle.partitions": "2",
 }
-"""A short run is not worth generating code for, compiling it twice, or planning twice: half of the time, measured
-with 9,000 records."""
+"""In a short run, to generate code, compile it twice and plan twice costs more than it saves: half of the time with
+9,000 records, as measured."""
 _LOCAL_TASKS_PER_CORE = 4
-"""Partitions after an exchange. Spark's 200 take longer to start and end than one machine's work itself."""
+"""Partitions per core after an exchange. To start and end Spark's default of 200 takes longer than the work."""
 _STOP_TIMEOUT_S = 15.0
 _INTERRUPTS_KEPT: Mapping[int, None] = {signal.SIGINT: None}
-"""A SparkContext handles SIGINT itself and asks the JVM to cancel, on a connection that is in use."""
+"""Signals whose handlers are restored: a SparkContext handles SIGINT itself and requests the JVM to cancel, on a
+connection that is in use."""
 _STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -82,8 +83,8 @@ class SessionSettings:
         conf: takes precedence over Kohort's own settings, except for the time zone: times are UTC.
         jars: paths or URLs, for the driver and the workers; in addition to those in `conf`.
         verbose: whether Spark's own log is shown, on standard error.
-        input_bytes: the size of the input, if known; for a small one the JVM spends less on warming up, which is most
-            of a short run.
+        input_bytes: the size of the input, if known; for a small input the JVM's warm-up, which is most of a short
+            run, is shortened.
     """
 
     master: str | None = None
@@ -97,8 +98,9 @@ class SessionSettings:
 def session(settings: SessionSettings) -> Iterator[SparkSession]:
     """A session that is always stopped at the end; its JVM, workers and temporary files are removed with it.
 
-    Meanwhile SIGTERM and SIGHUP raise SystemExit, so that they end it properly, as Ctrl-C does. If this process already
-    has a session, or was started by `spark-submit`, that session is used: `master` must then be None or the same.
+    Meanwhile SIGTERM and SIGHUP raise SystemExit: they end the session properly, as Ctrl-C does. If this process
+    already has a session, or was started by `spark-submit`, that session is used: `master` must then be None or the
+    same.
 
     :raises MissingSpark: the extra or Java is missing, or the JVM did not start
     """
@@ -132,7 +134,7 @@ def _started(settings: SessionSettings) -> Iterator[SparkSession]:
 
 
 def _sharing_session(settings: SessionSettings) -> SparkSession:
-    """A session that shares the context of the existing one, and not its settings."""
+    """A session that shares the context of the existing session, but not its settings."""
     from pyspark import SparkFiles
     from pyspark.sql import SparkSession
 
@@ -170,8 +172,8 @@ def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkS
     master = settings.master or DEFAULT_MASTER
     conf = _local_settings(master, scratch, settings) | _requested_settings(settings) | _SQL
     environment = _environment(master, scratch)
-    # The JVM is stopped first: a connection on which it calls back, as a stream does for each batch, is read by a
-    # thread as long as the JVM runs, and cannot be closed meanwhile.
+    # The JVM is stopped before the gateway is closed: a thread reads the connection on which the JVM calls back (a
+    # stream does for each batch) as long as the JVM runs, and it cannot be closed meanwhile.
     with _forgotten_gateway(), jvm(conf, scratch, environment, verbose=settings.verbose) as gateway:
         reached = {
             "PYSPARK_GATEWAY_PORT": str(gateway.port),
@@ -186,7 +188,7 @@ def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkS
 
 
 def _with_packages(spark: SparkSession, directory: Path) -> SparkSession:
-    """With Kohort's packages on workers that are not children of this machine's driver."""
+    """The session, with Kohort's packages sent to workers that are not children of this machine's driver."""
     if not _is_local(str(spark.sparkContext.master)):
         spark.sparkContext.addPyFile(str(ship(directory / "kohort.zip")))
     return spark
@@ -209,7 +211,7 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
     options = [
         f"-Dlog4j2.configurationFile={log.as_uri()}",
         f"-Djava.io.tmpdir={scratch}",
-        "-XX:-UsePerfData",  # a file in /tmp that remains after a killed JVM
+        "-XX:-UsePerfData",  # it writes a file in /tmp that a killed JVM leaves there
         "-XX:+UseParallelGC",  # throughput matters, latency does not
     ]
     if settings.input_bytes is not None and settings.input_bytes < _QUICK_BYTES:
@@ -218,15 +220,15 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
         "spark.app.name": "kohort",
         "spark.master": master,
         "spark.ui.enabled": "false",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",  # a third of the planning time
-        "spark.python.authenticate.socketTimeout": "120s",  # how long rows wait to be fetched
+        "spark.python.sql.dataFrameDebugging.enabled": "false",  # it takes a third of the planning time
+        "spark.python.authenticate.socketTimeout": "120s",  # the time that rows wait to be fetched
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.driver.extraJavaOptions": " ".join(options),
-        "spark.executorEnv.PYTHONSAFEPATH": "1",  # no module from a worker's current directory
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # import no module from a worker's current directory
     }
     if _is_local(master):
-        # Our files are small for their content; with 128 MB per task, one core would read everything.
+        # Files are small for their content: with the default of 128 MB per task, one core would read everything.
         own |= {"spark.sql.files.maxPartitionBytes": "8m", "spark.sql.files.openCostInBytes": "512k"}
         own["spark.local.dir"] = str(scratch)
         own["spark.sql.shuffle.partitions"] = str(_LOCAL_TASKS_PER_CORE * _cores(master))
@@ -235,7 +237,7 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
 
 
 def _environment(master: str, scratch: Path) -> dict[str, str]:
-    """For the JVM and, as its children in local mode, its workers."""
+    """The variables for the JVM and, in local mode, its workers, which are its children."""
     if not _is_local(master):
         return {}
     paths = [str(root()), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -247,7 +249,7 @@ def _environment(master: str, scratch: Path) -> dict[str, str]:
 
 
 def _python(master: str, conf: Mapping[str, str]) -> str:
-    """The Python of the workers: this process's on this machine, elsewhere one on the path there."""
+    """The workers' Python: this process's if they run on this machine, otherwise one on the workers' path."""
     here = master.startswith("local")
     default = sys.executable if here else os.environ.get("PYSPARK_PYTHON", "python3")
     return conf.get("spark.pyspark.python", default)
@@ -264,7 +266,7 @@ def _cores(master: str) -> int:
 
 
 def _refuse_connect(settings: SessionSettings) -> None:
-    """Spark Connect has neither files for workers nor a log level."""
+    """Refuse Spark Connect, which supports neither files for workers nor a log level."""
     asked = [name for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED") if name in os.environ]
     if settings.master is not None and settings.master.startswith("sc://"):
         asked = [settings.master]
@@ -284,7 +286,7 @@ def _refuse_other_master(spark: SparkSession, settings: SessionSettings) -> None
 
 @contextmanager
 def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
-    """Stop it at the end, from another thread: after an interrupt this one's connection still waits for an answer."""
+    """Stop the session at the end, in another thread: after an interrupt this thread's connection still waits."""
     try:
         yield spark
     finally:
@@ -302,7 +304,7 @@ def _stopped(spark: SparkSession) -> Iterator[SparkSession]:
 
 @contextmanager
 def _forgotten_gateway() -> Iterator[None]:
-    """The JVM was stopped with the session: the next one in this process must start another."""
+    """Forget the JVM, which was stopped with the session: the next session in this process must start another."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -333,9 +335,9 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
-    """Handle signals with `handlers` in this block, and as before afterwards; None: unchanged until it is set.
+    """Handle signals with `handlers` in the block, and as before after it; None: only restore the handler afterwards.
 
-    Only the main thread can set signal handlers: in another nothing is changed.
+    Only the main thread can set signal handlers: in other threads nothing is changed.
     """
     mine = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in handlers} if mine else {}
@@ -350,15 +352,14 @@ def _handled(handlers: Mapping[int, Handler | None]) -> Iterator[None]:
 
 
 class _StopSignal(KeyboardInterrupt):
-    """A signal to stop; of this kind, because py4j gives up an unanswered call properly for no other."""
+    """A signal to stop. A KeyboardInterrupt, for which alone py4j properly cancels an unanswered call."""
 
 
 @contextmanager
 def _stop_signals_raised() -> Iterator[None]:
     """Raise SystemExit for signals that would kill this process; a signal with another handler keeps it.
 
-    A signal is not lost when its exception is caught, or replaced by another exception: connections that break raise
-    some.
+    A signal is not lost if its exception is caught, or replaced by another one, such as that of a broken connection.
     """
     received: list[int] = []
 
@@ -380,7 +381,7 @@ def _stop_signals_raised() -> Iterator[None]:
 
 @contextmanager
 def _py4j_silenced() -> Iterator[None]:
-    """It logs lost connections, and interrupts with their traceback; some of it straight to the root logger."""
+    """Silence py4j, which logs lost connections and the tracebacks of interrupts, partly to the root logger."""
 
     def is_not_py4j(record: logging.LogRecord) -> bool:
         return "py4j" not in Path(record.pathname).parts
@@ -397,10 +398,10 @@ def _py4j_silenced() -> Iterator[None]:
 
 
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline")
-"""Workers import these; they need numpy, pyarrow, kio and the like, but not Kohort."""
+"""The packages that workers import; workers need numpy, pyarrow, kio and the like installed, but not Kohort."""
 _LEFT_OUT = {"__pycache__"}
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The earliest time in a zip: equal packages give equal bytes."""
+"""The time of all files in the zip, the earliest possible one: equal packages give equal bytes."""
 
 
 def root() -> Path:

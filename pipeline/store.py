@@ -1,10 +1,10 @@
 """The tables on disk: written whole or not at all, extended by later runs, described in `tables.json`.
 
 Theory of operation. A table is a directory; each run that writes into it has a directory `run=N` there, with one per
-day below. `tables.json` lists the runs that count, and is replaced atomically when everything of a run is written:
-before that, a failure leaves the tables unchanged, and the next run removes the remains. Events are only added; tables
-derived from them are written again by every run with new events, and the old ones are removed after the new ones are
-in place. Any tool that reads Parquet with Hive's partitions reads a table: by the directory's name.
+day below. `tables.json` lists the runs that count, and is replaced atomically when a run has written all its files:
+before that, a failure leaves the tables unchanged, and the next run removes the remains. Events are only added.
+Tables derived from them are written again by every run with new events, and the old files are removed after the new
+ones are in place. Any tool that reads Parquet with Hive's partitions can read a table by its directory.
 
 On a local file system, one process at a time can write. Elsewhere the user must ensure that.
 """
@@ -40,7 +40,7 @@ NAME = "tables.json"
 
 
 class NotATableStore(PipelineError):
-    """A directory contains something else than Kohort's tables; it was not changed."""
+    """A directory contains other files than Kohort's tables; it was not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +53,19 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """The content of a directory after run `run`, 0: nothing yet. Equal data give equal catalogs."""
+    """The content of a directory after run `run`; 0: no run yet. Equal data have equal catalogs."""
 
     run: int = 0
     cluster: str | None = None
     """The id of the cluster of the history, if a log contained it."""
     next_offsets: Mapping[int, int] = field(default_factory=dict)
-    """By partition of `__consumer_offsets`, the first offset that is not in the tables."""
+    """The first offset that is not in the tables, by partition of `__consumer_offsets`."""
     by_key_version: Mapping[int | None, int] = field(default_factory=dict)
     """Events by the type of their key; None: transaction markers."""
     tables: Mapping[str, Stored] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """The content of the file."""
+        """The content of `tables.json`."""
         counts = sorted(self.by_key_version.items(), key=lambda each: (each[0] is None, each[0] or 0))
         return json.dumps(
             {
@@ -119,7 +119,7 @@ class Catalog:
 
 
 def _description(table: str) -> dict[str, Any]:
-    """For readers of the tables other than Kohort; a table that only Kohort reads is not described."""
+    """The description of a table for readers other than Kohort; empty for a table that only Kohort reads."""
     schema = TABLES.get(table)
     if schema is None:
         return {}
@@ -130,7 +130,7 @@ def _description(table: str) -> dict[str, Any]:
 __all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "read_catalog"]
 
 SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS, COURSES_TABLE: COURSES}
-"""All tables, with the one that only the next run reads, and the one that is removed after its run."""
+"""All tables, including RUNS_TABLE, which only the next run reads, and COURSES_TABLE, which its run removes."""
 _DAY = "day"
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
@@ -179,7 +179,7 @@ def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
 
 
 class Store:
-    """See the module. `catalog` lists what counts."""
+    """The tables in a directory. `catalog` lists the runs that count."""
 
     def __init__(self, spark: SparkSession, out: str, catalog: Catalog) -> None:
         self.spark = spark
@@ -194,7 +194,7 @@ class Store:
         return self.catalog.run + 1
 
     def begin(self) -> None:
-        """Mark the directory as one of tables, and remove the remains of failed runs."""
+        """Mark the directory as a store of tables, and remove the remains of failed runs."""
         if self.catalog.run == 0:
             self.publish(self.catalog)
         else:
@@ -210,7 +210,7 @@ class Store:
         paths = [child(self.path(table), f"run={run}") for run in runs]
         paths = [path for path in paths if self._is_there(path)]
         if not paths:
-            # Not from a list: that would be a Python job.
+            # An empty table from a list would need a Python job.
             return self.spark.range(0).select(
                 *(f.lit(None).cast(each.dataType).alias(each.name) for each in schema)
             )
@@ -238,7 +238,7 @@ class Store:
         self._system.move(aside, target)
 
     def keep_only(self, table: str, names: set[str]) -> None:
-        """Remove files of the next run in a table that are not in `names`, paths below `out` without `run=N`."""
+        """Remove files of the next run in a table unless they are in `names`: paths below `out` without `run=N`."""
         root = f"{self._inside}/{table}/run={self.next_run}"
         for entry in self._entries(root, recursive=True):
             if entry.type is fs.FileType.File:
@@ -256,7 +256,7 @@ class Store:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove runs that do not count: failed ones, and those that newer ones replaced."""
+        """Remove runs that do not count: failed runs, and runs that newer ones replaced."""
         for table in SCHEMAS:
             counts = self.catalog.tables[table].runs if table in self.catalog.tables else ()
             if not counts:

@@ -2,9 +2,9 @@
 
 Theory of operation. A task writes files whose names no other attempt uses, and returns a manifest of them. Only files
 in the manifests of successful tasks are kept (`pipeline.store`), so that a task that fails, or runs twice, neither
-loses nor duplicates records. Offsets and everything else are in separate files: a reader of groups skips the files of
-offsets, which are most of a log, because their statistics show that they contain nothing else. The memory of a task is
-bounded, whatever it reads.
+loses nor duplicates records. Offsets and other events are in separate files: a reader of groups skips the files of
+offsets, which are most of a log, because their statistics show that they contain only offsets. The memory of a task
+is bounded, whatever it reads.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from pipeline.tables.schemas import EVENTS, INT, LONG, OFFSET, QUARANTINE, STRIN
 
 WRITTEN = table(
     ("what", STRING, False),  # file, records, partition, stretch
-    ("name", STRING, True),  # file: below the run's directory; its table is the first part
+    ("name", STRING, True),  # file: path below the run's directory; the first part is the table
     ("number", INT, True),  # records: the type of the key; partition, stretch: the partition of the log
-    ("count", LONG, False),  # file: rows; records: how many; partition, stretch: the offset after the last
+    ("count", LONG, False),  # file: rows; records: their number; partition, stretch: offset after the last
     ("begin", LONG, True),  # stretch: the first offset
 )
-"""A manifest."""
+"""The schema of a manifest."""
 FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
 EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
 METADATA = {"kohort.schema": str(VERSION)}
@@ -51,8 +51,8 @@ _QUARANTINE = QUARANTINE.names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The directory of a run: `out/<table>/run=<run>/…`. `options` are Hadoop's; `after`: by partition of the log, the
-    first offset that is not there yet."""
+    """The directory of a run: `out/<table>/run=<run>/…`. `options` are Hadoop's; `after`: the first offset that the
+    tables do not have yet, by partition of the log."""
 
     out: str
     run: int
@@ -66,7 +66,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRange:
-    """A range of one partition of the log whose commits one task had in order: from `begin` to before `end`."""
+    """Offsets of one partition of the log, from `begin` to before `end`: one task had their commits in order."""
 
     begin: int
     end: int
@@ -113,7 +113,7 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
 
 
 class _Commits:
-    """The commits of a task, reduced to runs: many at once, as longer ranges have fewer runs."""
+    """The commits of a task, reduced to runs. Many are reduced at once: longer ranges have fewer runs."""
 
     def __init__(self) -> None:
         self.ranges: dict[int, list[CommitRange]] = {}
@@ -207,12 +207,12 @@ class _File:
         self.rows = 0
         self._schema = schema.with_metadata(METADATA)
         self._sink = system.open_output_stream(inside)
-        # Arrow's own schema is left out: it would have dictionary arrays in one file, and plain ones in another.
+        # Arrow's own schema is left out: it has dictionary arrays in some files, and plain arrays in others.
         self._writer = pq.ParquetWriter(
             self._sink,
             self._schema,
             store_schema=False,
-            # Numbers seldom repeat in a file, and only these columns are read before the rows are.
+            # Numbers seldom repeat in a file; only the columns in _LOOKED_AT are used to select rows.
             use_dictionary=[each.name for each in self._schema if _is_text(each.type)],
             write_statistics=[name for name in _LOOKED_AT if name in self._schema.names],
         )
@@ -234,13 +234,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _of_one_schema(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Batches of one schema: that of the first."""
+    """The batches in the schema of the first batch."""
     schema = batches[0].schema
     return [each if each.schema == schema else each.cast(schema) for each in batches]
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
-    """The rows for which the mask is true; most often these are all of them, or none, and nothing is copied."""
+    """The rows for which the mask is true; if these are all rows or none, as most often, nothing is copied."""
     count = mask.true_count
     if count == batch.num_rows:
         return batch
@@ -248,12 +248,12 @@ def _chosen(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
 
 
 def _fresh(batch: pa.RecordBatch, after: Mapping[int, int]) -> pa.RecordBatch:
-    """The batch without records that are there already."""
+    """The batch without records that the tables already have."""
     if not after:
         return batch
     offsets = batch.column("offset").to_numpy()
     partitions = batch.column("partition").to_numpy()
-    # A row that is not a record has no offset; it is never there already.
+    # A row that is not a record has no offset, and is always new.
     fresh = offsets < 0
     for partition in np.unique(partitions).tolist():
         fresh |= (partitions == partition) & (offsets >= after.get(partition, 0))
@@ -267,7 +267,7 @@ def _note_ends(batch: pa.RecordBatch, ends: dict[int, int]) -> None:
 
 
 def _bounds(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int]]:
-    """By partition, the first offset and the one after the last."""
+    """By partition, the first offset and the offset after the last."""
     offsets = batch.column("offset").to_numpy()
     partitions = batch.column("partition").to_numpy()
     for partition in np.unique(partitions).tolist():
@@ -292,7 +292,7 @@ def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
 
 
 def _of_quarantine(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of `QUARANTINE`; `offset` null: it is not a single record."""
+    """Rows of `QUARANTINE`; `offset` is null for a row that is not about a single record."""
     offset = rows.column("offset")
     columns: dict[str, Any] = {
         "source": rows.column("source"),

@@ -22,7 +22,7 @@ def gaps(ownership: DataFrame, rebalances: DataFrame, end_micros: int) -> DataFr
     """`group, protocol, length_s`: the times in which a partition had no owner although it should have had one.
 
     A time without owner counts for the protocol of the last rebalance that started before it, or of the group's first
-    one. One that is still open is counted until `end_micros`, the end of the log.
+    rebalance. If it is still open, it ends at `end_micros`, the end of the log.
     """
     begun = f.unix_micros(f.coalesce("start", "end", f.col("day").cast("timestamp")))
     until = f.coalesce(f.unix_micros("until"), f.lit(end_micros))
@@ -120,7 +120,7 @@ def protocol_costs(rebalances: DataFrame, gaps: DataFrame) -> tuple[ProtocolCost
 
 
 def _classes(length_s: Column) -> list[Column]:
-    """The number of lengths in each of the classes that SPANS_S separates."""
+    """The number of lengths in each class; SPANS_S are the boundaries between the classes."""
     bounds = [0.0, *SPANS_S, float("inf")]
     return [
         f.count_if((length_s >= low) & (length_s < high)).alias(f"from_{low}")

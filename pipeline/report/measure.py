@@ -1,6 +1,6 @@
 """The numbers of a report from the tables of a run: aggregates of a few hundred rows, whatever the tables' size.
 
-For an audit: how many groups are ready, why the others are not, and which go first.
+For an audit: the number of ready groups, the reasons why others are not ready, and the groups to migrate first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEVELS = {"blocked_by": "blocker", "warned_by": "warning"}
 
 
 def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
-    """A part for each destination of the audit, by name."""
+    """The readiness for each destination of the audit, by name."""
     awaited = ~f.col("arrived")
     counts = audit.groupBy("destination").agg(
         f.count("*").alias("groups"),
@@ -58,7 +58,7 @@ def readiness_of(audit: DataFrame) -> tuple[Readiness, ...]:
 
 
 def _reasons(audit: DataFrame) -> tuple[Reason, ...]:
-    """By level, then by the number of groups that they block."""
+    """The reasons by level, then by the number of groups that they block."""
     found: list[Reason] = []
     for column, level in LEVELS.items():
         rows = _reasons_of(audit, column).limit(MOST_REASONS).collect()
@@ -139,7 +139,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
     parts: dict[str, Any] = {"totals": _totals(log["records"], tables)}
     if not log["records"]:
         return parts
-    # A rebalance may have started on the day before its record.
+    # The day before is included: a rebalance may have started on the day before its record.
     begun = _only(rebalances.agg(f.min(day).alias("first"), f.max(day).alias("last")))
     first_day = min(log["first_day"], log["first_day"] if begun["first"] is None else begun["first"])
     last_day = max(log["last_day"], log["last_day"] if begun["last"] is None else begun["last"])

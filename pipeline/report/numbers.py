@@ -1,4 +1,4 @@
-"""The numbers of a report: few, whatever the size of the fleet, and all that the page shows.
+"""The numbers of a report: all numbers on its page, which are few whatever the size of the fleet.
 
 Times are UTC; seconds are floats; `None` is unknown. `as_data` returns the same numbers as JSON.
 """
@@ -20,7 +20,7 @@ PROTOCOLS = ("classic", "consumer")
 SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)
 """The boundaries between the classes of a time without owner."""
 SPANS = ("under 0.1 s", "0.1 to 1 s", "1 to 10 s", "10 s to 1 min", "1 to 10 min", "10 min or more")
-"""The classes."""
+"""The classes of a time without owner, as shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class ReportTotals:
     groups: int
     rebalances: int
     rebalancing_s: float | None
-    """Of all groups together: rebalances without a known duration add nothing. None: there were rebalances, and none
-    has a known duration; the same holds for every other sum of times here."""
+    """The time of all groups together: rebalances without a known duration add nothing. None: there were rebalances,
+    and none has a known duration; the same applies to every other sum of times here."""
     commits: int
     resets: int
     storms: int
@@ -42,16 +42,16 @@ class ReportTotals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """A day, or `ReportNumbers.step_days` days: a column of the plots."""
+    """A column of the plots: a day, or `ReportNumbers.step_days` days."""
 
     day: date
-    """Its first day."""
+    """The first day of the period."""
     rebalances: int
     causes: tuple[int, ...]
-    """Rebalances by cause, as CAUSES."""
+    """The number of rebalances by cause, in the order of CAUSES."""
     rebalancing_s: float | None
     stages: tuple[int, ...]
-    """Groups of consumers by stage at the end of the period, as STAGES; groups without new records keep theirs."""
+    """The number of groups at each of STAGES at the period's end; without new records a group keeps its stage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class GroupCost:
     rebalances: int
     rebalancing_s: float | None
     without_owner_s: float
-    """Partition-seconds: two partitions without an owner for a second each are two."""
+    """Partition-seconds: two partitions without an owner for one second each add up to 2."""
     joined: int
     left: int
     storms: int
@@ -82,21 +82,21 @@ class ProtocolCost:
     rebalances: int
     rebalancing_s: float | None
     median_s: float | None
-    """The median duration of a rebalance, of those with a known duration."""
+    """The median of the known durations of rebalances."""
     p95_s: float | None
     longest_s: float | None
     moved: int
-    """Partitions."""
+    """The number of moved partitions."""
     revoked: int
     without_owner_s: float
     """Partition-seconds, while the group had members."""
     interruptions: tuple[int, ...]
-    """Times without owner by length, as SPANS."""
+    """The number of times without owner in each of SPANS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why groups are not ready: a rule of the audit."""
+    """A rule of the audit because of which groups are not ready."""
 
     rule: str
     level: str
@@ -123,7 +123,7 @@ class Candidate:
     restarts: int | None
     """Restarts of members, in all steps together."""
     moved: int | None
-    """Partitions."""
+    """Partitions that the migration moves."""
     gain_s: float | None
     """Partition-seconds without an owner that a restart of one member saves afterwards."""
     risk: float | None
@@ -137,36 +137,36 @@ class Readiness:
     """cooperative or consumer."""
     groups: int
     arrived: int
-    """Groups that are already there; no other count includes them."""
+    """Groups that are already at the destination; `verdicts` and `reasons` do not include them."""
     verdicts: tuple[int, ...]
-    """The other groups, as VERDICTS."""
+    """The number of other groups with each of VERDICTS."""
     reasons: tuple[Reason, ...]
-    """Blockers before warnings, those of most groups first."""
+    """Blockers before warnings, the reasons of most groups first."""
     first: tuple[Candidate, ...]
     """The groups to migrate first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A span of a group's timeline: one rebalance, or several where there are too many to draw each."""
+    """A span of a group's timeline: one rebalance, or several if there are too many to draw each."""
 
     start: datetime
     end: datetime
     rebalances: int
     causes: tuple[int, ...]
-    """As CAUSES."""
+    """The number of rebalances by cause, in the order of CAUSES."""
     protocol: str
     assignor: str | None
     epoch: int
-    """Of the last one."""
+    """The epoch of the last rebalance."""
     members: int
-    """After the last one."""
+    """The number of members after the last rebalance."""
     joined: int
     left: int
     moved: int
     revoked: int
     rebalancing_s: float | None
-    """The duration of one; for several, the time in which any of them ran. None: no duration is known."""
+    """The time in which any of the rebalances ran. None: no duration is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,18 +187,18 @@ class ReportNumbers:
     """The time of the first record, or None."""
     last: datetime | None = None
     quarantined: int = 0
-    """Rows of `quarantine`: what could not be read."""
+    """The number of rows of `quarantine`, which lists unreadable data."""
     totals: ReportTotals | None = None
     """None: the run has no history."""
     step_days: int = 1
     periods: tuple[Period, ...] = ()
-    """Without gaps; days without events are included."""
+    """All periods, including those without events."""
     worst: tuple[GroupCost, ...] = ()
-    """Those that rebalanced longest first."""
+    """The groups that rebalanced longest, the longest first."""
     protocols: tuple[ProtocolCost, ...] = ()
     """The PROTOCOLS with rebalances."""
     timelines: tuple[GroupTimeline, ...] = ()
-    """Of the worst groups."""
+    """Timelines of the worst groups."""
     readiness: tuple[Readiness, ...] = ()
     """Empty: the run has no audit."""
 

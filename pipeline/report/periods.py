@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 MOST = 400
-"""Columns."""
+"""The largest number of columns."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _Sums:
     """Rebalances with a known duration."""
     rebalancing_s: float = 0.0
     stages: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """The change of the number of groups at a stage."""
+    """The change in the number of groups at each stage."""
 
 
 def step_of(first: int, last: int) -> int:
@@ -37,10 +37,10 @@ def step_of(first: int, last: int) -> int:
 
 
 def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> tuple[Period, ...]:
-    """All columns from the first day to the last, empty ones too.
+    """All columns from the first day to the last, including empty ones.
 
     Events outside of these days count for the nearest column. A group stays at its stage until `groups` has another.
-    Collected are a row per column and cause, and a row per column and stage.
+    The driver collects a row per column and cause, and a row per column and stage.
     """
     step = step_of(first, last)
     count = (last - first) // step + 1
@@ -76,7 +76,7 @@ def periods(rebalances: DataFrame, groups: DataFrame, first: int, last: int) -> 
 
 
 def _stage_changes(groups: DataFrame) -> DataFrame:
-    """`day, stage, change`: +1 where a group enters a stage, -1 where it leaves one."""
+    """`day, stage, change`: +1 if a group enters the stage, -1 if it leaves it."""
     known = groups.select("day", "group", f.col("migration").alias("stage"))
     before = f.lag("stage").over(Window.partitionBy("group").orderBy("day"))
     changed = known.withColumn("before", before).where(~f.col("stage").eqNullSafe(f.col("before")))

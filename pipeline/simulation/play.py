@@ -21,7 +21,7 @@ from pipeline.tables.schemas import table
 
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 MOST_LINES = 200
-"""The number of lines of a story: the last ones."""
+"""The largest number of lines of a story, of which the last ones are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Case:
     """A scenario, protocol and settings to play with many seeds. Sent to workers."""
 
     called: str
-    """As the argument of `kohort simulate`."""
+    """The scenario as the argument of `kohort simulate`."""
     name: str
     scenario_of: ScenarioOf
     variant: Variant = Variant.AS_WRITTEN
@@ -43,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Settings of all seeds, as for `coordinator.simulation.run.run`."""
+    """Settings of all seeds, for `coordinator.simulation.run.run`."""
 
     limit: int = LIMIT
     break_rule: str | None = None
@@ -111,7 +111,7 @@ def _run(case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, 
 
 
 def _shown(result: Result) -> Violation | None:
-    """The first violation that no known weakness explains, otherwise the first."""
+    """The first violation that no known weakness explains, otherwise the first violation."""
     violations = result.violations
     return next((each for each in violations if not each.known), next(iter(violations), None))
 
@@ -140,7 +140,7 @@ def _failure(
     case: Case, scenario: Scenario | None, seed: int, run_options: RunOptions, head: Mapping[str, Any]
 ) -> dict[str, Any]:
     text = None
-    with suppress(Exception):  # of an invalid scenario
+    with suppress(Exception):  # the scenario may be invalid
         text = None if scenario is None else scenario_text(scenario)
     command = replay_command(
         case.called,

@@ -25,7 +25,7 @@ FAILURES_SHOWN = 20
 _INFINITE = float("inf")
 _WORST_FIRST = ("threw", "fallen", "stopped", "known")
 _OF = {
-    # The upper median, as in `kohort simulate`: a value that a run has had.
+    # The upper median, as in `kohort simulate`, which is the value of some run.
     "median": "percentile_disc(0.5) within group (order by {0} desc)",
     "p95": "percentile_disc(0.95) within group (order by {0})",
     "worst": "max({0})",
@@ -34,15 +34,15 @@ _OF = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRun:
-    """The results of all seeds. Rows are those of the tables of `pipeline.simulation.schemas`."""
+    """The results of all seeds, as rows of the tables of `pipeline.simulation.schemas`."""
 
     verdicts: Mapping[str, int]
-    """Seeds by verdict, every one of VERDICTS."""
+    """The number of seeds with each of VERDICTS."""
     costs: Sequence[Mapping[str, Any]]
     """In the order of the cases."""
     spans: Sequence[Mapping[str, Any]]
     failures: Sequence[Mapping[str, Any]]
-    """The first FAILURES_SHOWN: exceptions, failures that no known weakness explains, stopped ones, and others."""
+    """The first FAILURES_SHOWN: exceptions, failures that no known weakness explains, stopped runs, then others."""
     paths: Mapping[str, str]
     """The paths of the tables, by name; empty without `out`."""
 
@@ -106,7 +106,7 @@ def tables_of(played: DataFrame, total: int) -> dict[str, DataFrame]:
 
 
 def _costs(runs: DataFrame) -> DataFrame:
-    """COSTS: a figure that is unknown because a run never settled is worse than any."""
+    """COSTS. A figure that is unknown because a run never settled counts as the worst."""
     ended = runs
     for name, _ in FIGURES:
         value = f.col(name).cast("double")
@@ -128,7 +128,7 @@ def _finite(value: Column) -> Column:
 
 
 def _spans(runs: DataFrame) -> DataFrame:
-    """SPANS, without those that contain no seed."""
+    """SPANS, without spans that contain no seed."""
     each = f.explode(
         f.array(
             *(

@@ -1,6 +1,6 @@
 """The schemas of a simulation's tables, versioned with the others: columns may be added, never renamed.
 
-`runs` has a row for every scenario, protocol, settings and seed; `failures` one for each of these that did not hold;
+`runs` has a row for every scenario, protocol, settings and seed; `failures` has a row for each that did not hold.
 `costs` sums up the seeds of each scenario, protocol and settings, and `spans` is the distribution of their figures.
 """
 
@@ -11,8 +11,8 @@ from pipeline.tables.schemas import DOUBLE, INT, LONG, STRING, STRINGS, table
 CASE = (
     ("scenario", STRING, False),
     ("protocol", STRING, False),  # as-written, eager, cooperative or consumer
-    ("libraries", STRING, False),  # of its members, by name: java, librdkafka
-    ("settings", STRING, False),  # replacing the scenario's: NAME=VALUE, separated by spaces; empty: none
+    ("libraries", STRING, False),  # the members' libraries, by name: java, librdkafka
+    ("settings", STRING, False),  # that replace the scenario's: NAME=VALUE, separated by spaces; empty: none
 )
 """The scenario, protocol and settings that are played: these columns start every table."""
 KEY = tuple(name for name, _, _ in CASE)
@@ -22,7 +22,7 @@ FIGURES = (
     ("moved", LONG),
     ("without_owner_s", DOUBLE),
     ("read_twice", LONG),
-    ("converged_s", DOUBLE),  # null: not within the scenario's time
+    ("converged_s", DOUBLE),  # null: the group did not settle within the scenario's time
     ("callbacks", LONG),
     ("thrown", LONG),
     ("zombie_overlap_s", DOUBLE),
@@ -33,13 +33,13 @@ RUNS = table(
     *CASE,
     ("seed", LONG, False),
     ("verdict", STRING, False),  # held, known, fallen, stopped or threw
-    ("invariant", STRING, True),  # that fell; of several, one that no known weakness explains is first
-    ("known", STRING, True),  # the weakness of Kafka's rules that explains it
-    ("error", STRING, True),  # that the code threw
-    *((name, kind, True) for name, kind in FIGURES),  # null where the code threw
+    ("invariant", STRING, True),  # the violated one; of several, one that no known weakness explains
+    ("known", STRING, True),  # the weakness of Kafka's rules that explains the violation
+    ("error", STRING, True),  # the exception that the code threw
+    *((name, kind, True) for name, kind in FIGURES),  # null if the code threw
     ("violations", INT, True),
     ("known_violations", INT, True),
-    ("requests", LONG, True),  # answered by the coordinator
+    ("requests", LONG, True),  # requests that the coordinator answered
 )
 
 FAILURES = table(
@@ -55,8 +55,8 @@ FAILURES = table(
         STRINGS,
         True,
     ),  # one event per line; null if a known weakness explains it: `command` prints it
-    ("command", STRING, False),  # plays it again on one machine
-    ("file", STRING, True),  # the scenario as it was played, for another machine; null as `story` is
+    ("command", STRING, False),  # plays the seed again on one machine
+    ("file", STRING, True),  # the scenario as it was played, for another machine; null if `story` is null
 )
 
 VERDICTS = ("held", "known", "fallen", "stopped", "threw")
@@ -77,7 +77,7 @@ LIMITS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 SPANS = table(
     *CASE,
     ("figure", STRING, False),
-    ("up_to", LONG, True),  # more than the span before, and at most this; null: more than any, or never
+    ("up_to", LONG, True),  # the largest value in the span; null: more than any of LIMITS, or never
     ("seeds", LONG, False),
 )
 

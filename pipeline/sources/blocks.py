@@ -2,7 +2,7 @@
 
 Theory of operation. A block is read, the batches in it are found (`batch_scan`), and the next block starts with the
 first batch that was not whole in it. Bytes that are not a batch are reported, and the search continues after them at
-the next whole batch, as in `wire.log.salvage`. A part ends at a byte: batches that start before it belong to it.
+the next whole batch, as in `wire.log.salvage`. Batches that start before the end of a part belong to it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from wire.log.segments import MOST_OFFSETS
 
 BLOCK_BYTES = 8 << 20
 MOST_BATCH_BYTES = 128 << 20
-"""A longer batch counts as damage: a segment of the topic has 100 MB, one of its batches a few at most."""
+"""A longer batch counts as damage: a segment of the topic has 100 MB, a batch a few MB at most."""
 _SEARCH_BYTES = 32 << 20
-"""The first half of these is searched at once: a batch of up to 16 MB that starts there is whole in it."""
+"""The bytes that one search reads. It covers their first half: a batch of up to 16 MB that starts there is whole."""
 _LENGTH = struct.Struct(">i")
 
 
@@ -53,9 +53,10 @@ class Damage:
 def blocks_of(
     file: ByteRanges, name: str, *, start: int, end: int, size: int, base_offset: int = 0
 ) -> Iterator[Block | Damage]:
-    """The batches of the file that start between `start`, where one does, and `end`, and the damage between them.
+    """The batches of the file that start from `start` to before `end`, and the damage between them.
 
-    `size` is the file's, `base_offset` the one in its name; `name` is for messages. :raises OSError: it cannot be read
+    A batch must start at `start`. `size` is the file's size, `base_offset` the offset in its name; `name` is for
+    messages. :raises OSError: it cannot be read
     """
     return _Blocks(file, name, end, size, base_offset).read(start)
 
@@ -64,7 +65,7 @@ class _Blocks:
     def __init__(self, file: ByteRanges, name: str, end: int, size: int, base_offset: int) -> None:
         self._file, self._name, self._end, self._size = file, name, end, size
         self._due = base_offset
-        """No batch has a lower offset."""
+        """The least offset that the next batch can have."""
         self._most = base_offset + MOST_OFFSETS
 
     def read(self, position: int) -> Iterator[Block | Damage]:

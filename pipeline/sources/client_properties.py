@@ -1,7 +1,7 @@
 """A client properties file, Java's or librdkafka's, as options of Spark's Kafka source, which uses Java's client.
 
-Certificates and keys in PEM are part of the options, as the workers of a cluster do not have the files. JKS and PKCS12
-stores cannot be: they must be under the same path on every worker.
+Certificates and keys in PEM are part of the options, because the workers of a cluster do not have the files. JKS and
+PKCS12 stores cannot be part of them: they must have the same path on every worker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wire.client.config.client_keys import JAVA_KEYS, KOHORT_KEYS, LIBRDKAFKA_KE
 from wire.client.config.config_file import Properties
 
 PREFIX = "kafka."
-"""Distinguishes the client's settings from those of the source itself."""
+"""The prefix that distinguishes the client's settings from the source's own."""
 
 _KEPT = (
     "security.",
@@ -43,8 +43,8 @@ _KEPT_WHOLE = frozenset(
         "send.buffer.bytes",
     }
 )
-"""The keys of the connection and the login. `group.id` is no actual group, only a name that the client is authorized
-for: the reader joins no group and commits nothing. Any other key would be useless to a reader, or harmful."""
+"""The keys of the connection and the login. `group.id` is only a name that the client is authorized for: the reader
+joins no group and commits nothing. All other keys are useless to a reader, or harmful."""
 
 _OF_LIBRDKAFKA = frozenset(
     {
@@ -60,7 +60,7 @@ _OF_LIBRDKAFKA = frozenset(
         "ssl.key.pem",
     }
 )
-"""Keys to translate; Java does not know them."""
+"""librdkafka's keys to translate; Java does not know them."""
 
 _LOGIN = "org.apache.kafka.common.security"
 _MODULES = {
@@ -78,7 +78,7 @@ _SHORTEST_SECRET = 4
 def client_options(properties: Properties) -> dict[str, str]:
     """The equivalent options of Spark's Kafka source, each key with the prefix `kafka.`.
 
-    Keys for producers and members of groups only, and unknown ones, are left out.
+    Keys that are only for producers or members of groups, and unknown keys, are left out.
     :raises ConfigFileError: a key has no equivalent in Java; a store is missing
     """
     settings = _Translation(properties).settings()

@@ -62,7 +62,7 @@ class OffsetsTopic:
 
     cluster_id: str
     ranges: tuple[Range, ...]
-    """By partition."""
+    """The ranges, ordered by partition."""
 
     @property
     def held_back(self) -> int:
@@ -90,8 +90,8 @@ def offsets_topic(spark: SparkSession, options: Mapping[str, str]) -> OffsetsTop
     """
     with _admin(spark, options) as admin:
         topic = _offsets_topic(spark, admin)
-        # Spark's consumers would fail in the middle of a long read. Not checked before: if the topic is missing, the
-        # request makes the broker create it.
+        # Without this check, Spark's consumers would fail in the middle of a long read. It must not be the first
+        # request: if the topic is missing, it makes the broker create it.
         asks_as = options.get(GROUP_ID, f"{options.get('groupIdPrefix', GROUP_PREFIX)}-reader")
         admin.listConsumerGroupOffsets(asks_as).partitionsToOffsetAndMetadata().get()
         return topic
@@ -106,7 +106,7 @@ def topic_names(spark: SparkSession, options: Mapping[str, str]) -> dict[str, st
     with _admin(spark, options) as admin:
         jvm: Any = spark._jvm
         listing_options = jvm.org.apache.kafka.clients.admin.ListTopicsOptions().listInternal(True)
-        # One text: a cluster may have a hundred thousand topics, and every call into the JVM takes time.
+        # All as one text: a cluster may have a hundred thousand topics, and every call into the JVM takes time.
         listed: str = admin.listTopics(listing_options).listings().get().toString()
     return {topic_id: name for name, topic_id in _TOPIC.findall(listed)}
 
@@ -155,7 +155,7 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     spec, level = kafka.clients.admin.OffsetSpec, kafka.common.IsolationLevel
     begins = offsets(spec.earliest(), level.READ_UNCOMMITTED)
     stable = offsets(spec.latest(), level.READ_COMMITTED)
-    # Requested last: never before the stable end.
+    # Requested last: it must not be before the stable end.
     ends = offsets(spec.latest(), level.READ_UNCOMMITTED)
     ranges = tuple(
         Range(partition=each, begin=begins[each], stable_end=stable[each], end=ends[each])

@@ -1,4 +1,4 @@
-"""The files of the log of `__consumer_offsets`, and other files in their place.
+"""The files of the log of `__consumer_offsets`, and files in their place that are not segments.
 
 The log directories of several brokers contain several copies of a partition; the most advanced one is read, as
 everywhere in Kohort (`coordinator.store.copies`).
@@ -30,7 +30,7 @@ _BROKER_FILE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentFile:
-    """A segment: bytes of `path`, a local path or a URI. `has_index`: its offset index is next to it."""
+    """A segment at `path`, a local path or a URI. `has_index`: its offset index is next to it."""
 
     path: str
     source: str
@@ -134,7 +134,7 @@ class _Search:
                 self._name(child(path, name), path, "is not a file of a broker")
 
     def _reach(self, segments: Sequence[SegmentFile]) -> LogEnd:
-        """How far a copy goes; nowhere if that cannot be read."""
+        """The end of a copy; EMPTY if it cannot be read."""
         for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
             with suppress(OSError):
                 reach = self._end(segment)
@@ -143,7 +143,7 @@ class _Search:
         return EMPTY
 
     def _end(self, segment: SegmentFile) -> LogEnd:
-        """How far a segment goes. :raises OSError:"""
+        """The end of a segment. :raises OSError: it cannot be read"""
         system, inside = opened(segment.path, self._options)
         with system.open_input_file(inside) as file:
             last = last_batch(

@@ -2,8 +2,8 @@
 
 A path is local, or a URI: `file:///…`, `s3a://bucket/key` (`s3`, `s3n`), `hdfs://host/…`, and others that pyarrow
 supports (`gs://`, `abfss://`). The properties of Hadoop's S3A are supported here too: `fs.s3a.endpoint`,
-`endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`; without them, the
-environment is used, as by AWS's own tools.
+`endpoint.region`, `access.key`, `secret.key`, `session.token`, `connection.ssl.enabled`. Without them, the
+environment is used, as in AWS's own tools.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def absolute(path: str) -> str:
 
 
 def is_local(path: str) -> bool:
-    """Whether a path is of this machine's file system, and not a URI."""
+    """Whether a path is in this machine's file system, not a URI."""
     return _URI.match(path) is None
 
 

@@ -45,10 +45,10 @@ class MissingKafkaSource(PipelineError):
 
 
 def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """`given`, and the jars of Spark's Kafka source if neither `given` nor Spark's settings `conf` have it.
+    """`given`, and the jars of Spark's Kafka source unless `given` or Spark's settings `conf` contain it.
 
-    They are for `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
-    fetches 10 MB; two processes may do that at once.
+    Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
+    fetches 10 MB; two processes may do so at once.
 
     :raises MissingKafkaSource: they are not cached, and Maven is missing or fails
     """
@@ -79,7 +79,7 @@ def _jars() -> tuple[tuple[str, str, str], ...]:
 
 
 def _pom() -> str:
-    """The POM for Maven: every jar by name and without its dependencies, which pyspark has."""
+    """The POM for Maven: every jar by name and without its dependencies, which pyspark contains."""
     return _POM.format(
         dependencies="\n".join(
             _DEPENDENCY.format(group=group, artifact=artifact, version=number)
@@ -123,7 +123,7 @@ def _run_maven(pom: Path, directory: Path) -> None:
 
 
 def how_to_get() -> str:
-    """What a user does about a missing source."""
+    """The advice for a user without the source."""
     names = ", ".join(f"{artifact}-{number}.jar" for _, artifact, number in _jars())
     return f"pass its jars with --jars: {names}"
 

@@ -1,13 +1,13 @@
 """The live `__consumer_offsets` through Spark's Kafka source: once, or continuously.
 
-The rows are the same as from the files of the same log, except for what Kafka does not give to consumers: transaction
-markers have no row, and no row has a producer. So only decided records are read, up to the last stable offset of each
-partition: records of aborted transactions are left out, and everything after an open one waits for its end
-(`OffsetsTopic.held_back`). The records read of a partition are therefore always a prefix of its log, without gaps, to
-which later reads add.
+The rows are the same as from the files of the same log, except for data that Kafka does not send to consumers:
+transaction markers have no row, and no row has a producer. So only decided records are read, up to the last stable
+offset of each partition: records of aborted transactions are left out, and all records after an open transaction wait
+for its end (`OffsetsTopic.held_back`). The records that were read of a partition are therefore always a prefix of its
+log without gaps, to which later reads add.
 
-Reading leaves no trace in the topic: partitions are assigned, not subscribed to, so that Spark's consumers join no
-group, and commit nothing.
+Reading leaves no trace in the topic: partitions are assigned, not subscribed to, so Spark's consumers join no group
+and commit nothing.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     AnyReader = TypeVar("AnyReader", DataFrameReader, DataStreamReader)
 
 Sink = Callable[[LogReader, int], None]
-"""Handles a batch of a stream, and its number. After a failure it may be called with the same batch again, and must
-keep one copy of it."""
+"""Handles a batch of a stream, given with its number. After a failure it may be called with the same batch again, and
+must keep only one copy of it."""
 
 SEES_INTERNAL_TOPICS = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
-"""The newer implementation of finding offsets silently leaves internal topics out."""
+"""The setting for the older way to find offsets: the newer one silently leaves internal topics out."""
 
 _DEFAULTS: Mapping[str, str] = {
     "groupIdPrefix": GROUP_PREFIX,
     "kafka.isolation.level": "read_committed",
-    "maxRecordsPerPartition": "500000",  # per task: one large partition of the topic is many tasks
+    "maxRecordsPerPartition": "500000",  # per task: several tasks read a large partition
     "kafka.max.poll.records": "10000",
     "kafka.max.partition.fetch.bytes": str(8 << 20),
 }
@@ -64,8 +64,8 @@ def live_reading(
 ) -> LogReader:
     """All records that the topic has now, decoded.
 
-    However often it is computed, it ends where the topic ended at the call; records that the broker's cleaner removes
-    meanwhile are missing.
+    Every computation ends where the topic ended at the call; records that the broker's cleaner removes meanwhile are
+    missing.
 
     :param bootstrap: servers as host:port, separated by commas
     :param options: of Spark's Kafka source; with the prefix `kafka.` its client's, as returned by `client_options`

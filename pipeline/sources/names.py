@@ -117,7 +117,7 @@ def _in_record(key: bytes, value: bytes | None) -> dict[UUID, str]:
 
 
 def _log_directory(path: str, options: Mapping[str, str]) -> str:
-    """The log directory that a path is, or is in."""
+    """The log directory of a path: the path itself, or a directory around it."""
     system, inside = opened(path, options)
     if system.get_file_info(inside).type is fs.FileType.File:
         path = path.rpartition("/")[0]
@@ -126,7 +126,7 @@ def _log_directory(path: str, options: Mapping[str, str]) -> str:
 
 
 def _mirror(path: str, target: Path, options: Mapping[str, str]) -> None:
-    """Copy the files with names of topics: the metadata log, and of each topic the small file of one partition."""
+    """Copy the files with names of topics: the metadata log, and the small file of one partition of each topic."""
     system, inside = opened(path, options)
     seen: set[str] = set()
     for entry in system.get_file_info(fs.FileSelector(inside)):

@@ -1,9 +1,9 @@
 """Segments of `__consumer_offsets` as rows, decoded by Spark's workers.
 
-Theory of operation. The driver lists the files; the bytes that each task reads are computed before the first record is
-read (`splits`; for large files in tasks, too). A task processes its parts some megabytes at a time (`blocks`), and each
-of these some ten thousand records at a time (`pipeline.decode`), so that its memory does not depend on its input.
-Tasks are of about one size, whether a log is one huge file or a thousand small ones.
+Theory of operation. The driver lists the files; the bytes that each task reads are computed before the first record
+is read (`splits`; for large files also in tasks). A task processes its parts some megabytes at a time (`blocks`), and
+each of these some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All
+tasks have about the same size, whether a log is one huge file or a thousand small ones.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def reading(
 ) -> LogReader:
     """Read the segments at `paths`: log directories, directories of partitions, files.
 
-    `names`: of topics by id, in addition to those in the logs. Files are split at batches, at most about `split_bytes`
-    apart. `after`: by partition the first offset to read; segments that end before it are not read.
+    `names`: names of topics by id, in addition to those in the logs. Files are split at batches, at most about
+    `split_bytes` apart. `after`: the first offset to read, by partition; segments that end before it are not read.
 
     :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be listed
@@ -115,7 +115,7 @@ def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
 def _splits(
     spark: SparkSession, segments: Sequence[SegmentFile], split_bytes: int, options: Mapping[str, str]
 ) -> list[Split]:
-    """All bytes of the segments, in order, split where they are large."""
+    """All bytes of the segments, in order; large segments are split."""
     large = [number for number, segment in enumerate(segments) if segment.size > split_bytes * 3 // 2]
 
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -173,7 +173,7 @@ def _read(
 
 
 def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> Iterator[RawRecords | Damage]:
-    """The records of a split, some ten thousand at a time, and what cannot be read."""
+    """The records of a split, some ten thousand at a time, and the damage in it."""
     for found in _columns_of_split(segment, split, options):
         if isinstance(found, Damage):
             yield found
@@ -187,7 +187,7 @@ def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> It
 def _columns_of_split(
     segment: SegmentFile, split: Split, options: Mapping[str, str]
 ) -> Iterator[tuple[Columns, int] | Damage]:
-    """The records of a split, with the position in the file from which positions in their batches count."""
+    """The records of a split, with the byte of the file from which the positions of their batches count."""
     try:
         system, inside = opened(segment.path, options)
         with system.open_input_file(inside) as file:
@@ -205,7 +205,7 @@ def _columns_of_split(
                     yield from _columns_of_block(found)
     except OSError as error:
         if error.errno is None:
-            raise  # not this file's fault: a store that does not answer may do so when the task is retried
+            raise  # the file is not the cause: the store may answer when the task is retried
         yield Damage(position=split.start, reason=f"cannot be read: {error}")
 
 
@@ -221,7 +221,7 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
                 yield found, block.base
         if len(bad) < MOST_FAULTS:
             return
-        # The walk failed; the batches after the last bad one are another block.
+        # `readable_columns` stopped; the batches after the last bad one are another block.
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
 
 

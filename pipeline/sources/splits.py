@@ -2,10 +2,10 @@
 
 Theory of operation. An entry of a segment's index has the position of a batch, and an offset, which the batch itself
 confirms. If there is no index, an entry is wrong or the index ends too early, the headers are walked from the last
-known position: each contains the length of its batch. Bytes in the middle of a file never count as a batch because
-they look like one: a client's data may do so. There is no split after bytes that are not a header.
+known position: each contains the length of its batch. Bytes in the middle of a file do not count as a batch only
+because they look like one: a client's data may do so. There is no split after bytes that are not a header.
 
-Also finds the end of a segment: its last batch, without reading the ones before.
+Also finds the last batch of a segment, without reading the batches before.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Split:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return self.end - self.start
 
 
 def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_bytes: int) -> list[int]:
-    """The positions at which to split a segment of `size` bytes, ascending: each at a batch, without its start and end.
+    """The positions at which to split a segment of `size` bytes: starts of batches, ascending, without the first.
 
     `index` is the content of its offset index; empty without one.
     """
@@ -64,7 +64,7 @@ def cuts(file: ByteRanges, size: int, index: bytes, base_offset: int, split_byte
 
 
 def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> int:
-    """The last batch in the index; 0 if the index is empty or wrong."""
+    """The position of the last batch in the index; 0 if the index is empty or wrong."""
     places = _index_places(index, size)
     if not len(places):
         return 0
@@ -72,7 +72,7 @@ def last_place(file: ByteRanges, size: int, index: bytes, base_offset: int) -> i
 
 
 def packed(splits: Iterable[Split], most_bytes: int) -> list[tuple[Split, ...]]:
-    """The splits in tasks of about `most_bytes` or of one split, in the given order."""
+    """The splits grouped into tasks of about `most_bytes` or of one split, in the given order."""
     tasks: list[list[Split]] = []
     room = 0
     for split in splits:
@@ -98,7 +98,7 @@ def _index_places(index: bytes, size: int) -> Ints:
 
 
 def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> int | None:
-    """The first batch in the index from `target` on; None: not found, or the index is wrong."""
+    """The position of the first batch in the index from `target` on; None: not found, or the index is wrong."""
     number = int(np.searchsorted(places[:, 1], target)) if len(places) else 0
     if number >= len(places):
         return None
@@ -108,7 +108,7 @@ def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> 
         return None
     fields = np.frombuffer(header, dtype=HEADER)[0]
     size = int(fields["length"]) + LOG_OVERHEAD
-    # An old broker's entry has the last offset of all batches that were appended together.
+    # An old broker's entry may have a later offset: the last one of all batches that were appended together.
     last = int(fields["base_offset"]) + int(fields["last_offset_delta"])
     if not HEADER_BYTES <= size <= MOST_BATCH_BYTES or not base_offset <= last <= base_offset + offset:
         return None
@@ -116,7 +116,7 @@ def _by_index(file: ByteRanges, places: Ints, target: int, base_offset: int) -> 
 
 
 def _walk(file: ByteRanges, size: int, position: int, target: int) -> int | None:
-    """The first batch from `target` on, by walking; None: not found, or the walk ends before it."""
+    """The position of the first batch from `target` on, by walking; None if the walk ends before it."""
     data, base = b"", position
     unpack, least = _LENGTH_AND_MAGIC.unpack_from, HEADER_BYTES - LOG_OVERHEAD
     while position < target:

@@ -1,4 +1,4 @@
-"""The tables of a history: their schemas, and how each is computed from the one before it.
+"""The tables of a history: their schemas, and the computation of each from the tables before it.
 
 events → rebalances → ownership; events → commits; all of them → groups.
 """

@@ -2,9 +2,9 @@
 
 Theory of operation. The number of resets of an offset, and the longest gap between commits, depend on the order of
 commits, and sorting every commit of a log costs more than decoding it. A log is already in order. So each batch of
-events is reduced to runs, one for each day, group and partition, and the runs are sorted instead. A run contains what
-two neighbors must know of each other: the first and the last commit. If runs of one partition of a group overlap
-(unordered events, a transaction between other commits), single events are used instead, as runs of one.
+events is reduced to runs, one for each day, group and partition, and the runs are sorted instead. A run contains the
+data that its neighbors need: its first and its last commit. If runs of one partition of a group overlap (unordered
+events, a transaction between other commits), every event becomes a separate run instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUNS = table(
     ("group", STRING, False),
     ("topic", STRING, False),
     ("topic_partition", INT, False),
-    ("producer_id", LONG, True),  # of a transaction: its outcome is still unknown
+    ("producer_id", LONG, True),  # of a run in transactions, whose outcome is still unknown
     ("begin", LONG, False),  # offsets in the log of the first and the last record
     ("end", LONG, False),
     ("commits", LONG, False),  # a run consists of commits or of tombstones
@@ -42,7 +42,7 @@ RUNS = table(
     ("last", TIMESTAMP, False),
 )
 KEY = ("partition", "group", "topic", "topic_partition")
-"""The key of a sequence of runs."""
+"""The columns that are equal in the runs of one sequence."""
 READ = (
     "day",
     "partition",
@@ -88,7 +88,7 @@ def single_runs(events: DataFrame) -> DataFrame:
 
 
 def runs_of(events: pa.Table) -> pa.RecordBatch:
-    """The runs of some events; only commits and tombstones of offsets count. Columns: `READ`."""
+    """The runs of some events with the columns `READ`; only commits and tombstones of offsets count."""
     schema = to_arrow_schema(RUNS, timezone="UTC")
     table = _offsets_alone(events)
     if table.num_rows == 0:
@@ -155,7 +155,7 @@ def _offsets_alone(events: pa.Table) -> pa.Table:
 
 
 def _keys(table: pa.Table) -> Ints:
-    """A number per row, equal if log, group, topic and partition are."""
+    """A number per row, equal for rows of the same log, group, topic and partition."""
     columns = [_numbers(table, name) for name in ("partition", "topic_partition")]
     columns += [_codes(table, name) for name in ("group", "topic")]
     keys = np.zeros(table.num_rows, dtype=np.int64)

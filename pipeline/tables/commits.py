@@ -1,13 +1,12 @@
 """Commits of offsets: a row for each day, group and partition.
 
-Records of a transaction count if it was committed, by their own place in the log; those of an aborted or open one do
-not (`coordinator.store.digest`). A tombstone ends the sequence: the first commit after it is not a reset, however low,
-and no gap ends with it. A gap and a reset belong to the day of the later commit; times are those of the records.
-Compaction removes records: resets and commits of a compacted part are too few, gaps too long.
+Records of a transaction count if it was committed, at their own place in the log; records of an aborted or open
+transaction do not count (`coordinator.store.digest`). A tombstone ends the sequence: the first commit after it is not
+a reset, however low, and no gap ends with it. A gap and a reset belong to the day of the later commit; times are the
+records' times. Compaction removes records: in a compacted part, resets and commits are too few and gaps too long.
 
-The outcome of transactions: their markers are in the log, after their records.
-
-A producer has one transaction at a time, and the next marker with its id in the same partition ends it
+The outcome of transactions is in their markers, which are in the log after their records. A producer has one
+transaction at a time, and the next marker with its id in the same partition ends it
 (`coordinator.store.transactions`).
 """
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
-    """The runs that count, each with the reset and the gap between it and the one before. None may overlap another."""
+    """The runs that count, each with the reset and the gap after the run before. Runs must not overlap."""
     in_transactions = with_outcome(runs.where(f.col("producer_id").isNotNull()), events, place="begin")
     settled = (
         in_transactions.where(f.col("outcome") == "commit")
@@ -74,7 +73,8 @@ ENDS = ("commit", "abort")
 def with_outcome(written: DataFrame, events: DataFrame, *, place: str = "offset") -> DataFrame:
     """`written` with a column `outcome`: commit, abort, or null while the transaction is open.
 
-    `written` has `partition`, `producer_id` and, under the name `place`, the place in the log; it has no markers.
+    `written` has the columns `partition`, `producer_id` and `place` (named so by the argument), the place in the log;
+    it has no markers.
     """
     ends = events.where(f.col("kind").isin(*ENDS)).select(
         "partition", "producer_id", f.col("offset").alias(place), f.col("kind").alias("mark")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 STORM_LEAST = 3
-"""The least number of consecutive rebalances that is a storm."""
+"""The least number of consecutive rebalances in a storm."""
 STORM_GAP_S = 60.0
 """A rebalance that starts at most this long after the end of the one before belongs to the same storm."""
 ZOMBIE_LEAST_S = 600.0
@@ -28,9 +28,9 @@ _TYPES = {
     "share_group_epoch": SHARE,
     "streams_group_epoch": STREAMS,
 }
-"""Kinds of the records that a group of a type has one of."""
+"""The type of a group by the kind of record that only groups of this type have."""
 _CONSUMERS = "consumer"
-"""The protocol type of classic groups of consumers; others (connect, of a schema registry) do not migrate."""
+"""The protocol type of classic groups of consumers; others (of Connect, of a schema registry) do not migrate."""
 _SECOND_US = 1_000_000
 _DAY_US = 86_400 * _SECOND_US
 _COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
@@ -39,15 +39,15 @@ _COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
 def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commits: DataFrame) -> DataFrame:
     """The table `GROUPS`.
 
-    - `type`: that of the day's last record of a group, or the one before; a group with offsets only is classic, as for
-      a broker.
-    - `members_most`: the most members between two rebalances; 0 for groups without them (share and streams).
+    - `type`: the type in the day's last record of a group, or else the type before; a group that has only offsets is
+      classic, as for a broker.
+    - `members_most`: the most members between two rebalances; 0 for groups without rebalances (share and streams).
     - `storms`: runs of at least `STORM_LEAST` rebalances, on the day on which they start.
-    - `rebalancing_s`: of the rebalances that started on the day, if their durations are known; overlaps count once.
-    - `zombies`: members that owned partitions for `ZOMBIE_LEAST_S` and more, none of which was committed meanwhile,
-      though the group committed other offsets on that day, and until its last commit of the day. Topics that the
-      group never commits do not count: it may store their offsets elsewhere.
-    - `migration`: at the end of the day. mixed: a consumer group with members of the classic protocol.
+    - `rebalancing_s`: the known durations of the rebalances that started on the day; overlaps count once.
+    - `zombies`: members that owned partitions for at least `ZOMBIE_LEAST_S`, none of which was committed during that
+      time although the group committed other offsets on that day. Only the time until the group's last commit of the
+      day counts, and only topics that the group commits: it may store other offsets elsewhere.
+    - `migration`: the stage at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
     grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
     course = _course(rebalances)
@@ -92,7 +92,7 @@ def _last(column: str) -> Column:
 
 
 def _by_day_and_group(*parts: DataFrame) -> DataFrame:
-    """A row for each day and group that a part has, with the columns of all of them."""
+    """A row for each day and group in any of the parts, with the columns of all parts."""
     first, *others = parts
     for other in others:
         first = first.unionByName(other, allowMissingColumns=True)
@@ -101,7 +101,7 @@ def _by_day_and_group(*parts: DataFrame) -> DataFrame:
 
 
 def _types(events: DataFrame) -> DataFrame:
-    """For each day: the last type, the group at its end, and the values that migration depends on."""
+    """For each day: the last type of a group, its type at the end of the day, and the data for `migration`."""
     place = f.col("offset")
     kind = f.create_map(*(f.lit(each) for pair in _TYPES.items() for each in pair))[f.col("kind")]
     stands = ~f.col("tombstone")
@@ -151,8 +151,8 @@ def _moved(rebalances: DataFrame) -> DataFrame:
 
 
 def _course(rebalances: DataFrame) -> DataFrame:
-    """Every rebalance with a known time: `run` counts the runs of its group, `adds_us` is its part of the time in which
-    the group rebalanced; overlapping ones share it."""
+    """Every rebalance with a known time. `run` numbers the runs of consecutive rebalances of its group; `adds_us` is
+    its part of the time in which the group rebalanced: overlapping time counts once."""
     begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
     in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
     far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
@@ -182,12 +182,12 @@ def _committed(commits: DataFrame) -> DataFrame:
 
 
 def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
-    """By day and group; only days on which the group commits."""
+    """The number of zombies by day and group, only for days on which the group commits."""
     made = commits.where(f.col("commits") > 0)
-    # After the last commit of a day nothing is known: the log may end there, or the group may be stopped.
+    # The time after the last commit of a day does not count: the log may end there, or the group may be stopped.
     days = made.groupBy(f.col("day").alias("on"), "group").agg(f.max("last").alias("heard"))
     topics = made.select("group", "topic").distinct()
-    # Not by a cast, which would use the session's time zone.
+    # A cast would use the session's time zone.
     midnight = f.timestamp_micros(f.unix_date("on") * _DAY_US)
     next_midnight = f.timestamp_micros((f.unix_date("on") + 1) * _DAY_US)
     until = f.least(f.coalesce("until", next_midnight), next_midnight, "heard")

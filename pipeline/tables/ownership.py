@@ -1,14 +1,14 @@
 """Ownership: the owner of a partition over time, and the times without one although it should have one.
 
-A consumer group's log has, to the record, what each member has been assigned and still has: partitions that it has yet
-to revoke are its own. A static member that is away has none.
+A consumer group's log contains, in its records, the partitions of each member at any time: a member still owns
+partitions that it must revoke and has not revoked. A static member that is away owns none.
 
-A classic group's log has the assignments, and since when all members had joined: eager ones have revoked everything by
-then at the latest. So the time without an owner is a lower bound: nothing is written between a member's rejoining, or
-departure, and that moment. Partitions that cooperative members keep are theirs without a break; those that they lose
-are theirs until they are revoked.
+A classic group's log contains the assignments, and the time at which all members had joined: eager members have
+revoked everything by then. So the time without an owner is a lower bound: nothing is written between a member's
+rejoining, or departure, and this time. Cooperative members own the partitions that they keep without a break, and the
+partitions that they lose until they revoke them.
 
-Partitions of a group without members, and those that a group no longer subscribes to, have no rows.
+Partitions of a group without members, and partitions that a group no longer subscribes to, have no rows.
 
 The course of every group, computed once, is the source of the tables of rebalances and of ownership.
 """
@@ -46,7 +46,7 @@ _AS_HELD = [name for name in OWNERSHIP.names if name not in ("day", "topic", "to
 
 COURSES_TABLE = "courses"
 COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holding", OWNERSHIP, True)])
-"""Each row is one or the other."""
+"""Each row has one of the two columns."""
 
 
 def courses(events: DataFrame) -> DataFrame:

@@ -1,19 +1,17 @@
 """Rebalances: a row per generation of a classic group and per group epoch of a consumer group.
 
-- `start`, `end`, `duration_s`: of an epoch from its record to the last member that reached it. Of a generation from
-  the moment at which all members had joined, the earliest one in the log, to the record: a lower bound; only a group's
-  first generation is known from the first member's request on (`pipeline.rebalances.classic`, `.consumer`).
+- `start`, `end`, `duration_s`: an epoch lasts from its record until the last member has reached it. A generation
+  lasts from the time at which all members had joined, the earliest one in the log, to its record: a lower bound. Only
+  a group's first generation starts with the first member's request (`pipeline.rebalances.classic`, `.consumer`).
 - `cause`, `causes`: see `pipeline.rebalances.causes`.
 - `members_before`, `joined`, `left`: compared with the row before. A static member that returns is the same member. In
   a group that is older than its log no member counts as joined.
-- `moved`: partitions assigned to another member than their last owner. `revoked`: partitions that members who stay had
-  to revoke; eager ones revoke everything. For an epoch both are of its target: epochs that share a target have them in
-  the row of the last.
-- `skipped`: skipped numbers. Generations that no leader assigned, and everything that compaction removed.
+- `moved`: partitions assigned to another member than their last owner. `revoked`: partitions that members that stay
+  had to revoke; eager members revoke everything. For an epoch both numbers are of its target: if epochs share a
+  target, the last of them has the numbers.
+- `skipped`: the number of missing generations or epochs: without an assignment by a leader, or removed by compaction.
 
-Rows of overlapping rebalances overlap, too: do not add up their times.
-
-The time in which groups were rebalancing counts overlapping rebalances once.
+The times of rebalances may overlap: do not add up durations. `busy_s` counts overlapping time once.
 """
 
 from __future__ import annotations
@@ -51,13 +49,13 @@ WALKED = StructType(
         *table(("offset", LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)),
     ]
 )
-"""The data of groups' records: a row, and what its causes still depend on."""
+"""Rows from groups' records, with the columns from which the causes are corrected."""
 
 
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`: with the members that were silent before, and corrected causes.
+    """The table `REBALANCES`, with expired members and corrected causes.
 
-    `courses` (`pipeline.tables.ownership`) are those of `events`. They are read twice.
+    `courses` must be computed from `events` (`pipeline.tables.ownership`). They are read twice.
     """
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
     return shaped(with_expiry(walked, events), REBALANCES)
@@ -81,10 +79,10 @@ _AS_WALKED = [name for name in WALKED.names if name not in ("day", "duration_s",
 
 
 def with_busy_s(rebalances: DataFrame) -> DataFrame:
-    """REBALANCES with `busy_s`, the part of `duration_s` in which no rebalance of the group that started before it ran.
+    """REBALANCES with `busy_s`, the part of `duration_s` in which no earlier rebalance of the group ran.
 
-    The sum over the rows of a group is the time in which it rebalanced, whereas durations add up to more: epochs that
-    start at once end together. 0 if the duration is unknown.
+    The sum over the rows of a group is the time in which it rebalanced. Durations add up to more, because epochs
+    overlap. 0 if the duration is unknown.
     """
     in_order = Window.partitionBy("group").orderBy(f.unix_micros("start"), f.unix_micros("end"), "epoch")
     ended = f.max(f.when(f.col("duration_s").isNotNull(), f.unix_micros("end"))).over(
@@ -98,7 +96,7 @@ def with_busy_s(rebalances: DataFrame) -> DataFrame:
 
 
 def total_busy_s() -> Column:
-    """The sum of `busy_s` over rows of `with_busy_s`, an aggregate: 0 if there are none, null if there are some and no
-    duration is known."""
+    """An aggregate: the sum of `busy_s` over rows of `with_busy_s`. 0 without rows; null if there are rows and none
+    has a known duration."""
     nothing = f.when(f.count(f.lit(1)) == 0, f.lit(0.0))
     return f.when(f.count("duration_s") > 0, f.sum("busy_s")).otherwise(nothing)

@@ -4,8 +4,8 @@ Times are UTC. Assignments are `{topic: [partitions ascending]}`; a topic with a
 Every table is written as Parquet, partitioned by `day`, the UTC date on which a row starts.
 
 `DECODED` is the result of decoding: the columns of the table of events, and the reason of a quarantined row. A row
-with a reason is quarantined: of the columns of an event it has the source, the partition and, if known, the offset
-(otherwise -1); the others have placeholders or null.
+with a reason is quarantined: its source, its partition and, if known, its offset (otherwise -1) are set; the other
+columns of an event have placeholders or null.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CLASSIC_MEMBER = table(
     ("host", STRING, True),
     ("rebalance_timeout_ms", INT, True),
     ("session_timeout_ms", INT, True),
-    ("topics", STRINGS, True),  # null: not the embedded consumer protocol
+    ("topics", STRINGS, True),  # null: the member does not use the embedded consumer protocol
     ("assignment", ASSIGNMENT, True),
 )
 
@@ -97,10 +97,10 @@ EVENTS = table(
     ("host", STRING, True),
     ("rack", STRING, True),
     ("protocol_type", STRING, True),
-    ("metadata_hash", LONG, True),  # of group epochs: what the group subscribes to, as the broker knows it
-    # group: when its state last changed; target epoch: when it was computed; regex: when it was resolved
+    ("metadata_hash", LONG, True),  # of group epochs: the broker's hash of the subscribed topics
+    # Time of a group's last change of state, of a target epoch's computation, or of a regex's resolution.
     ("state_since", TIMESTAMP, True),
-    ("assignor", STRING, True),  # classic: the protocol in use; member: the assignor it asks for
+    ("assignor", STRING, True),  # classic: the protocol in use; member: the assignor that it requests
     ("leader", STRING, True),
     ("topics", STRINGS, True),
     ("regex", STRING, True),
@@ -109,7 +109,7 @@ EVENTS = table(
     ("assignment", ASSIGNMENT, True),  # target or current
     ("revoking", ASSIGNMENT, True),
     ("members", ArrayType(CLASSIC_MEMBER, containsNull=False), True),  # of a classic group
-    ("fields", STRING, True),  # JSON of what has no column: share and streams groups, metadata
+    ("fields", STRING, True),  # JSON of fields without a column: of share and streams groups, of metadata
     # The record as it is in the log, for replaying it; null for offsets, whose columns contain everything.
     ("key", BINARY, True),
     ("value", BINARY, True),
@@ -118,7 +118,7 @@ EVENTS = table(
 QUARANTINE = table(
     ("source", STRING, False),
     ("file", STRING, False),
-    ("position", LONG, True),  # byte in the file; null: the whole file
+    ("position", LONG, True),  # the first byte in the file; null: the whole file
     ("offset", LONG, True),
     ("reason", STRING, False),
 )
@@ -165,20 +165,20 @@ REBALANCES = table(
     ("protocol", STRING, False),  # classic or consumer
     ("epoch", INT, False),  # generation, or group epoch
     ("start", TIMESTAMP, True),  # classic: when the generation before it ended, if the log contains it
-    ("end", TIMESTAMP, True),  # null: not complete when the log ends
+    ("end", TIMESTAMP, True),  # null: not complete at the end of the log
     ("duration_s", DOUBLE, True),
     ("cause", STRING, False),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
-    ("causes", STRINGS, False),  # all of them, `cause` first
+    ("causes", STRINGS, False),  # all causes, `cause` first
     ("assignor", STRING, True),
     ("members_before", INT, False),
-    ("members", INT, False),  # once the generation or epoch is complete
+    ("members", INT, False),  # members when the generation or epoch is complete
     ("joined", STRINGS, False),
     ("left", STRINGS, False),
-    ("expired", STRINGS, False),  # those of `left` that seem to have
+    ("expired", STRINGS, False),  # members of `left` that seem to have expired
     ("partitions", INT, False),
     ("moved", INT, False),
     ("revoked", INT, False),
-    # generations or epochs between the row before and this one that are not in the log; null: the log starts here
+    # Generations or epochs after the row before that are not in the log; null: the log starts here.
     ("skipped", INT, True),
 )
 
@@ -187,12 +187,12 @@ OWNERSHIP = table(
     ("group", STRING, False),
     ("topic", STRING, False),
     ("topic_partition", INT, False),
-    ("member", STRING, True),  # null: none
+    ("member", STRING, True),  # null: no owner
     ("client_id", STRING, True),
     ("host", STRING, True),
     ("epoch", INT, False),
     ("since", TIMESTAMP, False),
-    ("until", TIMESTAMP, True),  # null: to the end of the log
+    ("until", TIMESTAMP, True),  # null: until the end of the log
 )
 
 COMMITS = table(
@@ -203,7 +203,7 @@ COMMITS = table(
     ("commits", LONG, False),
     ("first_offset", LONG, True),
     ("last_offset", LONG, True),
-    ("resets", LONG, False),  # commits of an offset below the one before
+    ("resets", LONG, False),  # commits of a lower offset than the commit before
     ("longest_gap_s", DOUBLE, True),
     ("deleted", LONG, False),  # tombstones
     ("first", TIMESTAMP, False),
@@ -222,7 +222,7 @@ GROUPS = table(
     ("rebalancing_s", DOUBLE, False),
     ("commits", LONG, False),
     ("zombies", LONG, False),  # members that own partitions without commits
-    ("migration", STRING, True),  # classic, mixed, consumer; null if it is neither
+    ("migration", STRING, True),  # classic, mixed or consumer; null: none of these
 )
 
 TABLES = {
