@@ -63,7 +63,7 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
     try:
         overrides_from(fields["settings"])
     except InvalidSetting as error:
-        raise UsageError(f"--vary: {error}; of plans, {' and '.join(OF_PLANS)} can be varied") from None
+        raise UsageError(f"--vary: {error}\nSettings of plans that can be varied: {', '.join(OF_PLANS)}") from None
     return fields
 
 

@@ -122,7 +122,7 @@ def test_a_share_group_is_refused() -> None:
 def test_a_topic_without_id_is_refused() -> None:
     member = Member(id="m", subscription=Subscription(topics=("t",)), owned={"t": (0,)}, target={"t": (0,)})
     group = Group(id="g", type=GroupType.CONSUMER, state=GroupState.STABLE, group_epoch=1, members=(member,))
-    with pytest.raises(NoRecords, match="g: the id of topic t is not known"):
+    with pytest.raises(NoRecords, match="g: the id of topic t is unknown"):
         group_records(group, TopicImage(), NOW_MS)
 
 
