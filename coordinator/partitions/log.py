@@ -157,7 +157,7 @@ class Log:
         self.start_at(offset)
 
     def hold(self) -> None:
-        """Delete no segment until `release`: they are being compacted."""
+        """Delete no segment until `release`, as segments are being compacted."""
         self._is_held = True
 
     def release(self) -> None:

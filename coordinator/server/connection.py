@@ -53,7 +53,7 @@ SWEEP_S = 30.0
 
 
 def most_connections() -> int:
-    """Raise the limit of open files as far as allowed; the number of connections that this permits."""
+    """Raise the limit of open files as far as allowed. Returns the number of connections that this permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
     if soft == resource.RLIM_INFINITY:

@@ -152,7 +152,7 @@ class Dispatcher:
         return _composed(incoming, fields)
 
     async def _apply_faults(self, incoming: Incoming) -> AnswerError | Drop | None:
-        """Wait for the delays of matching rules; the fault that replaces the answer, if any."""
+        """Wait for the delays of matching rules. Returns the fault that replaces the answer, if any."""
         if incoming.client_id == FAULT_CLIENT or incoming.message is None:
             return None
         topics = self._cluster.topics

@@ -107,7 +107,7 @@ async def _serve(
 
 
 async def _listen(cluster: Cluster, host: str, port: int, advertised: Advertised | None) -> list[Address]:
-    """Have every broker listen; their addresses."""
+    """Have every broker listen. Returns their addresses."""
     places = []
     for number, broker in enumerate(cluster.brokers.values()):
         await _open(cluster, broker, host, port and port + number)

@@ -109,7 +109,7 @@ def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> Me
 
 
 def _read_snapshot(directory: Path, replay: _Replay) -> int:
-    """Read the newest snapshot of the time, if any; the offset from which the log must be read."""
+    """Read the newest snapshot of the time, if any. Returns the offset from which the log must be read."""
     found = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
     snapshots = {path: (int(name[1]), int(name[2])) for path, name in found.items() if name is not None}
     for path in sorted(snapshots, key=snapshots.__getitem__, reverse=True):

@@ -65,7 +65,7 @@ _Written: TypeAlias = tuple[int, int, bytes]
 
 
 class Digest:
-    """See the module. Chunks come in the order of the log.
+    """See the module. Chunks must be added in the order of the log.
 
     `as_of_ms`: later records, including ends of transactions, are skipped as if they had not been written.
     """

@@ -42,7 +42,7 @@ _NODE_ID = {0: "broker.id", 1: "node.id"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaProperties:
-    """The content of the file; a file of version 0 may lack everything else."""
+    """The content of the file; a file of version 0 may lack all ids."""
 
     cluster_id: str | None
     node_id: int | None

@@ -44,7 +44,7 @@ Malformed: TypeAlias = tuple[int, str]
 
 
 class Replay:
-    """See the module; the state after the records so far."""
+    """See the module. Has the state after the records applied so far."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -57,7 +57,7 @@ class Replay:
         self._ids: dict[bytes, UUID] = {}
 
     def partition(self, digest: Digest) -> list[Malformed]:
-        """Apply the remaining records of a partition; the malformed ones, in the order of the log."""
+        """Apply the remaining records of a partition. Returns the malformed ones, in the order of the log."""
         malformed = list(digest.malformed)
         events = digest.events()
         for start in range(0, len(events), _EVENTS_AT_ONCE):

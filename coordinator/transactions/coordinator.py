@@ -2,7 +2,7 @@
 
     outcome = coordinator.init_producer_id(...)     one method per request
     coordinator.complete(transactional_id, now)     when the markers of a transaction are written
-    coordinator.expire(now)                         as soon as next_deadline() has come
+    coordinator.expire(now)                         as soon as next_deadline() is reached
 
 Theory of operation. A transaction is Ongoing from its first partition; a record decides its end (PrepareCommit,
 PrepareAbort), which cannot be reversed; then a marker is written to every partition, and a final record states that

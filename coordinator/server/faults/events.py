@@ -112,7 +112,7 @@ class ChangeTopic:
 
     @property
     def change(self) -> str | None:
-        """The field that is set; None if none or several are."""
+        """The field that is set; None unless exactly one is set."""
         given = [key for key in ("partitions", "create", "recreate") if getattr(self, key) is not None]
         given += ["delete"] if self.delete else []
         return given[0] if len(given) == 1 else None

@@ -118,14 +118,14 @@ class Rules:
         self.active: list[ActiveRule] = []
 
     def add(self, rule: Lasting, now_ms: int) -> int:
-        """Activate a rule; its id, which is never reused."""
+        """Activate a rule. Returns its id, which is never reused."""
         chance = Random(rule.seed)  # noqa: S311  (the same seed must decide the same)
         active = ActiveRule(id=next(self._ids), rule=rule, added_ms=now_ms, random=chance)
         self.active.append(active)
         return active.id
 
     def clear(self, ids: Iterable[int] | None = None) -> int:
-        """Remove rules by their ids, or all; how many were removed."""
+        """Remove rules by their ids, or all. Returns how many were removed."""
         before = len(self.active)
         gone = None if ids is None else set(ids)
         self.active = [] if gone is None else [each for each in self.active if each.id not in gone]

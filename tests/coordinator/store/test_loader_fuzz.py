@@ -22,7 +22,7 @@ from wire.log.control_records import end_of_transaction
 
 CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 MOST_BYTES = 2 * compression.MOST_BYTES
-"""What a batch decompresses to may be that large whatever its size, and is put behind another one."""
+"""The memory limit: a batch of any size may decompress to half of it, and is copied behind another one."""
 
 
 def test_any_directory_can_be_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Transactions in the data directory are read again, also after compaction and among unknown record types."""
+"""Transactions in the data directory are read again, also after compaction; an undecodable record is reported."""
 
 from pathlib import Path
 
