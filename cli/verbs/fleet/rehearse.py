@@ -63,7 +63,9 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
     try:
         overrides_from(fields["settings"])
     except InvalidSetting as error:
-        raise UsageError(f"--vary: {error}\nSettings of plans that can be varied: {', '.join(OF_PLANS)}") from None
+        raise UsageError(
+            f"--vary: {error}\nSettings of plans that can be varied: {', '.join(OF_PLANS)}"
+        ) from None
     return fields
 
 
