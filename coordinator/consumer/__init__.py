@@ -1,4 +1,4 @@
-"""The member's side of both protocols, without I/O: what a Java or librdkafka consumer does in `poll` and around it.
+"""The member's side of both protocols, without I/O: the work of a Java or librdkafka consumer in and around `poll`.
 
 Theory of operation. Every input of a member contains the time; the member answers with outputs, which the driver
 takes (`Member.take`) and handles. It has two threads, like Java's consumer: the application's, which is in `poll`, in

@@ -16,7 +16,7 @@ from coordinator.engine.topics import TopicImage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciliation:
-    """A step from what a member owns to its target, as far as its topics are known."""
+    """A step from the owned partitions to the target, as far as its topics are known."""
 
     number: int
     """The number of the assignment."""
@@ -93,7 +93,7 @@ class Assignments:
         )
 
     def is_owned(self, step: Reconciliation) -> bool:
-        """Whether the step leads to what the member already owns, and only has to be reported."""
+        """Whether the step changes nothing, as the member already owns its result, and only has to be reported."""
         return self.owned is not None and step.by_id == self.owned
 
     def complete(self, step: Reconciliation) -> None:

@@ -66,7 +66,7 @@ class ClassicMembership(CommittingMember):
         """Whether a heartbeat is in flight."""
         self._heard_at_ms = 0
         self._due: list[DueCallback | DueFailure] = []
-        """What waits for `poll`, in order: exceptions and, if the background thread rebalances, callbacks."""
+        """Events that wait for `poll`, in order: exceptions and, if the background thread rebalances, callbacks."""
         self._is_watched = self._behavior.counts_callbacks
         """Whether max.poll.interval.ms is counting."""
         self._is_silent = False
@@ -128,7 +128,7 @@ class ClassicMembership(CommittingMember):
     def _has_lost_membership(self) -> bool:
         return self.generation == NO_GENERATION or not self._member_id
 
-    # What waits for `poll`
+    # Events that wait for `poll`
 
     def _notify(self, callback: DueCallback, now_ms: int) -> None:
         """Call the listener, in `poll` or in `close`, after everything that is already due."""

@@ -259,7 +259,7 @@ class CommittingMember(Member):
             for commit in due:
                 if commit is self._retried:
                     if not commit.is_sync:
-                        # What is owned now, and is read now (CommitRequestManager, ConsumerCoordinator).
+                        # Partitions that are owned and read now (CommitRequestManager, ConsumerCoordinator).
                         commit.offsets = self._consumed()
                     self._try_commit(commit, now_ms)
                 else:

@@ -48,7 +48,7 @@ _CLOSE_TIMEOUT_MS = 30_000
 """The time limit of `close`: CloseOptions' default."""
 
 _WITHOUT_HEARTBEATS = State.UNSUBSCRIBED, State.FENCED, State.STALE, State.FATAL
-"""No heartbeats are sent."""
+"""States in which no heartbeats are sent."""
 
 _FENCED_ERRORS = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
 
@@ -176,7 +176,7 @@ class ConsumerMember(ReconcilingMember):
                 self._auto_commit_at_ms = now_ms + self.settings.auto_commit_interval_ms
             self._join(now_ms)
         elif not self.in_poll:
-            self._background(now_ms)  # what was already due
+            self._background(now_ms)  # do what was already due
             if self.state is State.STALE and not self._is_lost:
                 self._join(now_ms)
         super().enter_poll(now_ms)

@@ -15,9 +15,9 @@ class AfterError(Enum):
 
     POLL_AGAIN = "poll-again"
     DIE = "die"
-    """It closes the consumer and stops."""
+    """Close the consumer and stop."""
     RESTART = "restart"
-    """It closes the consumer, stops, and is restarted, as a container is."""
+    """Close the consumer, stop, and be restarted, like a container."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ _LIBRDKAFKA_2_14 = replace(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """A client library: how its classic and its new consumer behave where libraries differ."""
+    """A client library: how its classic and its new consumer behave, if libraries differ."""
 
     name: str
     leader: Leader

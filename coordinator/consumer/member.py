@@ -121,7 +121,7 @@ class Member(ABC):
         self._threw = False
         """Whether the last callback threw."""
         self._thrown = ""
-        """What `commitSync` has thrown in the callback that is running."""
+        """The exception that `commitSync` has thrown in the running callback."""
         self._error = ""
         """The first exception of a rebalance's callbacks; `poll` throws it at the end."""
         self._out_of_poll_since_ms = 0

@@ -63,7 +63,7 @@ class Metrics:
         self.failed += 1
 
     def named(self, now_ms: int, alive_ms: int) -> dict[str, float | None]:
-        """All by their names in `consumer-coordinator-metrics`; None where Kafka shows NaN or -1."""
+        """All metrics by their names in `consumer-coordinator-metrics`; None if Kafka shows NaN or -1."""
         hours = max(alive_ms, 1) / _HOUR_MS
         values: dict[str, float | None] = {}
         for kind, latency in self.callbacks.items():

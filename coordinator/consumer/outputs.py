@@ -66,7 +66,7 @@ class Raised:
 
 
 class Committed(NamedTuple):
-    """A commit has ended: of offsets by partition; `error` is the class of its exception, empty on success."""
+    """The end of a commit. Offsets by partition; `error` is the class of its exception, empty on success."""
 
     offsets: dict[TopicPartition, int]
     error: str = ""

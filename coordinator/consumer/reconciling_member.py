@@ -335,7 +335,7 @@ class ReconcilingMember(CommittingMember):
 
     @property
     def _unpositioned(self) -> Partitions:
-        """A position is looked up even while `assigned` runs, but not for what is being revoked."""
+        """Positions are looked up even while `assigned` runs, but not for partitions that are being revoked."""
         return self.owned - self.positioned - self._revoking
 
     def _auto_commit(self, now_ms: int) -> None:

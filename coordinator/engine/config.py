@@ -253,7 +253,7 @@ class ConsumerSettings:
 
 
 def consumer_settings(config: GroupOverrides | None, broker: Config) -> ConsumerSettings:
-    """The overrides of a group where set, otherwise the broker's settings."""
+    """The overrides of a group if they are set, otherwise the broker's settings."""
     settings = ConsumerSettings(
         session_timeout_ms=broker.group_consumer_session_timeout_ms,
         heartbeat_interval_ms=broker.group_consumer_heartbeat_interval_ms,

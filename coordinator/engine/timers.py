@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TimerKind(IntEnum):
-    """What to do when a deadline passes."""
+    """The purpose of a timer."""
 
     INITIAL_DELAY = auto()
     """A new or Empty classic group waits for more members."""

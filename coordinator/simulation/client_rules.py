@@ -1,4 +1,4 @@
-"""Invariants on what applications observe: callbacks, epochs and metrics (I3, I6, I13)."""
+"""Invariants of the applications' observations: callbacks, epochs and metrics (I3, I6, I13)."""
 
 from __future__ import annotations
 

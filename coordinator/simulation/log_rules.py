@@ -1,4 +1,4 @@
-"""Invariants on what the coordinator writes and answers, and on what a node loads from the log (I8, I12)."""
+"""Invariants of the coordinator's records and answers, and of the state that a node loads from the log (I8, I12)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class LogRules:
     """Checked with every batch of records and every answer with new information: passes each to the rules of epochs,
     handovers, classic groups, consumer groups and offsets.
 
-    I8: what a node loads from the log, compacted or not, is the hard state of its predecessor, and contains all that
-    was acknowledged.
+    I8: the state that a node loads from the log, compacted or not, is the hard state of its predecessor, and contains
+    all that was acknowledged.
     """
 
     def __init__(self, facts: Facts) -> None:

@@ -6,7 +6,7 @@ that wait on it: at once (a reset), or only when the first of them times out (si
 is lost: TCP retransmits a message, which arrives when the partition has ended, if the client has not timed out by
 then.
 
-The faults are those of `scenario.Faults`: `loss` loses the connection together with the message; with `duplicate` a
+The faults are defined in `scenario.Faults`: `loss` loses the connection together with the message; with `duplicate` a
 request is handled twice, the second time later and without a receiver of the answer (a client that has lost an answer
 sends another request, in full); with `reorder` a request that was in flight on a lost connection may still be
 handled, after requests of the next connection. Such late requests end with the node's process: a restarted node has

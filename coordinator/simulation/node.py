@@ -5,7 +5,7 @@
     LOADING        loads the log: answers COORDINATOR_LOAD_IN_PROGRESS
     COORDINATING   appends the records of a call, then answers
     ZOMBIE         another node has taken over, and it does not know: its appends are refused with NOT_LEADER, so the
-                   call is answered NOT_COORDINATOR and its changes are undone; what needs no append continues
+                   call is answered NOT_COORDINATOR and its changes are undone; calls without appends continue
     DOWN           crashed: nothing arrives, nothing is answered
 
 The log is the group's partition of `__consumer_offsets`, which is replicated: it is the same on all nodes. A crash

@@ -133,7 +133,7 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """`commitSync` of what was read."""
+    """`commitSync` of all positions."""
 
     at: float
     member: str = field(metadata=named("commit"))

@@ -347,7 +347,7 @@ def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
 def _merged(tree: _Tree, changes: _Tree) -> _Tree:
     """A member's tree with the changes of a restart: settings and listeners one by one, the rest as a whole.
 
-    A change of the subscription or the protocol removes what only the previous one had.
+    A change of the subscription or the protocol removes the keys that only the previous one had.
     """
     dropped: set[str] = set()
     if "topics" in changes or "regex" in changes:

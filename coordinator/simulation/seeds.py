@@ -164,5 +164,5 @@ def _play(
 
 
 def _ignore_interrupts() -> None:
-    """A terminal sends Ctrl-C to all processes; the first one decides what happens."""
+    """A terminal sends Ctrl-C to all processes; only the main process reacts to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -88,7 +88,7 @@ class SettlingRules:
         return 2 * longest + 60_000
 
     def unsettled(self) -> str:
-        """What is not settled now; empty if everything is settled."""
+        """The first thing that is not settled now; empty if everything is settled."""
         return self._unsettled_member() or self._ownership_problem()[0] or self._out_of_date()
 
     def unsettled_group(self) -> str:
@@ -156,7 +156,7 @@ class SettlingRules:
         return [each for each in self._facts.processes.values() if each.is_running]
 
     def _ownership_problem(self) -> tuple[str, TopicPartition | None]:
-        """What is wrong with the first partition that does not have exactly one owner; empty if all have one."""
+        """The problem of the first partition that does not have exactly one owner; empty if all have one."""
         owners: Counter[TopicPartition] = Counter()
         wanted: set[str] = set()
         for process in self._running():

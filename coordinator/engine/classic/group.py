@@ -120,7 +120,7 @@ class ClassicGroup:
         return protocol_type == self.protocol_type and any(self._supported[name] == size for name in names)
 
     def in_order(self) -> list[ClassicMember]:
-        """The members in a broker's order: that of a Java HashMap."""
+        """The members in a broker's order: the order of a Java HashMap."""
         ids = list(self.members)
         if len(ids) < 2:
             return list(self.members.values())

@@ -72,7 +72,7 @@ class JoinGroup(Request[JoinGroupAnswer]):
     protocol_type: str
     protocols: tuple[JoinProtocol, ...]
     may_describe: Callable[[str], bool] | None = None
-    """As in ConsumerGroupHeartbeat: a classic member may cause a group's regexes to be resolved."""
+    """As in ConsumerGroupHeartbeat: a classic member may also cause a group's regexes to be resolved."""
     version: int = 9
 
     def refused(self, error: RequestRefused) -> JoinGroupAnswer:

@@ -102,7 +102,7 @@ class ConsumerGroup:
         self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
 
     def set_target_epoch(self, value: TargetEpochValue | None) -> None:
-        """None: the target was deleted."""
+        """Set the epoch of the target; None: the target was deleted."""
         value = value or TargetEpochValue(epoch=-1)
         self.assignment_epoch, self.assigned_ms = value.epoch, value.assigned_ms
 
@@ -287,7 +287,7 @@ class ConsumerGroup:
 
 
 def member_timer_keys(group: str, member: str) -> Iterator[TimerKey]:
-    """All timers of a member of a consumer group; JOIN and SYNC are those of classic members."""
+    """All timers of a member of a consumer group; only classic members have JOIN and SYNC."""
     for kind in MEMBER_TIMERS:
         yield TimerKey(kind, group, member)
 

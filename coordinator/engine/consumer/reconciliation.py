@@ -1,4 +1,4 @@
-"""Reconciliation: a member's steps to its target, in which it never owns what another member still has.
+"""Reconciliation: a member's steps to its target. The member never owns a partition that another member still has.
 
 A member first revokes the partitions that its target no longer contains; until it reports without them it keeps its
 epoch. Then it gets the target's epoch and the partitions that no other member has any more. It waits for the rest at

@@ -58,7 +58,7 @@ class RegexStatus(Enum):
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
-    """It must be resolved before it takes effect."""
+    """Changed to a regex that must be resolved before it takes effect."""
     RESOLVED = "resolved"
     """Changed to a regex that is already resolved, or removed."""
 

@@ -1,1 +1,1 @@
-"""Committed offsets: commit, fetch, delete, expire, and those of open transactions."""
+"""Committed offsets: commit, fetch, delete, expire, and the offsets of open transactions."""

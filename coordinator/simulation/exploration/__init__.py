@@ -10,5 +10,5 @@ step by step, from a first state to all reachable ones.
     worlds        the groups that are explored
     explorer      visits all states and finds the shortest path to one that violates a property
 
-Time does not pass: a heartbeat can be sent at any moment, and a session expires when a step says so.
+Time does not pass: a heartbeat can be sent at any moment, and a session expires in a separate step.
 """

@@ -1,7 +1,7 @@
 """Equality of states: two are equal if no future behavior of members or coordinator can distinguish them.
 
 Times are omitted (names that end in `_ms`: only the existence of a deadline matters), and so are numbers that only
-match answers with requests: a message is described by what its receiver will do with it.
+match answers with requests: a message is described by its effect on the receiver.
 """
 
 from __future__ import annotations
