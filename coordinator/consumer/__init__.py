@@ -2,9 +2,9 @@
 
 Theory of operation. Every input of a member contains the time; the member answers with outputs, which the driver
 takes (`Member.take`) and handles. It has two threads, like Java's consumer: the application's, which is in `poll`, in
-a callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a background thread
-that heartbeats (`wake`, as soon as `next_deadline` has come). Answers are passed to `answered`; a request whose
-connection was lost or that timed out to `failed`. Nothing here has a clock, a socket or randomness.
+a callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a background
+thread that heartbeats (`wake`, as soon as `next_deadline` has come). Answers are passed to `answered`, requests that
+timed out or whose connection was lost to `failed`. Nothing here has a clock, a socket or randomness.
 
     classic_member      a consumer of the classic protocol (KIP-568): `poll` and `close`
     classic_rebalance   a rebalance between two generations: JoinGroup, SyncGroup, callbacks (KIP-429)
@@ -12,7 +12,7 @@ connection was lost or that timed out to `failed`. Nothing here has a clock, a s
     consumer_member     ConsumerGroupHeartbeat (KIP-848): joining, staying, leaving
     reconciling_member  reconciliation of its assignment, step by step, in `poll`
     committing_member   offsets in both protocols: OffsetCommit, OffsetFetch
-    member              what both protocols have in common: inputs, requests and their answers, callbacks
+    member              what both protocols share: inputs, requests and their answers, the coordinator, callbacks
     assignments         the target assignment, and the part of it that is reconciled
     heartbeat_fields    the fields of a heartbeat
     local_assignor      client-side assignors, which Kafka never shipped

@@ -18,7 +18,7 @@ def replay_command(
     settings: Mapping[str, str] | None = None,
     break_rule: str | None = None,
 ) -> str:
-    """The command for a shell; `called` is the scenario as for `kohort simulate`, the rest are the run's parameters."""
+    """The command for a shell; `called` is the scenario as in `kohort simulate`, the rest are its parameters."""
     words = ["kohort", "simulate", called, "--seed", str(seed)]
     if variant is not Variant.AS_WRITTEN:
         words += ["--protocol", variant.value]
