@@ -40,7 +40,7 @@ from assignors.model import Ints
 from groups.model import Group, GroupType
 
 LONGEST_ARRAY = 1 << 14
-"""Arrays are tried up to this length, that of a group with at most 12,288 members at once, or the length for its
+"""The longest array that is tried, enough for 12,288 members at once; for larger groups, the length for their
 size."""
 
 

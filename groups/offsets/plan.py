@@ -54,8 +54,7 @@ def plan_reset(
 
 
 def _not_read(group: Group, places: Iterable[Place]) -> Iterator[Problem]:
-    """A problem for each topic that a streams group does not read: a commit would be useless, the name is likely
-    wrong.
+    """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong.
 
     kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
     topic.
@@ -77,8 +76,7 @@ def plan_copy(
     exists: bool = True,
     problems: Sequence[Problem] = (),
 ) -> GroupChange:
-    """Plan the copy of one group's offsets to another: offset, leader epoch and metadata unchanged, even out of
-    range."""
+    """Plan a copy of a group's offsets to another: offset, leader epoch and metadata unchanged, even out of range."""
     changes: list[OffsetChange] = []
     found = list(problems)
     for place in places:
@@ -149,8 +147,7 @@ def _while_active(group: Group) -> Problem:
 
 
 def is_active(group: Group) -> bool:
-    """Whether the group is active, so that only members may change it; others may change Empty and Dead groups
-    only."""
+    """Whether the group is active, so that only members may change it; other clients need an Empty or Dead group."""
     resting = (GroupState.EMPTY, GroupState.DEAD)
     return bool(group.members) or group.state not in (*resting, GroupState.UNKNOWN)
 
@@ -209,8 +206,7 @@ class OffsetsDeletion(PlannedChange):
 def plan_offsets_deletion(
     group: Group, scopes: Sequence[TopicScope], problems: Sequence[Problem] = ()
 ) -> OffsetsDeletion:
-    """Plan the deletion of a group's committed offsets in the scopes; `problems` are problems of reading the
-    group."""
+    """Plan the deletion of a group's offsets in the scopes; `problems` are problems of reading the group."""
     committed = group.offsets or {}
     places = committed_in(scopes, committed)
     return OffsetsDeletion(
@@ -231,8 +227,7 @@ def _without_commits(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Pro
 
 
 def _refusals(group: Group, scopes: Sequence[TopicScope]) -> Iterator[Problem]:
-    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members read or may read the
-    topic.
+    """Why the cluster would refuse to delete the offsets (`GroupMetadataManager`): members may read the topic.
 
     Offsets of share groups are deleted only by topic, and only if the group has no members.
     """

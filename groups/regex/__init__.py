@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ClientEngine(StrEnum):
-    """The engine that matches the topics before the migration."""
+    """The client-side engine that matches topics before the migration."""
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"

@@ -1,7 +1,7 @@
-"""The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same.
+"""The deterministic automaton of a pattern: which names it matches, and whether two patterns match the same names.
 
-It reads a name from its last character to its first (see groups.regex.program) and is built as far as it is
-used. Characters that the pattern does not tell apart are one class.
+It reads a name from its last character to its first (see groups.regex.program), and its states are built only when
+needed. Characters that the pattern does not distinguish form one class.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MAX_CONTEXTS = 64
 MAX_TRANSITIONS = 60_000
 MAX_PAIRS = 60_000
 MAX_NAME = 249
-"""Characters of a topic's name."""
+"""The most characters of a topic's name."""
 
 LIKELY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
-"""The order in which characters are tried for an example: it should look like a name."""
+"""The order in which characters are tried for an example, which should look like a real name."""
 
 
 def trimmed(tree: Tree) -> Tree:
-    """Without the anchors at the two ends of the pattern, which mean nothing where a whole name is matched."""
+    """The tree without anchors at both ends of the pattern, which have no effect if the whole name must match."""
     parts = tree.parts if isinstance(tree, Sequence) else (tree,)
     while parts and _is_at(parts[0], Place.START):
         parts = parts[1:]
@@ -72,11 +72,11 @@ class _Context:
     at_start: bool
     after_word: bool
     behind: int
-    """Bits of the program of the look-behinds."""
+    """The true instructions of the look-behinds' program, as bits."""
 
 
 class Automaton:
-    """Built from a tree for whole names. UnsureError, TooLargeError."""
+    """The automaton of a tree that must match whole names. Raises UnsureError and TooLargeError."""
 
     def __init__(self, tree: Tree) -> None:
         self.program = compile_whole(trimmed(tree))
@@ -93,9 +93,9 @@ class Automaton:
         self._ids: dict[tuple[int, ...], int] = {}
         self._states: list[tuple[int, ...]] = []
         self.accepting: list[bool] = []
-        """By state: whether the name is matched if it starts here."""
+        """By state: whether the name matches if it starts here."""
         self.rows: list[list[int]] = []
-        """By state and class: the next state, -1 where it is not worked out yet."""
+        """By state and class: the next state, -1 if it is not computed yet."""
         end = self.program.end
         self.start = self._state(tuple(self._closed(end, context, None) for context in self._contexts))
 
@@ -115,14 +115,14 @@ class Automaton:
         return found
 
     def matches(self, name: str) -> bool:
-        """Whether a name, all of whose characters are a topic's, is matched whole."""
+        """Whether a whole name matches; it must consist of characters that topic names may have."""
         state = self.start
         for character in reversed(name):
             state = self.follow(state, self.class_of[INDEX[character]])
         return self.accepting[state]
 
     def complete(self) -> None:
-        """Work all states out; TooLargeError when they are too many."""
+        """Compute all states; TooLargeError if there are too many."""
         state = 0
         while state < len(self.rows):
             if len(self.rows) * len(self.classes) > MAX_TRANSITIONS:
@@ -141,7 +141,7 @@ class Automaton:
         return known
 
     def _all_contexts(self) -> tuple[list[_Context], list[list[int]]]:
-        """The contexts, the beginning of a name first, and by context and class the one that follows."""
+        """All contexts, the start of a name first, and the next context by context and class."""
         first = _Context(True, False, self._looked_behind(0))
         contexts, after = [first], [self._next_contexts(first)]
         numbers = {self._key(first): 0}
@@ -180,7 +180,7 @@ class Automaton:
         return truths
 
     def _closed(self, truths: int, context: _Context, following: int | None) -> int:
-        """The true instructions at a place, from those that take a character there."""
+        """All true instructions at a place, from the true ones that take a character there."""
         truths |= self.program.always
         for block in self.program.blocks:
             before = -1
@@ -223,7 +223,7 @@ def _chars(program: Program, mask: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Shortest names that only one of two patterns matches; both None when they match the same names."""
+    """The shortest names that only one of two patterns matches; both None if they match the same names."""
 
     only_first: str | None
     only_second: str | None
@@ -234,7 +234,7 @@ class Difference:
 
 
 def difference(first: Automaton, second: Automaton) -> Difference:
-    """Compare for all valid topic names; TooLargeError when there are too many states."""
+    """Compare two automata over all valid topic names; TooLargeError if there are too many states."""
     if first is second:
         return Difference(only_first=None, only_second=None)
     only: dict[bool, str] = {}
@@ -246,7 +246,7 @@ def difference(first: Automaton, second: Automaton) -> Difference:
 
 
 def are_same(first: Automaton, second: Automaton) -> bool:
-    """Whether they match the same of all names that a topic may have; TooLargeError likewise."""
+    """Whether two automata match the same valid topic names; TooLargeError if there are too many states."""
     return next(_distinguishing(first, second), None) is None
 
 
@@ -277,7 +277,7 @@ def _distinguishing(first: Automaton, second: Automaton) -> Iterator[tuple[str, 
 def _name_to(
     reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None], pair: tuple[int, int]
 ) -> str:
-    """The name that leads to a pair; the automata read it from its end."""
+    """The name that leads to a pair of states; the automata read it from its end."""
     name = ""
     step = reached[pair]
     while step is not None:

@@ -1,7 +1,8 @@
-"""Subscription regexes as the broker judges them: RE2/J, matching a topic's whole name.
+"""Subscription regexes as the broker handles them: RE2/J, matching a topic's whole name.
 
-Our own parser (groups.regex.re2j) decides what RE2/J accepts; google-re2 does the matching. RE2/J has no bound
-on what a pattern may cost, so a pattern can be taken and still harm the broker: such a one is not compiled here.
+Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does
+not limit the cost of a pattern, so an accepted pattern can still harm the broker. A harmful pattern is not compiled
+here.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ MAX_BYTES = 32_767
 """A regex is stored in the key of a record whose strings have a two-byte length."""
 
 MAX_PROGRAM_BYTES = 256 << 20
-"""RE2/J has no bound; ours only protects the machine that Kohort runs on."""
+"""RE2/J has no limit; this one only protects the machine on which Kohort runs."""
 
 MAX_INSTRUCTIONS = 100_000
-"""More than this take RE2/J 1.8 a tenth of a second and more to compile, and a million 1.3 s and 85 MB."""
+"""Beyond this, RE2/J 1.8 needs at least 0.1 s to compile; a million instructions take 1.3 s and 85 MB."""
 
 MAX_DEPTH = 1000
 """RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
@@ -60,14 +61,14 @@ class RegexVerdict:
 
     pattern: str
     regex: BrokerRegex | None = None
-    """None when it is refused, and when it is too dangerous to be compiled."""
+    """The compiled pattern; None if it is refused or too dangerous to be compiled."""
     parsed: Parsed | None = None
-    """None when it is refused."""
+    """The parsed pattern; None if it is refused."""
     reason: str | None = None
     position: int | None = None
-    """Where the fault starts, in characters from 0; None when the engine does not report it."""
+    """The start of the fault, in characters from 0; None if the engine does not report it."""
     danger: str | None = None
-    """The harm of an accepted pattern to the broker; None when it is harmless."""
+    """How an accepted pattern would harm the broker, or that it is too large here; None if it is harmless."""
 
     @property
     def valid(self) -> bool:
@@ -76,7 +77,7 @@ class RegexVerdict:
 
 @lru_cache(maxsize=4096)
 def judge(pattern: str) -> RegexVerdict:
-    """Judge a pattern as the broker does, and whether it would harm a broker."""
+    """Check whether the broker accepts a pattern, and whether the pattern would harm it."""
     if len(pattern.encode()) > MAX_BYTES:
         reason = f"longer than {MAX_BYTES} bytes, the maximum of a record key"
         return RegexVerdict(pattern=pattern, reason=reason)
@@ -95,9 +96,9 @@ def judge(pattern: str) -> RegexVerdict:
 
 
 def compile_broker_regex(pattern: str) -> BrokerRegex:
-    """The pattern as the broker reads it; InvalidRegexError with the reason and the position.
+    """Compile a pattern with the broker's meaning; InvalidRegexError with the reason and the position.
 
-    What could harm a broker is refused too.
+    A pattern that could harm a broker is refused too.
     """
     verdict = judge(pattern)
     if verdict.regex is None:
@@ -106,7 +107,7 @@ def compile_broker_regex(pattern: str) -> BrokerRegex:
 
 
 def compile_filter(pattern: str) -> Any:
-    """A regex given to `--match`, to be searched for anywhere in a name; InvalidRegexError likewise."""
+    """Compile a regex of `--match`, which is searched for anywhere in a name; InvalidRegexError as above."""
     return compile_broker_regex(pattern).compiled
 
 
@@ -124,16 +125,16 @@ def _danger(parsed: Parsed) -> str | None:
 
 
 def _compiled(pattern: str, parsed: Parsed) -> Any:
-    """The pattern of google-re2's. :raises TooLongError:"""
+    """The pattern compiled by google-re2. :raises TooLongError: it is too large for google-re2"""
     import re2
 
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_PROGRAM_BYTES
-    # google-re2 knows no backslash before a character beyond ASCII; RE2/J takes it for that character.
+    # google-re2 allows no backslash before a non-ASCII character; in RE2/J it means that character.
     plain = re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
     for text in (pattern, plain) if not parsed.differs else ():
-        with suppress(re2.error):  # raised for what RE2/J takes and google-re2 does not
+        with suppress(re2.error):  # raised for syntax that RE2/J accepts and google-re2 does not
             return re2.compile(text, options)
     try:
         return re2.compile(write_for_re2(parsed.tree), options)

@@ -1,10 +1,10 @@
-"""Character classes that RE2/J 1.8, POSIX and Java know by name, as far as topic names can tell them apart.
+"""Named character classes of RE2/J 1.8, POSIX and Java, reduced to the characters of topic names.
 
-Java's names are certain: one that is missing here is either unknown to every Java (UnknownClassError) or may be known
-to some (UnsureError).
+Java's names here are certain. A name that is missing is either unknown to every Java version (UnknownClassError) or
+may be known to some (UnsureError).
 
-Source: the keys of `com.google.re2j.UnicodeTables` in the jar that Kafka 4.3 ships; java.util.regex.CharPredicates'
-tables, read from a JVM. Tests compare both.
+Source: the keys of `com.google.re2j.UnicodeTables` in the jar of Kafka 4.3; the tables of
+java.util.regex.CharPredicates, read from a JVM. Tests compare both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ UNICODE = dict.fromkeys(CATEGORIES | SCRIPTS, 0) | {
 """`\\p{Name}` → its characters."""
 
 UNICODE_FOLDED = {"Ll": LOWER | mask_of("KS"), "Lu": LETTERS}
-"""`(?i)\\p{Name}`, where that differs. RE2/J's table of what folds to Ll lacks A to Z; google-re2's does not."""
+"""`(?i)\\p{Name}`, if it differs. RE2/J's table of characters that fold to Ll lacks A to Z; google-re2's has them."""
 
 PERL = {
     "d": DIGITS, "D": ALL & ~DIGITS, "s": 0, "S": ALL, "w": WORD, "W": ALL & ~WORD,
@@ -81,7 +81,7 @@ _PLAIN = {
     "LC": LETTERS,
     "Cn": 0,
 }
-"""Categories and POSIX names, also after `Is` and `gc=`."""
+"""Names of categories and POSIX classes, also after `Is` and `gc=`."""
 
 _JAVA_METHODS = {
     "LowerCase": LOWER,
@@ -103,7 +103,7 @@ _JAVA_METHODS = {
     "ISOControl": 0,
     "Mirrored": 0,
 }
-"""Behind `java`."""
+"""Names after `java`."""
 
 _BINARY = {
     "ALPHABETIC": LETTERS,
@@ -126,7 +126,7 @@ _BINARY = {
     "WORD": WORD,
     "JOIN_CONTROL": 0,
 }
-"""Behind `Is`, in any case."""
+"""Names after `Is`, in any case."""
 
 _SCRIPTS = {
     "LATIN": LETTERS,
@@ -145,14 +145,14 @@ _CASED = frozenset({"Lower", "Upper", "Lu", "Ll", "Lt", "LowerCase", "UpperCase"
 
 
 class UnknownClassError(Exception):
-    """No Java knows the name."""
+    """No Java version knows the name."""
 
 
 def class_named(name: str, *, ignoring_case: bool, of_unicode: bool) -> int:
     """The characters of `\\p{name}`. UnknownClassError, UnsureError."""
     key, found = _look_up(name)
     if found is None:
-        if of_unicode or name.startswith(("Is", "In")) or "=" in name:  # (?U) takes POSIX names in any case
+        if of_unicode or name.startswith(("Is", "In")) or "=" in name:  # (?U) allows POSIX names in any case
             raise UnsureError(f"\\p{{{name}}}")
         raise UnknownClassError
     if ignoring_case and key in _CASED:

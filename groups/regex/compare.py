@@ -1,7 +1,7 @@
 """The effect of a move to the consumer protocol on a subscription regex.
 
-Until then the client matches topics by its own engine; from then on the broker does, by RE2/J. Both are judged for
-the topics there are, and for all names that a topic may have.
+Before the move, the client matches topics with its own engine; after it, the broker matches them with RE2/J. Both are
+compared for the existing topics and for all valid topic names.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_s
 """Topics that a Java consumer excludes unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
 ASKED_WHOLLY = 2000
-"""The C library matches up to this many names one by one; of more, a sample (see posix)."""
+"""Up to this many names are matched one by one; for more, by an automaton, and the C library by sample (see
+posix)."""
 
 TOO_LARGE = "too many states to compare"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedTopics:
-    """Topics by who matches them, sorted; None where it is not known."""
+    """The topics that each side matches, sorted; None if they are not known."""
 
     broker: tuple[str, ...] | None = None
     client: tuple[str, ...] | None = None
@@ -43,22 +44,24 @@ class Comparison:
 
     verdict: RegexVerdict
     is_literal: bool = False
-    """To librdkafka a subscription that does not start with `^` is the name of one topic, before and after."""
+    """Whether it is the name of one topic: in librdkafka, a subscription without `^` at its start, before and
+    after."""
     client_reason: str | None = None
-    """Why the client's engine refuses the pattern; None when it accepts it, or was not requested."""
+    """Why the client's engine refuses the pattern; None if it accepts it or was not requested."""
     flagged: tuple[str, ...] = ()
-    """Reasons why the client's matches are not certain."""
+    """Reasons for which the client's matches are not certain."""
     matched: MatchedTopics = MatchedTopics()
     ever: Difference | None = None
-    """Examples of names that only the client (first) or only the broker (second) matches, of all that a topic may
-    have; None when that is not known.
+    """Examples of valid topic names that only the client (first) or only the broker (second) matches; None if not
+    known.
     """
     rewritten: str | None = None
-    """The pattern to subscribe to instead, if one matches for the broker what the old one matches for the client."""
+    """A replacement pattern with which the broker matches the names that the client matches; None if none is
+    found."""
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the broker takes the pattern unharmed and nothing is known to be lost or gained."""
+        """Whether both sides accept the pattern, it does not harm the broker, and no topic is known to differ."""
         if not self.is_literal and (not self.verdict.valid or self.verdict.danger is not None):
             return False
         if self.client_reason is not None:
@@ -69,7 +72,7 @@ class Comparison:
 
 
 def compare(pattern: str, client: ClientEngine | None, names: Names | None) -> Comparison:
-    """Judge a pattern; `names` are the topics there are, internal ones included, None when they are not known."""
+    """Compare a pattern before and after; `names` are the existing topics, also internal ones; None if not known."""
     verdict = judge(pattern)
     match client:
         case None:
@@ -86,7 +89,7 @@ def _from_java(verdict: RegexVerdict, names: Names | None) -> Comparison:
     try:
         tree = without_atoms(parse_java(verdict.pattern))
         automaton = Automaton(tree)
-        # Few patterns match an internal topic, and a larger automaton is only needed for those.
+        # Few patterns match an internal topic, and only those need a larger automaton.
         if any(map(automaton.matches, INTERNAL_TOPICS)):
             automaton = Automaton(Chain((_NOT_INTERNAL, tree)))
     except JavaSyntaxError as error:
@@ -101,7 +104,7 @@ def _from_java(verdict: RegexVerdict, names: Names | None) -> Comparison:
             mine = _without_internal(names, names.matched(tree))
         except TooLargeError:
             return _unknown(verdict, names, flagged=TOO_LARGE)
-        except UnsureError:  # only known once the pattern is read from the other end
+        except UnsureError:  # raised only when the pattern is compiled backwards
             mine = bytes(map(automaton.matches, names.names))
     return _compared(
         verdict, names, mine, automaton, lambda: rewrite.of_java(parse_java(verdict.pattern), automaton)
@@ -168,9 +171,9 @@ def _compared(
     client: Automaton | None,
     candidates: Callable[[], rewrite.Candidates] | None,
 ) -> Comparison:
-    """The comparison of what the client matches, `mine`, with what the broker does."""
+    """The comparison of the client's matches, `mine`, with the broker's."""
     ever = _ever(client, verdict)
-    # Where both match the same of all names that a topic may have, they match the same of these.
+    # If both match the same names of all valid ones, they match the same existing topics.
     theirs = mine if mine is not None and ever is not None and ever.same else _of_broker(verdict, names)
     rewritten = None
     if client is not None and candidates is not None and (ever is None or not ever.same):
@@ -199,7 +202,7 @@ def _ever(client: Automaton | None, verdict: RegexVerdict) -> Difference | None:
 
 
 def _of_broker(verdict: RegexVerdict, names: Names | None) -> bytes | None:
-    """By name 1 where the broker matches it; None where the broker refuses the pattern or is harmed by it."""
+    """For each name, 1 if the broker matches it, else 0; None if it refuses the pattern or the pattern harms it."""
     if names is None or verdict.regex is None or verdict.parsed is None:
         return None
     if len(names) > ASKED_WHOLLY:
@@ -216,7 +219,7 @@ def _asked(regex: BrokerRegex, names: Names) -> bytes:
 
 
 def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
-    """The matches of the C library; for many names those of our parser, as long as the library agrees."""
+    """The matches of the C library; for many names, the matches of our parser if the library agrees on a sample."""
     if tree is not None and len(names) > ASKED_WHOLLY:
         try:
             read = names.matched(tree)
@@ -232,7 +235,7 @@ def _found(regex: posix.PosixRegex, tree: Tree | None, names: Names) -> bytes:
 
 
 def _more(first: bytes, second: bytes) -> bytes:
-    """By name 1 where only the first has one: both hold nothing but 0 and 1."""
+    """For each name, 1 if only `first` has 1, else 0; both contain only 0 and 1."""
     both = int.from_bytes(first, "big") & ~int.from_bytes(second, "big")
     return both.to_bytes(len(first), "big")
 
@@ -260,9 +263,9 @@ _NOT_INTERNAL = Lookaround(
 
 
 def joined(patterns: Sequence[str]) -> RegexVerdict | None:
-    """The broker's word on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`.
+    """The broker's verdict on the regexes of one librdkafka subscription, which are sent as `(^a)|(^b)`.
 
-    None where fewer than two are regexes, or one is refused by itself.
+    None if fewer than two are regexes, or one of them alone is refused.
     """
     regexes = [pattern for pattern in patterns if pattern.startswith("^")]
     if len(regexes) < 2 or not all(judge(pattern).valid for pattern in regexes):

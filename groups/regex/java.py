@@ -1,7 +1,7 @@
-"""The syntax of java.util.regex: what a Java client takes, and what it means for topic names.
+"""The syntax of java.util.regex: the patterns that a Java client accepts, and their meaning for topic names.
 
-Where Java versions differ (8 to 25), or the meaning of a construct has not been settled for certain, the tree says
-Unsure and names the construct; nothing is guessed. Positions are not kept: Java's own are off by one as often as not.
+If Java versions (8 to 25) differ, or the meaning of a construct is not certain, the tree contains Unsure with the
+name of the construct; nothing is guessed. Positions are not kept: Java's own are often off by one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from groups.regex.tree import (
 )
 
 MAX_DEPTH = 60
-"""Groups inside each other; more are not read."""
+"""The most levels of nested groups; deeper patterns are not parsed."""
 
 MAX_COUNT = 0x7FFFFFFF
 _END = "\0"
@@ -49,7 +49,8 @@ class JavaSyntaxError(Exception):
 
 
 def parse_java(pattern: str) -> Tree:
-    """Read a pattern as Pattern.compile does. JavaSyntaxError; UnsureError where even that is uncertain."""
+    """Parse a pattern as Pattern.compile does. JavaSyntaxError if Java refuses it, UnsureError if that is
+    uncertain."""
     return _Parser(pattern).parse()
 
 
@@ -58,20 +59,20 @@ class _Flags:
     i: bool = False
     """Ignore case."""
     u: bool = False
-    """… as Unicode has it."""
+    """Ignore case according to Unicode."""
     x: bool = False
     """Comments and free spacing."""
     c: bool = False
     """Canonical equivalence."""
     U: bool = False
-    """Classes as Unicode has them."""
+    """Unicode's definitions of character classes."""
 
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
         text = _without_quotes(pattern)
         self.length = len(text)
-        self.text = text + _END * 8  # Java reads zeros after the end
+        self.text = text + _END * 8  # Java's parser reads zeros after the end
         self.at = 0
         self.flags = _Flags()
         self.names: set[str] = set()
@@ -85,7 +86,7 @@ class _Parser:
             raise JavaSyntaxError("Unescaped trailing backslash")
         return tree
 
-    # Reading. In free spacing, blanks and comments vanish here.
+    # Reading. In free spacing, blanks and comments are skipped here.
 
     def peek(self) -> str:
         if self.flags.x:
@@ -270,14 +271,14 @@ class _Parser:
                 self.flags = replace(self.flags, **{character: value})
             elif character == "U":
                 self.flags = replace(self.flags, u=value, U=value)
-            elif character not in "msd":  # which no topic name can tell
+            elif character not in "msd":  # these make no difference for topic names
                 return
             self.at += 1
 
     # Escapes
 
     def escape(self) -> Tree:
-        """The escape of a backslash outside a class."""
+        """The tree of an escape outside a class."""
         following = self.text[self.at + 1]
         if following in "pP":
             return self.unless_canonical(Chars(self.property()))
@@ -310,14 +311,14 @@ class _Parser:
         return self.unless_canonical(Chars(self.single(self.character()) if mask is None else mask))
 
     def class_escape(self) -> int | None:
-        """The set of `\\d` and the like, if one is at this place."""
+        """The set of a class escape such as `\\d`, if there is one at this place."""
         mask = _CLASSES.get(self.text[self.at + 1])
         if mask is not None:
             self.at += 2
         return mask
 
     def character(self) -> str:
-        """The one character that an escape stands for."""
+        """The character that an escape means."""
         following = self.text[self.at + 1]
         self.at += 2
         if following in _CONTROL:
@@ -397,7 +398,7 @@ class _Parser:
         return ALL & ~mask if negative else mask
 
     def single(self, character: str) -> int:
-        """The set of one character, with its other cases where case does not count."""
+        """The set of one character, with its other cases if case is ignored."""
         if not self.flags.i:
             return mask_of(character)
         if not character.isascii():
@@ -409,7 +410,7 @@ class _Parser:
     # Classes
 
     def character_class(self, *, consume: bool) -> int:
-        """A class from its bracket, or what follows `&&`; set operations are Java 9's."""
+        """A class from its bracket, or the operand after `&&`; set operations have the meaning of Java 9."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsureError(f"more than {MAX_DEPTH} groups inside each other")
@@ -462,7 +463,7 @@ class _Parser:
         return right if empty else left & right
 
     def no_blanks(self) -> None:
-        """Free spacing inside a class is uncertain, unless there is nothing to skip."""
+        """UnsureError for blanks or comments in a class: their meaning in free spacing is uncertain."""
         end = self.text.find("]", self.at)
         inside = self.text[self.at : end if end >= 0 else self.length]
         if any(blank in inside for blank in (*_SPACE, "#")):
@@ -515,7 +516,7 @@ class _Parser:
 
 _PLACES = {
     "A": Place.START,
-    "G": Place.START,  # where the last match ended: nowhere but at the beginning
+    "G": Place.START,  # the end of the last match, here always the start of the name
     "b": Place.WORD_EDGE,
     "B": Place.NO_WORD_EDGE,
     "Z": Place.END,
@@ -532,7 +533,7 @@ def _is_digit(character: str) -> bool:
 
 
 def _folds_to_ascii(character: str) -> bool:
-    """Long s, Kelvin, dotless i and dotted I: other cases of ASCII letters, to some Javas."""
+    """Long s, Kelvin sign, dotless i and dotted I: other cases of ASCII letters in some Java versions."""
     return character in "\u017f\u212a\u0130\u0131"
 
 
@@ -549,7 +550,7 @@ def _grouped(kind: str, body: Tree) -> Tree:
 
 
 def _check_length(tree: Tree) -> None:
-    """Java accepts a look-behind only with a longest match, which it sometimes computes wrongly: UnsureError."""
+    """UnsureError unless a look-behind has a simple maximum length: Java requires one and may compute it wrongly."""
     match tree:
         case Sequence(parts) | Choice(parts):
             for part in parts:
@@ -567,7 +568,7 @@ def _check_length(tree: Tree) -> None:
 
 
 def _without_quotes(pattern: str) -> str:
-    """Write `\\Q…\\E` out as escapes, as Java does before it reads anything else."""
+    """Replace `\\Q…\\E` with escapes, as Java does before it parses the pattern."""
     if "\\Q" not in pattern:
         return pattern
     written: list[str] = []
@@ -589,7 +590,7 @@ def _without_quotes(pattern: str) -> str:
             at += len(written[-1])
             continue
         if character in "0123456789" and first:
-            written.append(f"\\x3{character}")  # else it could continue an escape before the quotation
+            written.append(f"\\x3{character}")  # otherwise it could continue an escape before the quotation
         elif character.isascii() and not character.isalnum():
             written.append("\\" + character)
         else:

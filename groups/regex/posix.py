@@ -1,8 +1,8 @@
 """POSIX extended regexes: the C library's own regcomp and regexec, as librdkafka's classic consumer calls them.
 
-A pattern is searched for in a name. The library decides; our own parser (`parse_posix`) is
-there for what it cannot do: a hundred patterns on a hundred thousand names in time, and proofs. It is checked
-against the library on a sample whenever it answers in its place.
+A pattern is searched for in a name. The library decides. Our own parser (`parse_posix`) is used where the library is
+too slow (a hundred patterns on a hundred thousand names) and for proofs. Its matches are compared with the library's
+on a sample whenever they replace them.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from groups.regex.tree import (
 )
 
 PATIENCE_S = 5.0
-"""For one pattern: back references take the library exponential time."""
+"""The longest time for one pattern: with back references, the library may need exponential time."""
 
 MAX_WEIGHT = 2_000_000
-"""The library writes counts out; a pattern whose length times its counts is more is not given to it."""
+"""The library expands counts; a pattern whose length multiplied by its counts exceeds this is not passed to it."""
 
 T = TypeVar("T")
 
 
 class PosixSyntaxError(Exception):
-    """regcomp refuses the pattern; the text is the library's."""
+    """regcomp refuses the pattern; the message is the library's."""
 
 
 class NotAskedError(Exception):
-    """The C library cannot be used, or does not answer in time; the text contains the reason."""
+    """The C library cannot be used or does not answer in time; the message contains the reason."""
 
 
 class PosixRegex:
-    """A pattern that regcomp takes. PosixSyntaxError, NotAskedError."""
+    """A pattern compiled by regcomp. PosixSyntaxError if it is refused, NotAskedError if that is not known."""
 
     def __init__(self, pattern: str) -> None:
         weight = len(pattern)
@@ -69,7 +69,7 @@ class PosixRegex:
             raise PosixSyntaxError(said.value.decode(errors="replace"))
 
     def found_in(self, names: Sequence_[str]) -> list[bool]:
-        """By name, whether the pattern is found in it. NotAskedError when that takes too long."""
+        """For each name, whether it contains a match. NotAskedError if that takes too long."""
         regexec, compiled = self._library.regexec, self._compiled
         encoded = [name.encode() for name in names]
         return _in_time(lambda: [regexec(compiled, name, 0, None, 0) == 0 for name in encoded])
@@ -99,7 +99,7 @@ def _library() -> Any:
 
 
 def _in_time(ask: Callable[[], T]) -> T:
-    """The answer of the library, which knows no time limit: a thread that misses it is abandoned."""
+    """The result of a library call, which has no time limit itself: a thread that takes too long is abandoned."""
     answers: list[T] = []
     thread = threading.Thread(target=lambda: answers.append(ask()), daemon=True)
     thread.start()
@@ -110,7 +110,7 @@ def _in_time(ask: Callable[[], T]) -> T:
 
 
 def parse_posix(pattern: str) -> Tree | None:
-    """Our reading of a pattern that regcomp takes, anchored at nothing; None for what is not plain enough."""
+    """Parse a pattern that regcomp accepts, without implicit anchors; None if it is too complex for this parser."""
     try:
         return _Parser(pattern).parse()
     except _NotPlainError:
@@ -211,7 +211,7 @@ class _Parser:
         return tree
 
     def escape(self) -> Tree:
-        """GNU's own escapes; before any other character a backslash only quotes it, so `\\d` is a d."""
+        """GNU's own escapes; before any other character, a backslash only quotes it: `\\d` means the letter d."""
         character = self.text[self.at + 1 : self.at + 2]
         self.at += 2
         if character in _CLASSES:

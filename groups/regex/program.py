@@ -1,14 +1,14 @@
-"""A pattern's tree as a program that is run over a name from its end to its beginning.
+"""A pattern's tree as a program that runs over a name from its end to its start.
 
-Theory of operation. At each place in a name, every instruction either does or does not lead to a match of what is
-left of the name; these truths are one integer, a bit an instruction. The truths at a place follow from the next
-character, the truths after it, and the context before the place. So a look-ahead needs no second run, it is one of
-the bits; the part before it (`^`, `\\b`, look-behind) is a context of which there are few, and the truths are kept for
-each of them. What backtracking does is all in the tree (`without_atoms`); no input makes this slow.
+Theory of operation. At each place in a name, every instruction either does or does not lead to a match of the rest of
+the name; these truth values are one integer, with one bit per instruction. The values at a place follow from the next
+character, the values after it, and the context before the place. A look-ahead needs no second run, because it is one
+of the bits. Conditions on the text before a place (`^`, `\\b`, look-behind) depend on a context; there are few
+contexts, and the values are kept for each of them. There is no backtracking, so no input makes this slow.
 
-Possessive repetitions and atomic groups are expressed with look-aheads (`without_atoms`): what is matched first is then
-all that is matched. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. Where the first match cannot be expressed so, the
-tree has Unsure.
+Possessive repetitions and atomic groups are replaced with look-aheads (`without_atoms`), so that only the first match
+of such a group remains. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. If the first match cannot be expressed with
+look-aheads, the tree has Unsure.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class UnsureError(Exception):
 
 
 class TooLargeError(Exception):
-    """The pattern has more instructions or states than are worth the time."""
+    """The pattern has too many instructions or states."""
 
 
 @dataclass(slots=True)
 class PlaceCondition:
-    """True where one of `reach` is, if the place is right."""
+    """True if one of `reach` is true and the assertion `place` holds."""
 
     bit: int
     reach: int
@@ -59,7 +59,8 @@ class PlaceCondition:
 
 @dataclass(slots=True)
 class LookAheadCondition:
-    """True where one of `reach` is, if a look-ahead has the required result; one of `body` is true if it matches."""
+    """True if one of `reach` is true and the look-ahead has the required result: it matches if one of `body` is
+    true."""
 
     bit: int
     reach: int
@@ -69,7 +70,8 @@ class LookAheadCondition:
 
 @dataclass(slots=True)
 class LookBehindCondition:
-    """Likewise for the look-behind whose number in Program.behind is `number`."""
+    """True if one of `reach` is true and the look-behind at index `number` of Program.behind has the required
+    result."""
 
     bit: int
     reach: int
@@ -78,12 +80,12 @@ class LookBehindCondition:
 
 
 Condition = PlaceCondition | LookAheadCondition | LookBehindCondition
-"""An instruction that takes no character and holds only sometimes."""
+"""An instruction that takes no character and is true only under a condition."""
 
 
 @dataclass(slots=True)
 class Fork:
-    """True where one of `reach` is: what takes a character, or has a condition, that is reached without either."""
+    """True if one of `reach` is true: the next instructions that take a character or have a condition."""
 
     bit: int
     reach: int
@@ -91,21 +93,22 @@ class Fork:
 
 @dataclass(slots=True)
 class Program:
-    """All fields are sets of instructions as bits, unless noted."""
+    """A compiled tree. All fields are sets of instructions as bits, unless noted."""
 
     entry: int = 0
-    """A match starts with any of these."""
+    """The instructions with which a match may start."""
     end: int = 0
-    """True only after the last character."""
+    """The instruction that is true only after the last character."""
     always: int = 0
     chars: list[tuple[int, int]] = field(default_factory=list)
-    """Instruction and mask of characters: true if the one before it is true after such a character."""
+    """Pairs of an instruction and a mask of characters: true if the next character is in the mask and the instruction
+    of the bit before it is true after that character."""
     forks: list[Fork] = field(default_factory=list)
-    """Those that stand before an instruction that takes a character."""
+    """The forks immediately before an instruction that takes a character."""
     blocks: list[list[Condition]] = field(default_factory=list)
-    """In the order of evaluation: a look-ahead inside another comes first."""
+    """Conditions in the order of evaluation: a look-ahead inside another is evaluated first."""
     behind: list[Tree] = field(default_factory=list)
-    """The bodies of the look-behinds, written backwards."""
+    """The bodies of the look-behinds, reversed."""
 
     def masks(self) -> set[int]:
         """The sets of characters that the program distinguishes."""
@@ -115,12 +118,12 @@ class Program:
         return masks
 
     def places(self) -> set[Place]:
-        """The assertions in it."""
+        """The kinds of assertions in the program."""
         return {check.place for block in self.blocks for check in block if isinstance(check, PlaceCondition)}
 
 
 def compile_whole(tree: Tree) -> Program:
-    """A program for whole names. UnsureError, TooLargeError."""
+    """Compile a program for whole names. Raises UnsureError and TooLargeError."""
     builder = _Builder()
     end = builder.emit()
     builder.program.end = end
@@ -128,7 +131,8 @@ def compile_whole(tree: Tree) -> Program:
 
 
 def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
-    """A program for the prefix of a name, and the prefix by tree; used backwards for look-behinds."""
+    """Compile one program for prefixes of a name; returns it and each tree's entry. Used reversed for
+    look-behinds."""
     builder = _Builder()
     yes = builder.emit()
     builder.program.always |= yes
@@ -145,7 +149,7 @@ class _Builder:
         self.forks: dict[int, Fork] = {}
         self.block: list[Condition] = []
         self.made: list[Fork | Condition] = []
-        """Forks and conditions in the order in which they were made."""
+        """Forks and conditions in the order of creation."""
 
     def finish(self, entry: int) -> Program:
         program = self.program
@@ -221,7 +225,7 @@ class _Builder:
         entry = self.emit()
         first = len(self.made)
         reach = (self.reach(following) | self.reach(self.build(body, entry))) & ~entry
-        # Inside the loop its own entry is known only now.
+        # The loop's own entry is known only now; replace it in the instructions of the loop.
         for made in self.made[first:]:
             if made.reach & entry:
                 made.reach = made.reach & ~entry | reach
@@ -260,7 +264,7 @@ def backwards(tree: Tree) -> Tree:
 
 
 def without_atoms(tree: Tree) -> Tree:
-    """The same meaning with no Atomic and no possessive Repeat, or Unsure in their place."""
+    """A tree of the same meaning without Atomic and possessive Repeat, or with Unsure in their place."""
     match mapped(tree, without_atoms):
         case Atomic(body):
             return _first(body) or Unsure("atomic group")
@@ -271,7 +275,7 @@ def without_atoms(tree: Tree) -> Tree:
 
 
 def _first(tree: Tree) -> Tree | None:
-    """A tree of the first match of `tree` at a place only; None where that cannot be expressed."""
+    """A tree that matches only the first match of `tree` at a place; None if that cannot be expressed."""
     if _width(tree) is not None:
         return tree
     match tree:
@@ -297,7 +301,7 @@ def _first_option(options: tuple[Tree, ...]) -> Tree | None:
 
 
 def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:
-    """Right where every part but the last has one length, or nothing after it can fail."""
+    """The first matches of all parts; correct if every part has a fixed length or no part after it can fail."""
     chosen: list[Tree] = []
     for index, part in enumerate(parts):
         first = _first(part)
@@ -310,7 +314,7 @@ def _first_of_sequence(parts: tuple[Tree, ...]) -> Tree | None:
 
 
 def _longest(first: Tree | None, body: Tree, least: int, most: int | None) -> Tree | None:
-    """As often as possible; `first` is the first match of the body at a place."""
+    """A tree that repeats the body as often as possible; `first` is the body's first match at a place."""
     if first is None or _may_be_empty(body):
         return None
     if most is not None and most == least:
@@ -330,7 +334,7 @@ def _not(tree: Tree) -> Tree:
 
 
 def _width(tree: Tree) -> int | None:
-    """How many characters the tree takes, if always as many."""
+    """The number of characters that the tree takes, if it is always the same; else None."""
     match tree:
         case Chars():
             return 1

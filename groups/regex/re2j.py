@@ -1,6 +1,6 @@
-"""RE2/J 1.8's parser: which patterns it takes, why it refuses the others, and what they mean for topic names.
+"""RE2/J 1.8's parser: which patterns it accepts, why it refuses the others, and what they mean for topic names.
 
-No Python stack is used per level of the pattern: 20,000 open parentheses are a list of 20,000 levels here.
+The parser does not recurse for nested groups: 20,000 open parentheses are a list of 20,000 levels here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_REPEAT = 1000
 
 
 class PatternRefusedError(Exception):
-    """RE2/J refuses the pattern; `position` in characters from 0, None where the whole is the fault."""
+    """RE2/J refuses the pattern; `position` is in characters from 0, None if the whole pattern is the fault."""
 
     def __init__(self, reason: str, fragment: str = "", position: int | None = None) -> None:
         self.reason = f"{reason}: `{fragment}`" if fragment else reason
@@ -39,44 +39,45 @@ class PatternRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """A pattern that RE2/J takes."""
+    """A pattern that RE2/J accepts."""
 
     tree: Tree
     instructions: int
-    """About as many as RE2/J's program has: it writes every repetition out."""
+    """The approximate number of instructions in RE2/J's program, which expands every repetition."""
     depth: int
-    """Levels of parentheses; RE2/J spends stack on each."""
+    """Levels of parentheses; RE2/J needs stack for each."""
     empty_path: int
-    """Instructions that can follow each other without a character; RE2/J spends stack on each when it matches."""
+    """The most instructions in a row that take no character; RE2/J needs stack for each when it matches."""
     differs: bool
-    """Whether google-re2 would take the pattern and understand something else."""
+    """Whether google-re2 would accept the pattern with another meaning."""
 
 
 def parse(pattern: str) -> Parsed:
-    """Read a pattern as RE2/J does with its default flags; PatternRefusedError with the reason if it would not."""
+    """Parse a pattern as RE2/J does with its default flags; PatternRefusedError with the reason if it refuses it."""
     return _Parser(pattern).parse()
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A tree and what it costs RE2/J."""
+    """A tree and its cost in RE2/J, as numbers of instructions."""
 
     tree: Tree
     size: int = 1
-    """Instructions."""
+    """All instructions."""
     skipped: int | None = None
-    """Instructions on the longest way through it that takes no character; None where there is no such way."""
+    """The instructions on the longest path through the tree that takes no character; None if there is no such
+    path."""
     dive: int = 1
-    """On the longest such path that starts before it, whether or not it ends after it."""
+    """Those on the longest such path that starts before the tree, whether or not it ends after it."""
     tail: int = 0
-    """On the longest such path that starts in it and ends after it."""
+    """Those on the longest such path that starts in the tree and ends after it."""
     peak: int = 1
-    """On the longest such way that touches it."""
+    """Those on the longest such path that touches the tree."""
 
 
 @dataclass(slots=True)
 class _Level:
-    """The part between two parentheses that has been read so far."""
+    """The part between two parentheses, as far as it has been parsed."""
 
     position: int
     outer_fold: bool
@@ -125,7 +126,7 @@ class _Parser:
         self.text = pattern
         self.at = 0
         self.fold = False
-        """Whether case does not count. The other flags make no difference for a topic name."""
+        """Whether case is ignored. The other flags make no difference for topic names."""
         self.names: set[str] = set()
         self.levels = [_Level(0, self.fold)]
         self.differs = False
@@ -304,7 +305,7 @@ class _Parser:
             self.literal(self.escape())
 
     def named_escape(self) -> int | None:
-        """The class of `\\p…`, `\\d` and the like, if one is at this place."""
+        """The set of a class escape such as `\\p…` or `\\d`, if there is one at this place."""
         following = self.text[self.at + 1 : self.at + 2]
         if self.text[self.at : self.at + 1] != "\\" or not following:
             return None
@@ -327,12 +328,12 @@ class _Parser:
         if name not in UNICODE:
             raise PatternRefusedError("invalid character class range", self.text[start:end], start)
         mask = UNICODE_FOLDED.get(name, UNICODE[name]) if self.fold else UNICODE[name]
-        # `(?i)\p{Ll}` and its like: the tables of the two engines are not the same.
+        # `(?i)\p{Ll}` and similar classes: the tables of the two engines differ.
         self.differs |= name == "Unknown" or (self.fold and name in UNICODE_FOLDED)
         return ALL & ~mask if negative else mask
 
     def escape(self) -> str:
-        """The character that an escape stands for."""
+        """The character that an escape means."""
         start = self.at
         if start + 1 == len(self.text):
             raise PatternRefusedError("trailing backslash at end of expression")

@@ -1,7 +1,7 @@
-"""A pattern that the broker reads as the client reads the old one.
+"""A new pattern that has the same meaning for the broker as the old pattern for the client.
 
-Candidates are made in several ways, the one closest to the old pattern first. The one that is returned is proven: its
-automaton, from RE2/J's own reading of its text, matches the same names as the client's, of all that a topic may have.
+Candidates are generated in several ways, the most similar to the old pattern first. The returned candidate is proven:
+its automaton, from its text parsed as RE2/J does, matches the same valid topic names as the client's automaton.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from groups.regex.tree import (
 from groups.regex.write import NotRegularError, write_for_re2j
 
 MAX_LENGTH = 2000
-"""Characters of a rewritten pattern; a longer one is no help."""
+"""The most characters of a rewritten pattern; a longer one would not help."""
 
 Candidates = Iterator[str]
 
@@ -36,7 +36,7 @@ MAX_BACKWARD_STATES = 400
 
 
 def proven(candidates: Candidates, client: Automaton) -> str | None:
-    """The first candidate that the broker takes and that matches the same names."""
+    """The first candidate that the broker accepts and that matches the same names as the client; None without one."""
     for candidate in candidates:
         if len(candidate) > MAX_LENGTH:
             continue
@@ -52,7 +52,7 @@ def proven(candidates: Candidates, client: Automaton) -> str | None:
 
 
 def of_java(tree: Tree, client: Automaton) -> Candidates:
-    """Candidates for a pattern of Java's, whose reading is `tree` and whose names are `client`'s."""
+    """Candidates for a Java pattern, parsed as `tree`; `client` is its automaton."""
     yield from _written(lambda: write_for_re2j(_plain(tree)))
     yield from _written(lambda: write_for_re2j(spelled_out(client)))
 
@@ -74,15 +74,15 @@ def _written(text: Callable[[], str]) -> Iterator[str]:
 
 
 def _plain(tree: Tree) -> Tree:
-    """Without the marks of atomic groups."""
+    """The tree with each atomic group replaced by its body."""
     return _plain(tree.body) if isinstance(tree, Atomic) else mapped(tree, _plain)
 
 
 def spelled_out(automaton: Automaton) -> Tree:
-    """A tree without look-around for the names of an automaton. TooLargeError.
+    """A tree without look-around that matches the names of an automaton. Raises TooLargeError.
 
-    The automaton reads backwards; the sets of its states that lead to a match, stepped through forwards, are the
-    states of the smallest automaton that reads forwards. Its states are then removed one by one.
+    The automaton reads backwards. Sets of its states that lead to a match are the states of the smallest automaton
+    that reads forwards. Those states are then removed one by one, which leaves a regular expression.
     """
     rows, accepting = _forwards(automaton)
     edges = _edges(rows, accepting, automaton.classes)
@@ -96,7 +96,7 @@ def spelled_out(automaton: Automaton) -> Tree:
 
 
 def _cheapest(edges: _Edges, waiting: set[int]) -> int:
-    """The state whose removal makes the fewest paths; of these the last that was found."""
+    """The state whose removal adds the fewest paths; if there are several, the last that was found."""
     entering, leaving = Counter[int](), Counter[int]()
     for source, to in edges:
         if source != to:
@@ -110,7 +110,7 @@ _Edges = dict[tuple[int, int], Tree]
 
 
 def _forwards(automaton: Automaton) -> tuple[list[list[int]], list[bool]]:
-    """By state and class the next state, -1 where nothing can match any more; and which states match."""
+    """By state and class, the next state, or -1 if no match is possible any more; and which states match."""
     automaton.complete()
     count = len(automaton.rows)
     if count > MAX_BACKWARD_STATES:
@@ -150,7 +150,7 @@ def _members(bits: int) -> Iterator[int]:
 
 
 def _edges(rows: list[list[int]], accepting: list[bool], classes: list[int]) -> _Edges:
-    """A separate start state, as no topic has an empty name."""
+    """The edges between states; the start is final only if an edge leads to it, because no topic name is empty."""
     masks: dict[tuple[int, int], int] = {}
     for state, row in enumerate(rows):
         for number, to in enumerate(row):

@@ -1,7 +1,7 @@
-"""Topic names, laid out so that an automaton reads all of them at once.
+"""Topic names, stored in a form that an automaton can read all at once.
 
-Names with the same prefix share it: they are a tree of characters, and a level of it is one look-up of an
-array. An automaton reads from the end to the beginning, so it is made of the pattern written backwards.
+The names form a tree of characters in which names with the same prefix share nodes; each level of the tree is one
+array look-up. An automaton reads from the end to the start of a name, so it is built from the reversed pattern.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW = 200
-"""Up to this many names are matched one by one: that is quicker than computing all states of an automaton."""
+"""Up to this many names are matched one by one, which is faster than computing all states of an automaton."""
 
 MANY = 20_000
-"""More are not read one by one by an automaton of too many states."""
+"""More names than this are not matched one by one if the automaton has too many states: the error is raised."""
 
 _NAMES = re.compile(r"(?:[-.0-9A-Z_a-z]+\n)*")
 
 
 class Names:
-    """Names of topics, sorted and each once. ValueError for one that no topic can have."""
+    """Distinct topic names, sorted. ValueError for a name that no topic can have."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = sorted(set(names))
@@ -48,7 +48,7 @@ class Names:
         return at if at < len(self.names) and self.names[at] == name else None
 
     def chosen(self, flags: bytes) -> list[str]:
-        """The names whose flag is 1; there is one for each."""
+        """The names whose flag is 1; `flags` has one for each name."""
         if len(self.names) <= FEW:
             return list(compress(self.names, flags))
         import numpy as np
@@ -63,7 +63,7 @@ class Names:
         return np.array(self.names, dtype=np.object_)
 
     def matched(self, tree: Tree) -> bytes:
-        """By name 1 where the tree matches it whole, else 0. UnsureError, TooLargeError."""
+        """For each name, 1 if the tree matches the whole name, else 0. Raises UnsureError and TooLargeError."""
         if len(self.names) > FEW:
             try:
                 mirrored = Automaton(backwards(tree))
@@ -79,7 +79,7 @@ class Names:
         import numpy as np
 
         classes = len(automaton.classes)
-        # Indices as wide as numpy's own: narrower ones would be widened at every look-up.
+        # Indices of numpy's own width: narrower ones would be converted at every look-up.
         rows = np.array(automaton.rows, dtype=np.intp).ravel() * classes
         accepting = np.array(automaton.accepting, dtype=np.uint8)
         class_of = np.array(automaton.class_of, dtype=np.intp)
@@ -92,8 +92,8 @@ class Names:
 
     @cached_property
     def _levels(self) -> list[tuple[NDArray[np.int64], ...]]:
-        """By level of the tree: the characters of its nodes and their parents in the level above, the names that end
-        there, and the nodes at which these do.
+        """By level of the tree: the characters of its nodes, their parents in the level above, the names that end
+        there, and the nodes of these names.
         """
         return list(self._each_level())
 
@@ -102,7 +102,7 @@ class Names:
 
         table = np.array(self.names, dtype="S").view(np.uint8).reshape(len(self.names), -1)
         lengths = np.count_nonzero(table, axis=1)
-        shared = (table[1:] != table[:-1]).argmax(axis=1)  # sorted and each once: they differ somewhere
+        shared = (table[1:] != table[:-1]).argmax(axis=1)  # sorted and distinct, so that neighbors differ
         shared = np.concatenate([[-1], shared])
         index = np.zeros(256, dtype=np.int64)
         for character, number in INDEX.items():

@@ -1,8 +1,8 @@
 """A regular expression as a tree, for the syntax of every engine.
 
-Topic names have 65 characters, so a set of characters is a bit mask over them: what an engine does with any other
-character cannot matter to a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line readings all mean the
-edge of the name, for no name holds a line break.
+Topic names are built from 65 characters, so a set of characters is a bit mask over these; how an engine handles other
+characters does not matter for a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line variants all mean
+the start or end of the name, because no name contains a line break.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-"""The characters of a topic's name (Kafka's Topic class), in ASCII's order."""
+"""The characters of topic names (Kafka's Topic class), in ASCII order."""
 
 INDEX = {character: index for index, character in enumerate(ALPHABET)}
 ALL = (1 << len(ALPHABET)) - 1
 
 
 def mask_of(characters: Iterable[str]) -> int:
-    """The set of those of the characters that a topic's name may have."""
+    """The set of the given characters, without those that topic names cannot have."""
     mask = 0
     for character in characters:
         index = INDEX.get(character)
@@ -34,7 +34,7 @@ def mask_between(low: int, high: int) -> int:
 
 
 def characters_of(mask: int) -> str:
-    """The members of a set, in ASCII's order."""
+    """The characters of a set, in ASCII order."""
     return "".join(character for index, character in enumerate(ALPHABET) if mask >> index & 1)
 
 
@@ -51,7 +51,7 @@ def fold(mask: int) -> int:
 
 
 class Place(Enum):
-    """Where an assertion holds."""
+    """The place at which an assertion holds."""
 
     START = auto()
     END = auto()
@@ -60,7 +60,7 @@ class Place(Enum):
 
 
 class Greed(Enum):
-    """How a repetition chooses; all but POSSESSIVE match the same names."""
+    """How many repetitions are tried first; all kinds but POSSESSIVE match the same names."""
 
     GREEDY = auto()
     LAZY = auto()
@@ -76,21 +76,21 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One after the other; nothing at all matches the empty string."""
+    """Trees one after the other; without parts it matches the empty string."""
 
     parts: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Any of them, the first preferred."""
+    """Any of the options, the first preferred."""
 
     options: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`least` to `most` times, without end where `most` is None."""
+    """The body `least` to `most` times; without a limit if `most` is None."""
 
     body: Tree
     least: int
@@ -100,7 +100,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Matches between characters."""
+    """A condition on a place between characters."""
 
     place: Place
 
@@ -116,14 +116,14 @@ class Lookaround:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """Whatever its body matches first is final."""
+    """A group that keeps the first match of its body."""
 
     body: Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Something whose meaning is not known for certain; `construct` names it."""
+    """A construct whose meaning is not certain; `construct` names it."""
 
     construct: str
 
@@ -134,25 +134,25 @@ NOTHING = Sequence(())
 """Matches the empty string."""
 
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-"""The counts of `Repeat`, by their character in every syntax."""
+"""The counts of `Repeat` by quantifier, the same in every syntax."""
 
 HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 def sequence_of(parts: Iterable[Tree]) -> Tree:
-    """The only part, or the sequence of them."""
+    """The only part, or a sequence of several parts."""
     parts = tuple(parts)
     return parts[0] if len(parts) == 1 else Sequence(parts)
 
 
 def choice_of(options: Iterable[Tree]) -> Tree:
-    """The only option, or the choice between them."""
+    """The only option, or a choice between several options."""
     options = tuple(options)
     return options[0] if len(options) == 1 else Choice(options)
 
 
 def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """The tree with each of its parts changed; itself where it has none."""
+    """The tree with each of its parts changed; the tree itself if it has none."""
     match tree:
         case Sequence(parts):
             return Sequence(tuple(map(change, parts)))

@@ -1,7 +1,7 @@
-"""A tree as text that is right for topic names: for RE2/J, and for google-re2, which is to match as RE2/J does.
+"""A tree as a pattern that is correct for topic names: for RE2/J, and for google-re2, which must match as RE2/J does.
 
-google-re2 bounds the product of nested repetition counts by 1000, RE2/J each count alone: `(a{100}){11}` is
-written as eleven copies.
+google-re2 limits the product of nested repetition counts to 1000, RE2/J each count alone: `(a{100}){11}` is written
+as eleven copies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class NotRegularError(Exception):
 
 
 def write_for_re2j(tree: Tree) -> str:
-    """A pattern that means `tree` to RE2/J. Possessive repetitions are written plain: see that this is the same."""
+    """A pattern that means `tree` in RE2/J. Possessive repetitions are written as plain ones: the caller must check
+    that the meaning is the same."""
     return _choice(tree)
 
 
@@ -85,7 +86,7 @@ def _chars(mask: int) -> str:
 
 
 def _ranges(mask: int) -> str:
-    """The inside of a class; a hyphen is last."""
+    """The text between the brackets of a class; a hyphen is last."""
     text = ""
     characters = characters_of(mask)
     at = 0
@@ -106,20 +107,20 @@ def _adjacent(first: str, second: str) -> bool:
 
 
 MAX_LENGTH = 4 << 20
-"""Characters that a pattern may have when it is written out."""
+"""The most characters of a pattern with expanded repetitions."""
 
 
 class TooLongError(Exception):
-    """Written out, the pattern is too long for this machine."""
+    """With expanded repetitions, the pattern is too long for this machine."""
 
 
 def write_for_re2(tree: Tree) -> str:
-    """The pattern with every repetition of a repetition written out; TooLongError beyond MAX_LENGTH."""
+    """The pattern with every repetition of a repetition expanded; TooLongError beyond MAX_LENGTH."""
     return _written(tree)[0]
 
 
 def _written(tree: Tree) -> tuple[str, int]:
-    """The text, fit to be repeated, and the product of the counts in it."""
+    """The text, which can be followed by a quantifier, and the product of the counts in it."""
     match tree:
         case Chars() | Assertion():
             return _item(tree), 1
