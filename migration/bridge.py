@@ -94,7 +94,7 @@ class BridgePlan:
     """In order; None: unknown."""
     places: int | None = None
     bins: int | None = None
-    """`places` of the `bins` of the broker's map come before the first follower; None without one."""
+    """Of the `bins` bins in the broker's map, `places` come before the first follower; None without a follower."""
     with_user_data: int | None = None
     """The number of assignments that carry user data now; None: unknown."""
     why: str = ""

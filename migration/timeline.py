@@ -14,9 +14,9 @@ from groups.model import MemberProtocol
 from migration.rollout import SettledGroup, SettledMember
 
 MOST_FRAMES = 40
-"""Columns that are still distinguishable on a page."""
+"""The most columns that are distinguishable on a page."""
 MOST_LANES = 30
-"""Members that are still distinguishable on a page."""
+"""The most members that are distinguishable on a page."""
 AWAY = "away"
 UNKNOWN_LIST = "list not known"
 

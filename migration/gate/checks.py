@@ -62,7 +62,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     text = f"the group is {state.value}"
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
-    # Where the group must be empty, the gate waits for the remaining members.
+    # If the group must be empty, the gate waits for the remaining members.
     left = (
         [PlannedMember.of(member) for member in observed.members]
         if GroupState.EMPTY in condition.states
@@ -98,7 +98,7 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
         member.client.id for member in observed.members if member.client.id in observed.temporary_ids
     ]
     if twice := len(temporary_ids) - len(set(temporary_ids)):
-        found -= twice  # it replaces no member of the group
+        found -= twice  # a duplicate does not count as a member of the group
         text += f", of which {count(twice, 'temporary member')} too many"
     since = observed.roster
     if least is not None and found < least:

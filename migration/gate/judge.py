@@ -1,8 +1,8 @@
 """The whole result of a gate, with the conditions of every gate, which no plan contains.
 
-Restarted members have rejoined as planned, and the group has settled: no step continues before that. A state of Stable
-is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an owner; some
-members (aiokafka) stall until a session expires if the next round starts then.
+Before a step continues, restarted members must have rejoined as planned, and the group must have settled. The state
+Stable is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an
+owner. If the next round starts then, some members (aiokafka) stall until a session expires.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def implied_checks(
 
 
 def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
-    """None if the plan counts the members itself, or does not restart them."""
+    """Check that every stopped member has rejoined; None if the plan counts or does not restart members."""
     counted = any(isinstance(one, MemberCount) for one in conditions)
     restarted = any(isinstance(one, Replaced) for one in conditions)
     since = observed.membership_diff
@@ -89,9 +89,9 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
 
 
 def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
-    """None if the step does not end in a protocol, or the earlier members were not recorded.
+    """Check that new members speak the step's protocol; None without one, or if earlier members were not recorded.
 
-    If only some members must speak it, the members of the rounds so far; others may rejoin unchanged.
+    If only some members must speak it, only those of the rounds so far are checked; others may rejoin unchanged.
     """
     speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
     since = observed.membership_diff
@@ -165,7 +165,7 @@ def _taken(partitions: Partitions) -> dict[str, tuple[int, ...]]:
 def _unowned(observed: GateObservation) -> Iterator[str]:
     """Partitions that had an owner when the plan was made, and no longer do.
 
-    None if some partitions had no owner even then: a custom assignor, or a topic that the leader may not see.
+    Empty if some partitions had no owner even then: a custom assignor, or a topic that the leader may not see.
     """
     baseline = observed.plan.baseline
     if baseline is None or not observed.members or any(member.owned is None for member in observed.members):

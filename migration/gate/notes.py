@@ -43,7 +43,7 @@ class MeasuredStep:
     rebalances: int | None
     """Generations or group epochs; None if an epoch is unknown, or was reset."""
     lasted_s: int
-    """From the opening of the previous gate to the opening of the step's own."""
+    """Seconds from the opening of the previous gate to the opening of the step's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -310,7 +310,7 @@ def fenced_static() -> Risk:
 
 
 def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
-    """Source: the field study, section 4: aiokafka's stall."""
+    """Source: the field study, section 4 (aiokafka's stall)."""
     if len(rounds.names) < 2:
         return ()
     return (

@@ -2,4 +2,4 @@
 
 
 class CannotRehearseError(Exception):
-    """The plan cannot be rehearsed; the message tells the operator why."""
+    """The plan cannot be rehearsed; the message explains to the operator why."""

@@ -85,12 +85,12 @@ class _Step:
 
     @property
     def after(self) -> StepRound | None:
-        """The first place of the next step that has one."""
+        """The first round of the next step that has rounds."""
         return next((place for place in places(self.plan) if place[0] > self.number), None)
 
     @property
     def next(self) -> StepRound | None:
-        """The place after the first one."""
+        """The round after the step's first one."""
         return next((place for place in places(self.plan) if place > self.first), None)
 
     def placed(

@@ -1,1 +1,1 @@
-"""Readiness: every rule that a plan checks, a topic a file. A rule is a function from the case to findings."""
+"""Readiness: the rules that a plan checks, one file per topic. A rule is a function from the case to findings."""

@@ -86,7 +86,7 @@ def fetching_continues(case: Case) -> Iterator[Finding]:
 
 
 def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
-    """Alerts on missing topics need other errors."""
+    """Alerts on missing topics must use other signals."""
     members = _librdkafka_members(case)
     if members:
         yield case.info(

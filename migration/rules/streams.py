@@ -47,7 +47,7 @@ def _versions(case: Case) -> set[Version | None]:
 
 
 def streams_is_not_converted(case: Case) -> Iterator[Finding]:
-    """Streams does not use the consumer protocol: it has its own."""
+    """Streams has its own protocol, and does not use the consumer protocol."""
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",

@@ -1,4 +1,4 @@
-"""Rules about user data in assignments, with which a broker does not convert a group online; and the path around it.
+"""Rules about user data in assignments, which keeps a broker from converting a group online; the path around it.
 
 The leader's library writes the assignments of all members. librdkafka's cooperative-sticky copies every member's
 subscription user data into its assignment, from the member's second rebalance on; sarama's sticky writes its own user
