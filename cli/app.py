@@ -1,4 +1,4 @@
-"""The `kohort` command: where it starts and exits, and the only place that chooses its exit status."""
+"""The entry point of the `kohort` command, and the only place that chooses its exit status."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def run_command() -> NoReturn:
 
 
 def _output_error(error: Exception) -> CommandError | None:
-    """The fault of standard output, where help or a version could not be printed and is still in its buffer."""
+    """The error of standard output, if help or a version could not be printed and is still in its buffer."""
     if isinstance(error, OSError):
         from cli.output import write_out
 

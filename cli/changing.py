@@ -67,7 +67,7 @@ class Change(Protocol):
 
 
 class Planned(Protocol):
-    """The planned change of one group, all of it or nothing."""
+    """The planned change of one group, which is made completely or not at all."""
 
     @property
     def group(self) -> str: ...

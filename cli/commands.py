@@ -1,4 +1,4 @@
-"""All commands: where their functions are, and how the help groups them."""
+"""All commands: the modules of their functions, and their sections in the help."""
 
 from __future__ import annotations
 

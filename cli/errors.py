@@ -50,7 +50,7 @@ _ROOTS = (
     ("migration.errors", "MigrationError"),
     ("pipeline.errors", "PipelineError"),
 )
-"""The roots of the errors that each package reports to a user. An error exists only where its module is loaded."""
+"""The base classes of the errors that packages report to users. A class exists only if its module is loaded."""
 
 
 def is_expected(error: BaseException) -> bool:

@@ -76,7 +76,7 @@ def wait_until_empty(
 def _not_empty(
     source: Source, names: Sequence[str], leaving_out: Container[GroupType]
 ) -> tuple[list[str], list[Group]]:
-    """The groups that may have members, and those that are known to have some."""
+    """The names of groups that may have members, and the groups that are known to have some."""
     read = source.describe(names, offsets=False)
     active = [each for each in read.items if is_active(each) and each.type not in leaving_out]
     unread = {each.group for each in read.problems if each.cause is Cause.UNREAD}

@@ -93,7 +93,7 @@ def _listed(source: LiveSource) -> Iterable[GroupListing]:
 
 
 def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[str, Group]:
-    """Classic and consumer groups in the tool's order: sorted by name, each once.
+    """Classic and consumer groups in the tool's order: sorted by name, without duplicates.
 
     :raises ToolFailure: one of them is unknown, of another type, or may not be described
     """
@@ -166,7 +166,7 @@ def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Nod
 
 
 def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Offsets]:
-    """What each group has committed, without the partitions whose offsets its coordinator did not report."""
+    """The committed offsets of each group, without partitions whose offsets its coordinator did not report."""
     if source.client is None:
         found, problems = source.admin.committed(groups)
         _raise_problem(problems)
@@ -180,7 +180,7 @@ def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Of
 
 
 def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
-    """Log end offsets, and why some are not known; neither for partitions without a leader."""
+    """Log end offsets, and the reasons for unknown ones; partitions without a leader are in neither."""
     if not places:
         return {}, {}
     from wire.client.offsets import LATEST

@@ -17,7 +17,7 @@ class ToolUsageError(CommandError):
 class ToolFailure(CommandError):
     """The command failed while it ran: `Error: Executing consumer group command failed due to …` goes to stdout.
 
-    `reason` goes to stderr: details that the tool has only in its stack trace.
+    `reason` goes to stderr: details that the tool prints only in its stack trace.
     """
 
     def __init__(self, message: str, status: ExitStatus = ExitStatus.UNREADABLE, *, reason: str = "") -> None:

@@ -54,7 +54,7 @@ _ERRORS: Mapping[int, tuple[str, str]] = {
         "ConsumerGroupHeartbeat API.",
     ),
 }
-"""By code, Kafka 4.3's class of exception and its message (org.apache.kafka.common.protocol.Errors)."""
+"""Kafka 4.3's exception class and message by error code (org.apache.kafka.common.protocol.Errors)."""
 
 
 def exception_text(failure: Failure) -> str:

@@ -1,4 +1,4 @@
-"""The `kohort-consumer-groups` command: its actions, and the one place that turns its errors into exit statuses."""
+"""The `kohort-consumer-groups` command: its actions, and the only place that turns its errors into exit statuses."""
 
 from __future__ import annotations
 

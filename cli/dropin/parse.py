@@ -242,7 +242,7 @@ def _long(flag: str, text: str) -> int:
 def java_number(text: str, bits: int) -> int | None:
     """A whole number as Java's `Integer` and `Long` read it, in digits of any script.
 
-    None where Java finds no number, or one that does not fit into `bits`.
+    None if Java finds no number, or one that does not fit into `bits`.
     """
     found = _NUMBER.fullmatch(text)
     if found is None:

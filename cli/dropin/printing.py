@@ -55,12 +55,12 @@ def java_length(text: str) -> int:
 
 
 def row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """One line without its end; cells beyond the widths are not padded."""
+    """A row as a line without a line end; cells beyond the widths are not padded."""
     texts = [safe_text(cell) for cell in cells]
     padded = [text + " " * (width - java_length(text)) for text, width in zip(texts, widths, strict=False)]
     return " ".join([*padded, *texts[len(widths) :]])
 
 
 def or_missing(value: object | None) -> str:
-    """A value as text, `-` where it is None or empty."""
+    """A value as text; `-` if it is None or empty."""
     return MISSING if value is None or value == "" else str(value)

@@ -63,7 +63,7 @@ def run(options: Options, source: LiveSource) -> int:
 
 
 class _Reset:
-    """One command line on one cluster."""
+    """A reset: one command line on one cluster."""
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE

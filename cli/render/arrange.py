@@ -1,6 +1,6 @@
 """Arrange the tables of a document for a script: `--columns`, `--sort` and `--no-header`.
 
-A table keeps those of the requested columns that it has, in the requested order; tables without any of them, and
+A table keeps the requested columns that it has, in the requested order; tables without any of them, and
 blocks that are not tables, are left out. Rows that compare equal keep their order, and unknown cells are last in
 either direction. Numbers are compared as numbers, and texts character by character.
 """

@@ -36,7 +36,7 @@ CODES: Mapping[Role, str] = {
     Role.CHANGED: "7",
 }
 MONOCHROME: Mapping[Role, str] = {**CODES, Role.GOOD: "", Role.WARNING: "1", Role.BAD: "1"}
-"""For a screen that is redrawn in place without color: its marks remain."""
+"""Codes for a screen that is redrawn in place without color, but with marks."""
 
 
 def choose_color(choice: Color | None) -> None:
@@ -68,7 +68,7 @@ def painted(line: Line, codes: Mapping[Role, str] = CODES) -> str:
 
 
 def text_lines(lines: Iterable[Line], *, color: bool) -> Iterable[str]:
-    """Lines as they are written, without trailing blanks, each with a line feed."""
+    """The text of lines, without trailing blanks, each with a line feed."""
     for line in lines:
         bare = "".join(piece.text for piece in line)
         blanks = len(bare) - len(bare.rstrip())

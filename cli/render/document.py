@@ -66,7 +66,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Lines to be typed or pasted as they are."""
+    """Lines to type or paste unchanged."""
 
     lines: tuple[str, ...]
     language: str = "sh"

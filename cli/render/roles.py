@@ -63,7 +63,7 @@ def _lag(cell: Cell) -> Role:
 
 
 def _any(role: Role) -> RoleOf:
-    """This role for every number but 0; of a text with a number, such as `10 (56 %)`, the number counts."""
+    """A function that returns this role for every number except 0; in a text like `10 (56 %)`, the number counts."""
 
     def role_of(cell: Cell) -> Role:
         number = cell.partition(" ")[0] if isinstance(cell, str) else cell

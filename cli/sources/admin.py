@@ -399,7 +399,7 @@ _SHORTEST_SETUP_TIMEOUT_MS = 1_000
 def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
     """The configuration dictionary. It contains secrets in plain text: never print it.
 
-    Values are texts, but oauth_cb is a function: librdkafka is handed the token that the wire client logs in with.
+    Values are texts, but oauth_cb is a function: librdkafka gets the same token as the wire client.
     librdkafka's bounds are respected: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
     """
     config: dict[str, Any] = {key: secret.reveal() for key, secret in settings.extra}

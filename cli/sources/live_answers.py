@@ -71,7 +71,7 @@ def listed_group(
 
 
 def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """One line for the same problem of many partitions, or of many topics."""
+    """Problems, with one line for the same problem of many partitions or topics."""
     places: dict[tuple[str, Cause], list[str]] = {}
     topics: dict[tuple[str, Cause], tuple[str, ...]] = {}
     for problem in problems:

@@ -71,7 +71,7 @@ class OpenTransactions:
 
 
 class Source(Protocol):
-    """A source of groups. Methods raise only if nothing at all can be read."""
+    """A source of groups. Methods raise only if nothing can be read."""
 
     notices: Notices
 
@@ -197,15 +197,15 @@ class FileSource:
         return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
 
     def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
-        """Not known."""
+        """An empty result: open transactions are not known."""
         return OpenTransactions()
 
     def authorized_operations(self, _groups: Sequence[Group], /) -> AuthorizedOperations:
-        """Not known: there is no authorizer."""
+        """An empty result: there is no authorizer."""
         return AuthorizedOperations()
 
     def access(self) -> None:
-        """Not known."""
+        """None: there is no authorizer."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there are no connections."""

@@ -57,10 +57,10 @@ class SourceKind(Enum):
 
 
 class ValueStore(Enum):
-    """Where the value of a property is kept."""
+    """Where the value of a property is stored."""
 
     LITERAL = "literal"
-    """In the configuration file itself."""
+    """The value is in the configuration file itself."""
     ENVIRONMENT = "environment"
     FILE = "file"
     COMMAND = "command"

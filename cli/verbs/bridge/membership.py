@@ -98,7 +98,7 @@ class Membership:
         self._settings = replace(settings, client_id=BRIDGE)
         self._group, self._wants = group, wants
         self._ids: set[str] = set()
-        """Ids that the coordinator knows, as far as it has answered."""
+        """Member ids that the coordinator has returned, and that have not left."""
         self._leader = ""
         self._withheld = 0
         self._coordinator: Address | None = None

@@ -1,4 +1,4 @@
-"""Settings of a group: those in force, and the effect of a change."""
+"""Settings of a group: the settings in force, and the effect of a change."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Editor:
         return self._block(self._line_end(root.span.end), {"contexts": {name: context}}, root.span.column - 1)
 
     def _below(self, entry: MappingEntry, name: str, context: dict[str, Fragment]) -> _Splice:
-        """Contexts in place of `{}` or of an empty value."""
+        """Write the first context in place of `{}` or an empty value."""
         span = entry.value.span
         lines = _lines({name: context}, entry.key.span.column - 1 + len(INDENT))
         line_end = self._line_end(span.end)

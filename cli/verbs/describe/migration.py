@@ -78,7 +78,7 @@ def _wait_data(wait: Wait) -> dict[str, Any]:
 
 
 def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator[Block]:
-    """For each group its stage, leader and blockers, and a row per member; all tables have the same columns."""
+    """For each group, its stage, leader and blockers, and a row per member; all tables have the same columns."""
     shown = _ShownColumns(
         verbose=verbose,
         leads=any(each.succession is not None for each in groups),
@@ -176,7 +176,7 @@ def _upgrade(found: Inspection) -> str | None:
 
 
 def _as_long_as(found: Inspection) -> str:
-    """How long assignments stay without user data: leaders of some libraries write it."""
+    """How long assignments stay without user data, which leaders of some libraries write."""
     writers = [each for each in found.members if each.writes_user_data]
     libraries = " or ".join(sorted({each.client.library.name for each in writers if each.client.library}))
     if any(each.leads is not False for each in writers):

@@ -21,7 +21,7 @@ def member_headings(*, verbose: bool) -> list[str]:
 
 
 def member_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
-    """The cells of those columns; empty for a member of another group."""
+    """The cells of the columns in `member_headings`; empty for a member of a group of another type."""
     streams = member.streams or _NOT_OF_STREAMS
     cells: tuple[Cell, ...] = (streams.process, tasks_text(streams.tasks))
     if not verbose:

@@ -88,7 +88,7 @@ class GroupFamily(Family):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HistoryFamily(Family):
-    """A metric of a group over several polls, the last of which may have failed to read it."""
+    """A metric of a group over several polls; the last poll may have failed to read the group."""
 
     values: Callable[[GroupHistory], Values]
 

@@ -110,7 +110,7 @@ class Page:
             yield segment.samples
 
     def size(self, *, openmetrics: bool) -> int:
-        """Their total size in bytes."""
+        """The total size of the pieces in bytes."""
         return sum(len(each.head(openmetrics=openmetrics)) + each.size for each in self.segments)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:

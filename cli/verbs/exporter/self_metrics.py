@@ -20,7 +20,7 @@ class PollState:
     is_up: bool = False
     """Whether the last poll could read the cluster."""
     last_ms: int | None = None
-    """When the current metrics were read."""
+    """The time at which the current metrics were read."""
     duration_s: float | None = None
     polls: int = 0
     failures: int = 0
@@ -48,7 +48,7 @@ class OwnFamily:
     counts: bool = False
 
     def metric(self, state: PollState, now_ms: int) -> Metric:
-        """Its current samples."""
+        """The metric with its current samples."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         metric = make(self.name, self.help, labels=self.label and [self.label])
         values = self.values(state, now_ms)

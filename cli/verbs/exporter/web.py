@@ -118,7 +118,7 @@ class WebServer(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        """Without the name lookup of http.server."""
+        """Bind the socket without the name lookup of http.server."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 

@@ -33,7 +33,7 @@ class FleetRehearsalRequest:
 
     snapshots: tuple[str, ...]
     planned: Mapping[str, Any]
-    """Fields of `pipeline.audit.AuditSettings`, which exists only where Spark does."""
+    """Fields of `pipeline.audit.AuditSettings`, which exists only if Spark is installed."""
     variations: tuple[Mapping[str, Any], ...] = ({},)
     """Fields of `pipeline.rehearsal.Variation`."""
     groups: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ BOOTSTRAP = "kafka.bootstrap.servers"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPaths:
-    """Logs in files. `names`: topics by id, in addition to those in the logs. `snapshots` replace logs."""
+    """Logs in files. `names` are topic names by id, in addition to those in the logs. `snapshots` replace logs."""
 
     paths: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -35,12 +35,12 @@ class LogPaths:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """For people."""
+        """The paths, for messages."""
         return self.paths
 
     @property
     def size(self) -> int | None:
-        """Size of the segments in bytes; None if they are not local, so that it is not known."""
+        """Size of the segments in bytes; None if they are not local."""
         if any("://" in path for path in self.paths):
             return None
         return sum(map(_log_bytes, map(Path, self.paths)))
@@ -50,13 +50,13 @@ class LogPaths:
         return ()
 
     def logs(self) -> Logs:
-        """For the pipeline."""
+        """The logs, for the pipeline."""
         from pipeline.history import Logs
 
         return Logs(paths=self.paths, names=self.names)
 
     def open(self, _spark: SparkSession) -> Logs:
-        """For the pipeline."""
+        """The logs, for the pipeline."""
         return self.logs()
 
 
@@ -76,7 +76,7 @@ class LiveTopic:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """For people."""
+        """The bootstrap servers, for messages."""
         return (self.bootstrap,)
 
     def jars(self, options: SparkOptions) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def _live(source: SourceOptions) -> LiveTopic:
 
 
 def _client_properties(source: SourceOptions) -> Properties | None:
-    """The properties of the named file, else those of the context."""
+    """The properties of the named file, else the context's own properties."""
     from wire.client.config.properties import known_properties, read_properties
 
     if source.command_config is not None:

@@ -217,7 +217,7 @@ class RecordFilter:
         return batches[start : max(start, stop)]
 
     def batches(self, batches: Batches) -> Batches:
-        """The batches of a file within the bounds; the time of a batch is that of its latest record."""
+        """The batches of a file within the bounds; a batch has the time of its latest record."""
         some = self.overlapping(batches)
         latest = some.headers["max_timestamp"]
         kept = (latest >= self.first_ms) & (latest <= self.last_ms)

@@ -90,7 +90,7 @@ class SegmentFile:
         return cls(file=path_text(path), data=path.read_bytes())
 
     def parts(self) -> Iterator[IntactRun]:
-        """Its whole batches, and the damage between them."""
+        """The segment's intact batches, and the damage between them."""
         return parts_of(self.data, self.file)
 
     def damage(self, part: IntactRun) -> Problem | None:

@@ -100,7 +100,7 @@ BATCHES = DumpKind("batches", BATCH_COLUMNS, batch_lines, batch_rows)
 
 
 class LineWriter:
-    """NDJSON: a JSON object per line. Receives a log in its order, one file after the other."""
+    """Writes NDJSON: a JSON object per line. Receives a log in its order, one file after another."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         self._stream, self._kind = stream, kind
@@ -123,7 +123,7 @@ class LineWriter:
 
 
 class JsonWriter(LineWriter):
-    """One JSON document: docs/schemas/log-dump.json."""
+    """Writes one JSON document: docs/schemas/log-dump.json."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
@@ -140,7 +140,7 @@ class JsonWriter(LineWriter):
 
 
 class YamlWriter(LineWriter):
-    """The same document as YAML."""
+    """Writes the same document as YAML."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
@@ -163,7 +163,7 @@ class YamlWriter(LineWriter):
 
 
 class TableWriter(LineWriter):
-    """A table per file with rows, in parts: columns become wider if a later part needs it."""
+    """Writes a table for each file with rows, in parts: columns become wider if a later part needs it."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)
@@ -186,7 +186,7 @@ class TableWriter(LineWriter):
 
 
 class FileCsvWriter(LineWriter):
-    """One table with a column for the file."""
+    """Writes one table with a column for the file."""
 
     def __init__(self, stream: TextIO, kind: DumpKind) -> None:
         super().__init__(stream, kind)

@@ -97,7 +97,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         }
 
     def change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
-        """One partition, as data."""
+        """The change of one partition, as data."""
         return {
             **fields(change, "topic", "partition", "before", "after", "earliest", "end"),
             **fields(change, "lag_before", "lag_after", "remark"),
@@ -167,7 +167,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
 
 def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """One problem for the same message about many partitions of a group: `payments, orders-0, orders-1 and 7 more`."""
+    """Problems, with one for all partitions of a group that have the same message: `payments, orders-0 and 7 more`."""
     places: dict[tuple[str, str, Cause], list[str]] = {}
     for problem in problems:
         group, comma, place = problem.subject.rpartition(", ")

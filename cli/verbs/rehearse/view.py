@@ -59,7 +59,7 @@ def rehearsal_document(rehearsal: Rehearsal, *, story: bool) -> Document:
 
 
 def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
-    """For each round that a seed reached, its results in all seeds."""
+    """For each round that any seed reached, the results of all seeds that reached it."""
     by_place: dict[tuple[int, int], list[RoundPlayed]] = {}
     for run in rehearsal.played:
         for each in run.rounds:

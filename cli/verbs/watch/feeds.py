@@ -23,7 +23,7 @@ class TimedObservation:
     observation: Observation
     pause_s: float
     failure: str = ""
-    """Why nothing could be read."""
+    """Why nothing could be read; empty if something was."""
 
 
 class LiveFeed:

@@ -144,7 +144,7 @@ class WatchState:
 def owners_are_shown(group: Group) -> bool:
     """Whether an observed group shows the owners of its partitions.
 
-    A classic group in a rebalance does not: brokers show the previous assignment, or nothing.
+    A classic group in a rebalance does not: brokers report the previous assignment, or nothing.
     """
     if group.type is GroupType.CLASSIC and group.members and group.state is not GroupState.STABLE:
         return False
