@@ -164,7 +164,7 @@ def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
     named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
     if "" not in named and len(named) == len(partitions):
         return named
-        # Some have no name, or a deleted topic has the name of its successor.
+    # Some have no name, or a deleted topic has the name of its successor.
     return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
 
 

@@ -87,8 +87,8 @@ def after_error(script: MemberScript) -> AfterError:
 
 
 def _matcher(regex: str | None) -> Callable[[str], bool] | None:
-    """For clients that match regexes themselves. RE2 replaces Java's Pattern: a regex that RE2 accepts matches
-    alike."""
+    """For clients that match regexes themselves. RE2 replaces Java's Pattern: if RE2 accepts a regex, both
+    match the same names."""
     if regex is None:
         return None
     compiled = compile_broker_regex(regex)

@@ -226,7 +226,7 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
 
 
 def _install(ctx: EngineContext, group: ConsumerGroup, request: InstallAssignment) -> None:
-    """Install the assignment; members that have joined meanwhile wait for the next one."""
+    """Install the assignment: members that have left get nothing, new members wait for the next one."""
     client = group.client
     records: list[Record] = []
     for member in group.in_order():

@@ -64,7 +64,7 @@ class AssignorChoice:
 
     name: str
     offers: Mapping[str, ClientAssignor]
-    """Each member's own version of the assignor."""
+    """By member: the assignor, as the member offers it."""
     capable: tuple[str, ...]
     """None if no member can read the metadata of all others."""
 

@@ -74,7 +74,7 @@ class ConsumerGroup:
         """Whether a broker before 4.1 left a record of key 4, which must be deleted."""
         self.assignment_epoch = 1
         self.assigned_ms = 0
-        """When the target was computed; 0 if there is no target, or the broker that computed it did not record it."""
+        """When the target was computed; 0 if it was not computed, or by a broker that did not record it."""
         self.members: dict[str, ConsumerMember] = {}
         self.targets: dict[str, TopicPartitions] = {}
         self.payloads: dict[str, Payload] = {}
@@ -84,7 +84,7 @@ class ConsumerGroup:
         self.refresh_metadata = True
         """Soft state: whether a topic may have changed since the metadata hash was computed."""
         self.may_describe: Callable[[str], bool] | None = None
-        """Soft state: the topics that the member whose heartbeat had the regexes resolved may describe; None: all."""
+        """Soft state: whether the member whose heartbeat had the regexes resolved may describe a topic; None: all."""
         self.client = ClientSide()
         """Soft state: the member that computes for the group."""
         self.capacity = FIRST_SLOTS

@@ -38,7 +38,7 @@ class ReconciliationInput:
     """The epoch of the target assignment."""
     target: TopicPartitions
     subscribed: Container[UUID]
-    """Topics that the member subscribes to: partitions of other topics in its target are not assigned to it."""
+    """Topics that the member subscribes to: other topics in its target are not assigned to it (any more)."""
     owned: TopicPartitions | None
     """The partitions that the member reports; None if it does not report them."""
     is_free: Callable[[UUID, int], bool]

@@ -77,8 +77,8 @@ def explore(
 ) -> Exploration:
     """Explore a world: at most about `limit` of its states.
 
-    `breaking` switches the rule `broken` off meanwhile; with `only_where_needed` only states are checked on whose
-    path the rule would have applied. `progress` gets the number of visited states, and of those whose steps are not
+    `breaking` switches the rule `broken` off meanwhile; with `only_where_needed` a state is checked only if the rule
+    would have applied on the path to it. `progress` gets the number of visited states, and of those whose steps are not
     taken yet. Ctrl-C stops the exploration, with the result so far.
     """
     search = _Search()
