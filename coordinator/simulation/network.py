@@ -246,7 +246,7 @@ class Network:
             self._schedule.at(at_ms, self._close, connection)
 
     def check(self, connection: Connection) -> None:
-        """Planned: a request has timed out, or was answered meanwhile."""
+        """Called when planned: a request has timed out, or was answered meanwhile."""
         connection.check_ms = None
         if connection.is_closed or not connection.waiting:
             return

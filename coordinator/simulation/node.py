@@ -196,7 +196,7 @@ class Node:
         return self.engine.handle(call)
 
     def expire(self, number: int) -> None:
-        """Planned: handle what is due; nothing if another wake-up was planned meanwhile."""
+        """Called when planned: handle what is due; nothing if another wake-up was planned meanwhile."""
         if number != self._wakes:
             return
         if self._schedule.now_ms < self._rests_until_ms:

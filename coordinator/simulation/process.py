@@ -332,7 +332,7 @@ class Process:
             self._schedule.at(deadline_ms, self.wake, deadline_ms)
 
     def wake(self, wake_ms: int) -> None:
-        """Planned: the member does what is due; nothing if another wake-up was planned meanwhile."""
+        """Called when planned: the member does what is due; nothing if another wake-up was planned meanwhile."""
         if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
