@@ -87,7 +87,7 @@ def _leader(case: Case) -> tuple[Leader, str | None]:
 
 
 def library_of_all(case: Case) -> Leader | None:
-    """The library that all members are known to run, if its versions of Kafka's assignors are known."""
+    """The library whose version of Kafka's assignors all members are known to use; None if unknown."""
     names = {
         assignors_of(client.library.name) if client.library else None for client in case.clients.values()
     }

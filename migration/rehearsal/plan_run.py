@@ -32,7 +32,7 @@ ASK_S = 2.0
 """Time between two observations of a gate; STEADY_S between the last two before it opens. As `kohort gate --wait`."""
 STEADY_S = 1.0
 PATIENCE_S = 300.0
-"""How long to wait for a gate, in addition to a restart's duration: as `kohort gate --wait` does."""
+"""How long to wait for a gate after the processes have restarted: as long as `kohort gate --wait`."""
 OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 """Checks that depend on a bridge."""
 RESOLUTION_S = 0.001
