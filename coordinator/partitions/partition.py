@@ -299,7 +299,7 @@ class Partition:
             self._forget_before_start()
 
     def begin_compaction(self, now_ms: int) -> CompactionRun | None:
-        """The compaction work that is due, None without any; `compaction.end` must follow."""
+        """The compaction work that is due, None if there is none; `compaction.end` must follow."""
         settings = self._settings()
         if self.compaction is None or not settings.cleanup_compacts:
             return None

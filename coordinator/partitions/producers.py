@@ -1,4 +1,4 @@
-"""The producers of one partition: idempotence, open transactions, and what read_committed consumers may read.
+"""The producers of one partition: idempotence, open transactions, and the limit of read_committed reads.
 
     duplicate = producers.check(batch)      before a batch is appended; RequestRefused: it cannot be appended
     producers.append(batch)                 after it has got its offsets
@@ -85,7 +85,7 @@ class Producer:
 
     @property
     def last_sequence(self) -> int:
-        """The number of its last record at this epoch; -1 without any."""
+        """The number of its last record at this epoch; -1 if there is none."""
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     def enter(self, epoch: int) -> None:

@@ -118,7 +118,7 @@ def compact(
 
     :raises Interrupted: `stopped` returned true
     :raises DamagedLog: a segment cannot be read; earlier segments may be compacted
-    :raises OSError: likewise, if it cannot be read or its replacement not be written
+    :raises OSError: a segment cannot be read, or its replacement cannot be written; likewise
     """
     spans = closed_segments(directory, active)
     survey = Survey()
@@ -148,7 +148,7 @@ def _cleanable_end(spans: Sequence[SegmentSpan], open_from: int | None, active: 
 
 
 def _group_segments(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_SegmentGroup]:
-    """Neighbors that are merged into one segment, so that segments stay few."""
+    """Groups of neighbors, each merged into one segment, so that there are few segments."""
     runs: list[_SegmentGroup] = []
     size = 0
     for span in spans:

@@ -83,8 +83,8 @@ class MetadataImage:
 def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> MetadataImage:
     """Read a partition's directory, as of a time.
 
-    :raises DamagedLog: if the log cannot be read
-    :raises OSError: likewise
+    :raises DamagedLog: the log is damaged
+    :raises OSError: the log cannot be read
     """
     metadata = MetadataImage()
     replay = _Replay(metadata, as_of_ms)

@@ -10,8 +10,8 @@ in the same order, and returns what remains in the log:
 - The last batch of a recently active producer stays, without records if need be: it holds the sequence number and epoch
   that a broker needs. So does the last batch of each output file: it holds the last offset.
 
-Batches keep their offsets; a batch whose records all stay is copied byte for byte. Keys are bytes: it does not matter
-what a record means or whether this program knows it.
+Batches keep their offsets; a batch whose records all stay is copied byte for byte. Keys are bytes: the meaning of a
+record does not matter, nor whether this program knows it.
 
 Source: LogCleaner (Cleaner.cleanInto, CleanedTransactionMetadata), MemoryRecords.filterTo.
 """

@@ -76,7 +76,7 @@ def find_copies(directories: Iterable[Path], topic: str) -> tuple[dict[int, list
 
 
 def log_end(directory: Path) -> LogEnd:
-    """The end of a copy. :raises DamagedLog: if it cannot be read :raises OSError: likewise"""
+    """The end of a copy. :raises DamagedLog: :raises OSError: it cannot be read"""
     for _ in range(_LISTINGS):
         # Compaction may have renamed a segment since it was listed.
         with suppress(FileNotFoundError):

@@ -94,7 +94,7 @@ class PartitionLog:
         *,
         was_clean: bool = False,
     ) -> tuple[Self, Torn | None]:
-        """Open the log in a prepared directory. Returns its torn tail, too, which is cut off.
+        """Open the log in a prepared directory, and cut off a torn tail. Returns the log and the tail.
 
         `see` is called with every segment, in order. `was_clean`: the index files are complete.
 

@@ -126,7 +126,7 @@ class TopicLog:
         self.appended(records)
 
     def unsynced(self) -> Callable[[], object] | None:
-        """A function that synchronizes all appends since the last call, None without any.
+        """A function that synchronizes all appends since the last call; None if there were none.
 
         Call it once, in any thread. :raises StorageFailed: it is unknown what is on the disk
         """

@@ -123,7 +123,7 @@ class Transaction:
     ) -> Transaction:
         """The transaction with its end decided. In version 2 the producer gets the next epoch with the end.
 
-        An abort without any partition is allowed there and starts with its end.
+        In version 2 a transaction without partitions can be aborted, too: it starts and ends at the same time.
         """
         producer, last_epoch = self.producer, self.last_epoch
         if version.bumps_epoch:

@@ -1,6 +1,6 @@
 """The faults that can be injected. If a file names a field differently, its metadata has that name (`groups.trees`).
 
-They use the terms of scenarios (docs/scenarios.md) where these exist: `topic`, `coordinator`, `for`. Times are in
+They use the terms of scenarios (docs/scenarios.md) if there are any: `topic`, `coordinator`, `for`. Times are in
 seconds.
 """
 

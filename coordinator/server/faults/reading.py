@@ -8,8 +8,8 @@ A faults file is YAML or JSON (docs/serve.md)::
       - {at: 5, delay: 2, api: Heartbeat, client: app-1, for: 30}
       - {at: 10, coordinator: move, group: billing, for: 2}
 
-Each event has one verb of `VERBS`, and in a file `at`. `faults` are those of a scenario's network that a server can
-inject. An error in a file reports the line and the field of its value.
+Each event has one verb of `VERBS`, and in a file `at`. `faults` are the network faults of a scenario that a server
+can inject. An error in a file reports the line and the field of its value.
 """
 
 from __future__ import annotations

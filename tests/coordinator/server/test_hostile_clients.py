@@ -393,7 +393,7 @@ def test_long_answers_that_are_not_read_take_no_memory(served: Served) -> None:
             for _ in range(UNREAD_CLIENTS):
                 _, writer = await stack.enter_async_context(connected(served.port, limit=1))
                 writer.write((len(content).to_bytes(4, "big") + content) * 200)
-            # All of them have been asked for something when others are answered.
+            # Once others are answered, the server has received requests of all these clients.
             for _ in range(20):
                 assert await outcome(served.port, ANY_COORDINATOR)
             grown = served.memory_kb("VmRSS") - before

@@ -63,8 +63,8 @@ def test_a_client_that_does_not_read_is_disconnected(impatient: None) -> None:
 
 
 def test_a_client_that_waits_for_an_answer_is_not(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two members the second waits for the first to rejoin, which it does when no other is left."""
-    monkeypatch.setattr(connection, "IDLE_S", 2.0)  # long enough to say something first, on any machine
+    """The second member waits until the first rejoins, on a new connection after its first one was dropped."""
+    monkeypatch.setattr(connection, "IDLE_S", 2.0)  # long enough to send a request first, on any machine
     kind, answers = request_type("JoinGroup", 3), response_type("JoinGroup", 3)
 
     async def scene() -> None:

@@ -33,7 +33,7 @@ RECORDS = 10
 """The number of records in each partition at first; as many are added later."""
 JAVA = "org.apache.kafka.clients.consumer."
 BUSY = "busy"
-"""A group that commits again and again until the broker dies."""
+"""A group that commits again and again until the broker is killed."""
 UNICODE = "zahlungen-für-Łódź-😀"
 METADATA = "Prüfsumme|ü😀"
 SILENT = 0

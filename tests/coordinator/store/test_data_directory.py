@@ -288,7 +288,7 @@ def test_compaction_starts_with_the_dirtiest_partition(tmp_path: Path) -> None:
         assert checkpoint[2].startswith("__consumer_offsets ")
     with opened(tmp_path) as (data, engine, _):
         assert sorted(committed_offsets(engine).values()) == list(range(594, 600))
-        assert not data.compact(now_ms=1_000)  # it is remembered what was done
+        assert not data.compact(now_ms=1_000)  # the progress is stored
 
 
 def test_an_open_transaction_holds_compaction_up_once_per_segment(tmp_path: Path) -> None:
