@@ -36,7 +36,7 @@ class SyncedLog(Protocol):
     """A log whose writes reach the operating system before the disk."""
 
     def unsynced(self) -> Callable[[], object] | None:
-        """A function that synchronizes all writes since the last call; None if there were none. :raises StorageFailed:"""
+        """A function that synchronizes all writes since the last call; None without any. :raises StorageFailed:"""
 
 
 class Journal:

@@ -1,14 +1,14 @@
 """Compaction: the choice of the records that survive, the last valid one of every key. `cleaner` writes them.
 
 Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `Retention` reads it again,
-in the same order, and returns what remains in the log:
+in the same order, and returns the remaining records:
 
-- A record whose key has a later one is removed, and so is one of an aborted transaction, and one without a key.
+- A record is removed if its key has a later one, if its transaction was aborted, or if it has no key.
 - A tombstone stays for `delete_retention_ms` after the first compaction that finds it, which sets the batch's delete
   horizon (KIP-534); a later one removes it.
 - The marker that ends a transaction stays as long as a batch of it is in the log, then as long as a tombstone.
-- The last batch of a recently active producer stays, without records if need be: it holds the sequence number and epoch
-  that a broker needs. So does the last batch of each output file: it holds the last offset.
+- The last batch of a recently active producer stays, if necessary without records: it has the sequence number and
+  epoch that a broker needs. So does the last batch of each output file: it has the last offset.
 
 Batches keep their offsets; a batch whose records all stay is copied byte for byte. Keys are bytes: the meaning of a
 record does not matter, nor whether this program knows it.
