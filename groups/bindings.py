@@ -157,7 +157,7 @@ def bundled(binding: Binding, version: str) -> str | None:
 
 
 def _around(binding: Binding, asked: Numbers) -> Iterator[tuple[Numbers, str]]:
-    """The entry of a version, and the later ones that start with its numbers."""
+    """The entry that applies to a version, and all later entries that start with its numbers."""
     entries = sorted((_numbers(since), librdkafka) for since, librdkafka in binding.releases.items())
     first = (*asked, *(0,) * (3 - len(asked)))
     yield from [entry for entry in entries if entry[0] <= first][-1:]

@@ -1,4 +1,4 @@
-"""Findings of a check of a group: for a plan (`migration`), or of a running group (`groups.diagnosis`)."""
+"""Findings of checks: of a group for a plan (`migration`), or of a running group (`groups.diagnosis`)."""
 
 from __future__ import annotations
 

@@ -103,11 +103,11 @@ class Member:
     target: Partitions | None = None
     """The target assignment of a consumer group's member."""
     epoch: Annotated[int, Between(-2, INT32)] | None = None
-    """Member epoch."""
+    """The member epoch."""
     is_new: bool | None = field(default=None, metadata=UNWRITTEN)
     """Whether a classic member joined after its group's last finished rebalance; None when not known."""
     user_data: UserData | None = None
-    """None when unknown or when the protocol has none."""
+    """The assignor's bytes; None when unknown or when the protocol has none."""
     streams: StreamsMember | None = None
     """The tasks and the process of a streams group's member."""
     unreadable: str | None = None
@@ -128,7 +128,7 @@ class CommittedOffset:
     leader_epoch: Generation | None = None
     metadata: str | None = None
     timestamp: Annotated[int, Between(-1, INT64)] | None = None
-    """Milliseconds since 1970; None when the source does not show it (no broker API does)."""
+    """The commit time in milliseconds since 1970; None when the source does not show it (no broker API does)."""
     lag: Annotated[int, Between(-1, INT64)] | None = None
     """The lag that the broker counts, for share groups, whose `offset` is the start offset; None for other groups."""
     topic_id: UUID | None = None
@@ -152,7 +152,7 @@ class Group:
     type: GroupType
     state: GroupState
     protocol_type: str | None = None
-    """`consumer`, `connect`, …; empty for a group that only ever committed offsets."""
+    """`consumer`, `connect`, …; empty for a group that never had members, only commits."""
     protocol: str | None = None
     """The assignor in use."""
     coordinator: Node | None = None
@@ -209,7 +209,7 @@ class OpenTransaction:
     last_write_ms: int | None
     """When its producer last wrote to the partition, in milliseconds since 1970."""
     transactional_id: str | None = None
-    """None: no coordinator knows the producer."""
+    """The producer's transactional id; None: no coordinator knows the producer."""
     state: str | None = None
     """The state that the transaction's coordinator reports: `Ongoing`, `PrepareCommit`, …; None: none knows it."""
     begun_ms: int | None = None

@@ -82,7 +82,7 @@ class Progress(NamedTuple):
 
     verdict: Verdict | None = None
     lag: int | None = None
-    """In records, at the last reading."""
+    """The lag in records at the last reading."""
     lag_change: int | None = None
     committed_per_s: float | None = None
     """The speed of the committed offset in records per second; negative after a rewind."""

@@ -31,8 +31,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a group or a topic of a file cannot be used. If only a topic's racks are wrong, the topic is used without
-    them."""
+    """Why a group or a topic of a file cannot be used. A topic with wrong racks only is used without them."""
 
     group: str | None = None
     topic: str | None = None
@@ -129,7 +128,7 @@ def with_usable_racks(topic: Topic) -> Topic:
 
 
 def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty | None = None) -> Snapshot:
-    """The snapshot of a file's tree, which must have its version.
+    """The snapshot of a file's tree, which must contain its format version.
 
     `groups.trees` describes how unknown fields, and unreadable groups and topics, are handled.
 

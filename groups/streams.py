@@ -64,7 +64,7 @@ class TopologyNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtopology:
-    """A part of the topology whose tasks are assigned on their own."""
+    """A part of the topology; its tasks are assigned independently of other parts."""
 
     id: str
     source_topics: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Topology:
         return frozenset(topic for each in self.subtopologies for topic in each.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:
-        """`changelog` or `repartition` by the name of each internal topic of the application.
+        """The kind of each internal topic of the application, `changelog` or `repartition`, by topic name.
 
         Only topics named after the application: a topic with another name may not belong to Kafka Streams.
         """

@@ -40,8 +40,7 @@ from assignors.model import Ints
 from groups.model import Group, GroupType
 
 LONGEST_ARRAY = 1 << 14
-"""The longest array that is tried, enough for 12,288 members at once; for larger groups, the length for their
-size."""
+"""The longest array that is tried, enough for 12,288 members at once; larger groups have a longer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +146,7 @@ class FirstFollower:
     member: str
     """The first follower."""
     places: int
-    """The number of bins before it. A new id is in one of them only by chance; in the same bin, it is after the
-    others."""
+    """The number of bins before it. A new id may be in one of them by chance; in the same bin, it is last."""
     bins: int
     """The number of bins of the map."""
     others: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A hypothetical group: members that join, leave or change, topics that grow, a rack that fails."""
+"""Hypothetical changes of a group: members that join, leave or change, more partitions, a rack that fails."""
 
 from __future__ import annotations
 

@@ -105,8 +105,7 @@ def _kind_of(tree: Any) -> str | None:
 
 
 def check_format(tree: Any, newest: int, kind: str) -> None:
-    """Check that a tree has `kohort: N`, N at most `newest`, and is a file of this `kind`. :raises Malformed: if
-    not"""
+    """Check that a tree is a file of this `kind` with `kohort: N`, N at most `newest`. :raises Malformed: if not"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
         raise Malformed(f"missing: this is not a {kind}; one starts with `kohort: {newest}`", "kohort")
@@ -295,7 +294,7 @@ def _lines(value: Mapping[Any, Any], depth: int) -> Iterator[str]:
 
 
 def _key(key: Any, indent: str) -> str:
-    """A key of a block, up to its colon."""
+    """The text of a block's key, before its colon."""
     text = _flow(key)
     return f"{indent}{text}" if len(text) <= _LONGEST_PLAIN_KEY else f"{indent}? {text}\n{indent}"
 

@@ -21,7 +21,7 @@ class Case:
     """The observations of one group. At least one of them shows the group, except for rules with `of_unread`."""
 
     observations: tuple[Observation, ...]
-    """Oldest first."""
+    """The observations, oldest first."""
     thresholds: Thresholds
     labels: Mapping[str, str]
     """Labels of members, including those that left, by id."""

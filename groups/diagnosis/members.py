@@ -1,4 +1,4 @@
-"""Rules about members that join and leave: storms, poll intervals, evictions, static members that fence each other."""
+"""Rules about members that join and leave: storms, poll intervals, evictions, static members that fence others."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ def all_names(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def count(places: Collection[object], noun: str = "partition") -> str:
-    """`1 partition`, `3 partitions`."""
+    """A count with its noun: `1 partition`, `3 partitions`."""
     return f"{len(places):,} {noun}{'' if len(places) == 1 else 's'}"
 
 
 def records(number: int) -> str:
-    """`1 record`, `3,000 records`."""
+    """A number of records as text: `1 record`, `3,000 records`."""
     return f"{number:,} record{'' if number == 1 else 's'}"
 
 

@@ -27,7 +27,7 @@ def is_unsettled(group: Group) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitedMember:
-    """A member that has to act before a rebalance can end."""
+    """A member that must act before a rebalance can complete."""
 
     member: str
     wait: Wait

@@ -58,8 +58,7 @@ class OffsetChange:
 
     @property
     def lag_before(self) -> int | None:
-        """The lag that the coordinator counts, else the number of records after the committed offset; None:
-        unknown."""
+        """The lag that the coordinator counts, else the records after the committed offset; None: not known."""
         return records_between(self.before, self.end) if self.counted_lag is None else self.counted_lag
 
     @property
@@ -163,7 +162,7 @@ def places_in(
 def existing(
     places: Iterable[Place], partitions: Mapping[str, int]
 ) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
-    """The places that exist, in order, and a problem for each that does not."""
+    """The existing places, in order, and a problem for each topic or partition that does not exist."""
     found: list[Place] = []
     problems: dict[Problem, None] = {}
     for topic, number in sorted(set(places)):

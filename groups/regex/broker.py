@@ -19,7 +19,7 @@ from groups.regex.re2j import Parsed, PatternRefusedError, parse
 from groups.regex.write import TooLongError, write_for_re2
 
 MAX_BYTES = 32_767
-"""A regex is stored in the key of a record whose strings have a two-byte length."""
+"""The broker stores a regex in a record key, in which the length of a string has two bytes."""
 
 MAX_PROGRAM_BYTES = 256 << 20
 """RE2/J has no limit; this one only protects the machine on which Kohort runs."""
@@ -28,10 +28,10 @@ MAX_INSTRUCTIONS = 100_000
 """Beyond this, RE2/J 1.8 needs at least 0.1 s to compile; a million instructions take 1.3 s and 85 MB."""
 
 MAX_DEPTH = 1000
-"""RE2/J 1.8 compiles by recursion: with a stack of 1 MiB it overflows between 2,000 and 3,000 levels."""
+"""RE2/J 1.8 compiles recursively: a stack of 1 MiB overflows between 2,000 and 3,000 levels."""
 
 MAX_EMPTY_PATH = 4500
-"""RE2/J 1.8 also follows empty instructions by recursion: 5,000 of them use up 1 MiB."""
+"""RE2/J 1.8 also recurses for instructions that take no character: 5,000 of them use up a stack of 1 MiB."""
 
 
 class InvalidRegexError(GroupsError):

@@ -22,8 +22,7 @@ INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_s
 """Topics that a Java consumer excludes unless `exclude.internal.topics=false` (Kafka's Topic class)."""
 
 ASKED_WHOLLY = 2000
-"""Up to this many names are matched one by one; for more, by an automaton, and the C library by sample (see
-posix)."""
+"""Up to this many names are matched one by one, more with an automaton (and a sample by the C library, see posix)."""
 
 TOO_LARGE = "too many states to compare"
 
@@ -44,7 +43,7 @@ class Comparison:
 
     verdict: RegexVerdict
     is_literal: bool = False
-    """Whether it is the name of one topic: in librdkafka, a subscription without `^` at its start, before and
+    """Whether it is one topic's name: in librdkafka, a subscription that does not start with `^`, before and
     after."""
     client_reason: str | None = None
     """Why the client's engine refuses the pattern; None if it accepts it or was not requested."""
@@ -56,8 +55,7 @@ class Comparison:
     known.
     """
     rewritten: str | None = None
-    """A replacement pattern with which the broker matches the names that the client matches; None if none is
-    found."""
+    """A new pattern with which the broker matches the same names as the client; None if none was found."""
 
     @property
     def is_unchanged(self) -> bool:

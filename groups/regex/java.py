@@ -45,12 +45,11 @@ _SPACE = " \t\n\r\f\v"
 
 
 class JavaSyntaxError(Exception):
-    """java.util.regex refuses the pattern; the text is Java's description."""
+    """java.util.regex refuses the pattern; the message is Java's description."""
 
 
 def parse_java(pattern: str) -> Tree:
-    """Parse a pattern as Pattern.compile does. JavaSyntaxError if Java refuses it, UnsureError if that is
-    uncertain."""
+    """Parse a pattern as Pattern.compile does. JavaSyntaxError if Java refuses it, UnsureError if uncertain."""
     return _Parser(pattern).parse()
 
 
@@ -203,7 +202,7 @@ class _Parser:
     # Groups
 
     def group(self) -> Tree | None:
-        """A group with its quantifier; None for flags alone, `(?i)`."""
+        """Parse a group with its quantifier; None for flags alone, `(?i)`."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsureError(f"more than {MAX_DEPTH} groups inside each other")

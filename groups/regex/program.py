@@ -59,8 +59,8 @@ class PlaceCondition:
 
 @dataclass(slots=True)
 class LookAheadCondition:
-    """True if one of `reach` is true and the look-ahead has the required result: it matches if one of `body` is
-    true."""
+    """True if one of `reach` is true and the look-ahead, which matches if one of `body` is true, has the required
+    result."""
 
     bit: int
     reach: int
@@ -70,8 +70,7 @@ class LookAheadCondition:
 
 @dataclass(slots=True)
 class LookBehindCondition:
-    """True if one of `reach` is true and the look-behind at index `number` of Program.behind has the required
-    result."""
+    """True if one of `reach` is true and the look-behind `number` in Program.behind has the right result."""
 
     bit: int
     reach: int
@@ -131,8 +130,7 @@ def compile_whole(tree: Tree) -> Program:
 
 
 def compile_beginning(trees: Sequence_[Tree]) -> tuple[Program, list[int]]:
-    """Compile one program for prefixes of a name; returns it and each tree's entry. Used reversed for
-    look-behinds."""
+    """Compile one program for prefixes of a name, with each tree's entry; used reversed for look-behinds."""
     builder = _Builder()
     yes = builder.emit()
     builder.program.always |= yes
@@ -181,7 +179,7 @@ class _Builder:
         return condition.bit
 
     def build(self, tree: Tree, following: int) -> int:
-        """The instruction that matches `tree` and then continues with `following`."""
+        """Emit the instruction that matches `tree` and then continues with `following`."""
         match tree:
             case Chars(mask=mask):
                 if following != 1 << (self.count - 1):

@@ -65,8 +65,7 @@ class _Item:
     size: int = 1
     """All instructions."""
     skipped: int | None = None
-    """The instructions on the longest path through the tree that takes no character; None if there is no such
-    path."""
+    """The instructions on the longest path through the tree that takes no character; None without such a path."""
     dive: int = 1
     """Those on the longest such path that starts before the tree, whether or not it ends after it."""
     tail: int = 0
@@ -223,7 +222,7 @@ class _Parser:
         self.at = end + 1
 
     def inline_flags(self) -> bool:
-        """Set the flags; whether a group starts with them, `(?i:`, rather than `(?i)`."""
+        """Set the flags; returns whether they start a group, `(?i:`, unlike `(?i)`."""
         start = self.at
         self.at += 2
         folds, sign, seen = self.fold, True, False

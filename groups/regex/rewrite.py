@@ -58,8 +58,7 @@ def of_java(tree: Tree, client: Automaton) -> Candidates:
 
 
 def of_librdkafka(pattern: str, client: Automaton) -> Candidates:
-    """Candidates for a pattern that the C library searches for; they start with `^`, otherwise they would not be a
-    regex."""
+    """Candidates for a pattern that the C library searches for; they start with `^`, as every librdkafka regex."""
     yield f"{pattern}.*"
     inner = pattern.removeprefix("^")
     yield f"^(?:{inner}).*"
