@@ -43,8 +43,7 @@ class Comparison:
 
     verdict: RegexVerdict
     is_literal: bool = False
-    """Whether it is one topic's name: in librdkafka, a subscription that does not start with `^`, before and
-    after."""
+    """Whether it is a topic name: in librdkafka, a subscription that does not start with `^`, before and after."""
     client_reason: str | None = None
     """Why the client's engine refuses the pattern; None if it accepts it or was not requested."""
     flagged: tuple[str, ...] = ()
