@@ -10,7 +10,7 @@ from assignors.model import DenseGroup, Result
 
 
 class Side(Enum):
-    """Where assignments are computed: by the leader among the clients (classic protocol) or by the broker (KIP-848)."""
+    """The side that computes assignments: the leader among the clients (classic protocol) or the broker (KIP-848)."""
 
     CLIENT = "client"
     BROKER = "broker"

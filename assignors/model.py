@@ -254,7 +254,7 @@ class _Interner:
         return Claims(rows, np.array([claim.generation for claim in claims], dtype=np.int64))
 
     def _row(self, partitions: Partitions) -> Ints:
-        """In the order in which they are claimed."""
+        """The ids of claimed partitions, in the order in which they are claimed."""
         parts: list[Ints] = []
         ids: list[int] = []
         for name, numbers in partitions.items():

@@ -44,7 +44,7 @@ class PatternType(_Known):
 
 
 class Operation(_Known):
-    """What a user does with a resource."""
+    """An operation of a user on a resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -149,7 +149,7 @@ class AclFilter:
         )
 
     def _names(self, acl: Acl) -> bool:
-        """MATCH: the patterns that match a resource of this name (ResourcePatternFilter)."""
+        """Whether the patterns fit; MATCH selects those that match a resource of the name (ResourcePatternFilter)."""
         if self.pattern not in (PatternType.ANY, PatternType.MATCH, acl.pattern):
             return False
         if self.name is None:

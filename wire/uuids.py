@@ -13,7 +13,7 @@ def format_uuid(value: UUID) -> str:
 
 
 def parse_uuid(text: str) -> UUID:
-    """From Kafka's notation or the usual hexadecimal one; ValueError otherwise."""
+    """Parse Kafka's notation or the usual hexadecimal one; ValueError otherwise."""
     try:
         if len(text) == 22:
             return UUID(bytes=base64.b64decode(text + "==", altchars=b"-_", validate=True))

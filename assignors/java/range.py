@@ -158,7 +158,7 @@ def give_alone(topic: RangeTopic, racks: Sequence[str | None]) -> None:
 
 @dataclass(slots=True)
 class Quota:
-    """An equal share for each member, and one more for as many members as partitions are left over. It only shrinks."""
+    """An equal share for each member, and one more for as many members as partitions are left. It only shrinks."""
 
     partitions: int
     members: int

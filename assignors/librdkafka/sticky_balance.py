@@ -51,7 +51,7 @@ class BalancingInput:
     topic_start: Ints
     partition_topic: Ints
     subscribers: Sequence[Ints]
-    """By topic."""
+    """The subscribers of each topic."""
     subscribed: Sequence[Ints]
     """Topics by member."""
     rank: Ints

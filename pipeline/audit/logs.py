@@ -149,7 +149,7 @@ def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]
 
 
 def _place(notice: Notice, places: Mapping[str, str]) -> str:
-    """The file's name, instead of the one that the task gave it."""
+    """The given name of a file, instead of the name of the task's copy."""
     name = str(notice.file)
     for place, path in places.items():
         if name.startswith(place):

@@ -25,7 +25,7 @@ MOST_TASKS = 200
 
 
 def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
-    """The files, each once: given ones, and those in given directories, by name. `options` are Hadoop's.
+    """The given files and the files in given directories, each once, by name. `options` are Hadoop's.
 
     :raises FileNotFoundError: a path does not exist
     :raises OSError: it cannot be read

@@ -163,7 +163,7 @@ def _regex(value: RegexValue, _: Names) -> Row:
 
 
 def _other(value: Mapping[str, Any], names: Names) -> Row:
-    """For a share or streams group: the columns with the same meaning, and all fields of the value."""
+    """The row of a share or streams group: the columns with the same meaning, and all fields of the value."""
     row: Row = {column: value[field] for field, column in _SAME.items() if field in value}
     for field in ("topicPartitions", "assignedPartitions"):
         if field in value:

@@ -10,7 +10,7 @@ _NEXT_STEP = "write it as host:port, for example broker-1:9092 or [::1]:9092"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker listens. `host` has no brackets, `port` is 1 to 65535."""
+    """The address at which a broker listens. `host` has no brackets, `port` is 1 to 65535."""
 
     host: str
     port: int

@@ -67,7 +67,7 @@ Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
 Question = Callable[[Connection, Deadline], Steps[T]]
 
 _STAGGER_MS = 250
-"""How long one bootstrap server may stay silent before the next is tried as well."""
+"""The time after which the next bootstrap server is tried as well if one stays silent."""
 
 _POLL_MS = 10
 _WHY_MS = 1000
@@ -211,7 +211,7 @@ class KafkaClient:
         return self.ask_leaders(partitions, open_transactions)
 
     def known_transactions(self, producer_ids: Iterable[int]) -> Answers[Address, Mapping[int, Any]]:
-        """By broker, the given producers whose transactions it coordinates: their description by producer id."""
+        """The transactions of some producers, by coordinating broker and by producer id."""
         from wire.client.transactions import known_transactions
 
         return self.ask_every_broker(partial(known_transactions, tuple(producer_ids)))

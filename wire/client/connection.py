@@ -77,11 +77,11 @@ class Connection:
         self._versions: dict[int, tuple[int, int]] = {}
         self._correlation_id = 0
         self._session: Deadline | None = None
-        """When the login expires; None: never."""
+        """The time left until the login must be renewed; None: no limit."""
         self._proven = False
         """Whether this connection has answered a request since it was opened."""
         self._silence: tuple[RequestTimedOut, Deadline] | None = None
-        """The last timeout, and until when the broker is not asked again."""
+        """The last timeout, and the time until the broker is asked again."""
 
     def version(self, api: Api) -> int:
         """The highest common version of `api`; the connection must be open.

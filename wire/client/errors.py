@@ -53,7 +53,7 @@ class ProtocolError(WireError):
 
 
 class AnswerTooLong(ProtocolError):
-    """A broker that has answered before announces a response that is too long to read."""
+    """A broker that has answered before announced a response that is too long to read."""
 
 
 class TlsFailed(WireError):

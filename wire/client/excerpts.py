@@ -29,7 +29,7 @@ def clipped(text: str, length: int = _LONGEST_EXCERPT) -> str:
 
 
 def _hidden(word: re.Match[str]) -> str:
-    """A long word of digits and letters in both cases may be a token; a path or a host name seldom is."""
+    """Hide a long word of digits and letters in both cases: it may be a token, and is seldom a path or host name."""
     text = word[0]
     tests = (str.isdigit, str.islower, str.isupper)
     return "***" if all(any(map(test, text)) for test in tests) else text

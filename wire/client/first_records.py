@@ -33,7 +33,7 @@ class FirstRecord:
 
 
 FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
-"""By requested offset; None: there is no record at or after it."""
+"""The results by requested offset; None: there is no record at or after it."""
 
 
 def first_records(
@@ -73,7 +73,7 @@ class _Search(LogSearch):
         return self.pending[0]
 
     def give_up(self, failure: Failure) -> None:
-        """Without any result the partition fails as a whole."""
+        """Fail; if there are no results yet, the partition fails as a whole."""
         if self.pending and not self.found:
             self._failure = failure
         self._finish_pending(failure)
@@ -90,6 +90,6 @@ class _Search(LogSearch):
         self._finish_pending(None)
 
     def _finish_pending(self, outcome: Failure | None) -> None:
-        """Give all pending offsets the same outcome."""
+        """Set the same outcome for all pending offsets."""
         self.found |= dict.fromkeys(self.pending, outcome)
         self.pending = []

@@ -93,7 +93,7 @@ def _credentials(settings: KerberosSettings) -> Any:
 def _explained(settings: KerberosSettings, error: Exception) -> str:
     """The mechanism's own message, which follows a general phrase, and the next step."""
     text = re.split(r"Minor \(-?\d+\): ", str(error))[-1].strip().rstrip(".")
-    if settings.keytab and "credentials cache" in text:  # which it would have filled from the keytab
+    if settings.keytab and "credentials cache" in text:  # the keytab did not fill the cache
         return (
             f"Kerberos: the keytab {settings.keytab} gives no ticket for {settings.principal}. `klist -k` shows whose "
             f"keys it has, and `kinit -k -t {settings.keytab} {settings.principal}` what the KDC says."

@@ -46,7 +46,7 @@ class LogSearch(ABC):
     def __init__(self, place: TopicPartition, position: int) -> None:
         self.place = place
         self.position = position
-        """Everything from here to the next wanted offset is still to be read."""
+        """The offset from which the search must read on."""
         self.limit = SMALL
 
     @property
@@ -57,7 +57,7 @@ class LogSearch(ABC):
     @property
     @abstractmethod
     def next_wanted(self) -> int:
-        """Records before this offset do not matter."""
+        """The least offset of a record that the search needs."""
 
     @abstractmethod
     def handle(self, record: LogRecord, batch: Batch, /) -> None:
@@ -112,7 +112,7 @@ class LogSearch(ABC):
         elif max(self.position, self.next_wanted) >= high_watermark:
             self.reach_end()
         elif self.position > before:
-            # After a gap or markers, which are short, or far from the next offset.
+            # The search passed a gap or markers, which are short, or is far from the next wanted offset.
             self.position, self.limit = max(self.position, self.next_wanted), LARGE
         elif not len(seen.batches) and self.limit != WHOLE_BATCH:
             self.limit = _LARGER[self.limit]
@@ -193,13 +193,13 @@ class _Queues:
         self.put(searches)
 
     def put(self, searches: Iterable[LogSearch]) -> None:
-        """Add those of them that are not done."""
+        """Add the searches that are not done."""
         for search in searches:
             if not search.is_done:
                 self._queues[search.limit].append(search)
 
     def next_chunk(self) -> list[LogSearch]:
-        """The searches of the next request, all of the same limit; none when all are done."""
+        """The searches of the next request, all with the same limit; empty when all are done."""
         for limit, queue in self._queues.items():
             if queue:
                 most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit

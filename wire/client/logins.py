@@ -84,5 +84,5 @@ def require(extra: str, purpose: str) -> None:
 def _is_found(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of its parent package
+    except ModuleNotFoundError:  # its parent package is missing
         return False

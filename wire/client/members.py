@@ -18,7 +18,7 @@ from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import LEAVE_GROUP
 
 MOST_OF_REASON = 255
-"""Characters: Java's clients send no more (JoinGroupRequest.maybeTruncateReason)."""
+"""The longest reason in characters, as in Java's clients (JoinGroupRequest.maybeTruncateReason)."""
 _FIRST_WITH_SEVERAL = 3
 _LEAVING = -1
 """The member epoch of a member that leaves for good."""
@@ -26,14 +26,14 @@ _LEAVING = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeavingMember:
-    """A member; with its instance id it is removed only while it holds that id."""
+    """A member to remove; with an instance id it is removed only while it has that instance id."""
 
     member_id: str
     instance_id: str | None = None
 
 
 Departures: TypeAlias = dict[str, Failure | None]
-"""By member id: None for a member that has left."""
+"""The outcome by member id: None for a member that has left."""
 
 
 def leave_group(

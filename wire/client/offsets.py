@@ -20,7 +20,7 @@ from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DE
 
 TopicPartition: TypeAlias = tuple[str, int]
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
-"""None for a partition without an error."""
+"""The failure of each partition; None for a partition without an error."""
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -31,7 +31,7 @@ _FETCHED_PER_REQUEST = 50
 
 
 class OffsetSpec(NamedTuple):
-    """The requested offset of a log: the first at or after a timestamp in ms since 1970, or one of those below."""
+    """A requested offset of a log: EARLIEST, LATEST, LAST_STABLE, or the first at or after a time (ms since 1970)."""
 
     timestamp: int
     isolation_level: int = READ_UNCOMMITTED

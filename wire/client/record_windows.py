@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FARTHEST = 65_536
 _STEP = 16
 _MOST_OPEN = 1_000
-"""Records beyond the requested ones, read to find out how a transaction ended."""
+"""The limit of records beyond the requested ones, which are read to learn how a transaction ended."""
 _MOST_BYTES = 32 * 1024 * 1024
 """The limit of keys and values in one reading; a window that would take more ends there."""
 
@@ -99,7 +99,7 @@ class _Window:
             before=tuple(kept),
             after=tuple(after[: request.after]),
             from_start=self._from_start and len(kept) == len(before),
-            # More records than requested are read where a transaction is open.
+            # More records than requested are read if a transaction is open.
             to_end=self._to_end and len(after) <= request.after,
         )
 
@@ -113,7 +113,7 @@ class _WindowRange(LogSearch):
         super().__init__(place, start)
         self.until = until
         self.found: dict[int, RecordDigest] = {}
-        """By offset."""
+        """The records by offset."""
         self.reached_end = self.started_later = False
         self.failure: Failure | None = None
         self._request = request
@@ -151,7 +151,7 @@ class _WindowRange(LogSearch):
         from wire.log.errors import DamagedLog
 
         offsets = self._open.pop(batch.producer_id, ())
-        with suppress(DamagedLog, MalformedControlRecord):  # then it is unknown how it ended
+        with suppress(DamagedLog, MalformedControlRecord):  # the outcome of the transaction is then unknown
             if offsets and ending(batch, records) is ControlType.ABORT:
                 for offset in offsets:
                     del self.found[offset]

@@ -20,13 +20,13 @@ Ask = Callable[..., Steps[Any]]
 
 
 DEFAULT_MECHANISM = "GSSAPI"
-"""Kafka's."""
+"""Kafka's default mechanism."""
 
 
 def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadline: Deadline) -> Steps[int]:
     """Agree on the mechanism (KIP-43), then run it (KIP-152).
 
-    :return: for how many milliseconds the login is valid (KIP-368); 0: without a limit
+    :return: the milliseconds for which the login is valid (KIP-368); 0: without a limit
 
     :raises UnsupportedMechanism: this client does not support the mechanism
     :raises AuthenticationFailed: there are no credentials, the broker does not offer the mechanism, or it refuses the

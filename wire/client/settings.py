@@ -37,7 +37,7 @@ def describe_configs(
 ) -> Steps[dict[str, dict[str, Any] | Failure]]:
     """Ask a broker for all settings of the named resources, by resource and name, as in the response.
 
-    The `value` of one that is unset or sensitive is None.
+    The `value` of an unset or sensitive setting is None.
     """
     requests = [
         {

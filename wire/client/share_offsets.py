@@ -22,7 +22,7 @@ from wire.messages.schemas.share_groups import (
 def share_group_offsets(
     connection: Connection, groups: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for every partition of share `groups`; its lag is -1 before Kafka 4.2.
+    """Ask one coordinator for every partition of share `groups`; a partition's lag is -1 before Kafka 4.2.
 
     :raises UnsupportedApi: the broker is older than share groups
     """
@@ -45,7 +45,7 @@ def alter_share_group_offsets(
 ) -> Steps[dict[str, Outcomes | Failure]]:
     """Ask one coordinator to set the start offsets of share `groups` to `offsets`, one request per group.
 
-    It accepts it only for a group without members, and creates a group that does not exist.
+    The coordinator accepts this only for a group without members, and creates a missing group.
     """
     requests = [
         {

@@ -15,7 +15,7 @@ from wire.client.errors import RequestTimedOut, WireError
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
 LONGEST_SLEEP_MS = 200
-"""A Ctrl-C that arrives just before the process sleeps is only noticed when it wakes."""
+"""The longest sleep: a Ctrl-C that arrives just before it is only noticed after it."""
 
 
 class Deadline:
@@ -36,7 +36,7 @@ class Deadline:
 
 
 class Stream(Protocol):
-    """A non-blocking socket, plain or encrypted: what it cannot do now raises BlockingIOError."""
+    """A non-blocking socket, plain or encrypted: a call that would have to wait raises BlockingIOError."""
 
     def fileno(self) -> int: ...
 
@@ -49,7 +49,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SocketWait:
-    """Resume me when `sock` is ready for `events`, or throw `Expired` at the deadline; None: a pause."""
+    """A wait until `sock` is ready for `events`; at the deadline `Expired` is thrown. `sock` None: a pause."""
 
     sock: Stream | None
     events: int

@@ -40,7 +40,7 @@ _VERIFICATION_STEPS = {
     62: _CHECK_NAME,
     64: _CHECK_NAME,
 }
-"""By OpenSSL's verification code: not yet valid, expired, another host name, another address."""
+"""Next steps by OpenSSL's verification code: not yet valid, expired, another host name, another address."""
 
 
 class TlsStream:
@@ -77,7 +77,7 @@ class TlsStream:
         return error
 
     def _explained(self, error: OSError) -> Exception:
-        """With TLS 1.3 a refused client certificate shows after the handshake."""
+        """The error with its cause: with TLS 1.3, a client certificate is only refused after the handshake."""
         return _certificate_refused(self._address, error) or error
 
 
@@ -125,7 +125,7 @@ def _explain(address: Address, error: OSError) -> WireError:
 
 
 def _certificate_refused(address: Address, error: OSError) -> AuthenticationFailed | None:
-    """The broker's alert about the client's certificate; None where the error is something else."""
+    """The broker's alert about the client's certificate; None if the error has another cause."""
     alert = next((name for name in _CLIENT_ALERTS if name in (getattr(error, "reason", None) or "")), None)
     if alert is None:
         return None

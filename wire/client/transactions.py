@@ -50,9 +50,10 @@ def _open(producers: Iterable[Any]) -> tuple[Any, ...]:
 def known_transactions(
     producer_ids: Sequence[int], connection: Connection, deadline: Deadline
 ) -> Steps[Mapping[int, Any]]:
-    """Ask one broker to describe the transactions that it coordinates of some producers, by producer id.
+    """Ask one broker to describe the transactions of some producers that it coordinates, by producer id.
 
-    :raises KafkaError: it is loading them, or this user may not :raises UnsupportedApi: it is older than 3.0
+    :raises KafkaError: it is loading them, or this user is not authorized
+    :raises UnsupportedApi: it is older than 3.0
     """
     request = {"state_filters": [], "producer_id_filters": sorted(producer_ids)}
     (listed,) = yield from connection.ask(LIST_TRANSACTIONS, [request], deadline)

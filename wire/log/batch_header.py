@@ -107,12 +107,12 @@ class Batch:
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When compaction may drop its tombstones and markers; None: compaction has not processed the batch."""
+        """The time at which compaction may drop tombstones and markers; None: it has not processed the batch."""
         return self.base_timestamp if self.attributes & DELETE_HORIZON else None
 
     @property
     def last_offset(self) -> int:
-        """The offset of its last record, or of the one that was last before compaction."""
+        """The offset of the last record, or of the record that was last before compaction."""
         return self.base_offset + self.last_offset_delta
 
     @property

@@ -101,7 +101,7 @@ class Field:
         return self.since <= version <= self.until
 
     def nullable(self, version: int) -> bool:
-        """Whether it may be null in a version."""
+        """Whether the field may be null in a version."""
         return version >= self.null_since
 
 

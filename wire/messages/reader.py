@@ -340,7 +340,7 @@ def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
 
 
 def _compact_string(general: Reader, nullable: bool) -> Reader:
-    """Fast for strings below 127 bytes, which are most of a response, and for nulls, which are most of a heartbeat."""
+    """A reader that is fast for strings below 127 bytes, most of a response, and for nulls, most of a heartbeat."""
 
     def read(buffer: bytes, position: int) -> tuple[Any, int]:
         size = buffer[position]
@@ -356,7 +356,7 @@ def _compact_string(general: Reader, nullable: bool) -> Reader:
 
 
 def _int16_string(general: Reader) -> Reader:
-    """Fast for strings that are not null."""
+    """A reader that is fast for strings that are not null."""
 
     def read(buffer: bytes, position: int) -> tuple[Any, int]:
         start = position + 2

@@ -164,7 +164,7 @@ def message_json(message: Message, version: int) -> Show:
 
 
 def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
-    """Bytes are base64, uuids Kafka's 22 characters. Tagged fields at their default and unknown ones are left out."""
+    """Converts bytes to base64, uuids to 22 characters. Tagged fields are left out if unknown or at their default."""
 
     def is_shown(field: Field) -> bool:
         return field.in_version(version) if field.tag is None else flexible

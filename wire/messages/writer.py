@@ -22,7 +22,7 @@ Named: TypeAlias = Callable[[str], str]
 
 _ERROR_MESSAGE = "errorMessage"
 _LONGEST_CHARACTER = 4
-"""The limit of a string in bytes of UTF-8."""
+"""The largest number of bytes that UTF-8 needs for a character."""
 _INT16 = struct.Struct(">h").pack
 _INT32 = struct.Struct(">i").pack
 
@@ -115,7 +115,7 @@ def _default(field: Field, named: Named) -> Any:
 
 
 def _is_left_out(default: Any) -> Callable[[Any], bool]:
-    """Whether a value is the default; an empty array of any type, or None for the zero uuid, is too."""
+    """A test for the default value; an empty array of any type, or None for the zero uuid, counts as the default."""
     if default == []:
         return lambda value: value is not None and not len(value)
     if default == NO_UUID:
@@ -237,7 +237,8 @@ def _string_writer(length: Writer) -> Writer:
         if value is None:
             length(out, -1)
             return
-        content = value.encode()  # half a surrogate pair is refused: as "?" it could be another group's name
+        # Half a surrogate pair is refused: replaced by "?" it could be another group's name.
+        content = value.encode()
         if len(content) > LONGEST_STRING:
             raise ValueError(f"a string of {len(content)} bytes is too long: {value[:40]!r}…")
         length(out, len(content))

@@ -157,7 +157,7 @@ def _endpoint(properties: Properties, options: dict[str, Secret]) -> TokenEndpoi
 
 
 def _no_source(properties: Properties, options: dict[str, Secret]) -> Exception:
-    """The error where no source of a token is set."""
+    """The error if no source of a token is set."""
     if any(option.startswith("unsecuredLogin") for option in options):
         return properties.error(
             "sasl.jaas.config",

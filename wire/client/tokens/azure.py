@@ -16,8 +16,8 @@ _EVENT_HUBS = re.compile(r"^([\w-]+\.servicebus\.[\w.]+?)(?::\d+)?$")
 def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str, float]:
     """The token of `DefaultAzureCredential`: environment, workload, managed identity, `az login`.
 
-    The options: `scope`, by default that of the Event Hubs namespace that is the bootstrap server; `clientId` of a
-    user-assigned managed identity.
+    The options: `scope`, by default the scope of the bootstrap server if it is an Event Hubs namespace; `clientId` of
+    a user-assigned managed identity.
     :raises AuthenticationFailed: there is no scope
     """
     scope = options.get("scope") or options.get("oauth.scope") or _scope(servers)
@@ -25,7 +25,7 @@ def azure_token(servers: Sequence[str], options: Mapping[str, str]) -> tuple[str
         raise AuthenticationFailed(
             f"the scope is missing: {', '.join(servers)} is not an Event Hubs namespace. Set sasl.oauthbearer.scope."
         )
-    # It logs every credential that it tries, with tracebacks; what matters is in its exception.
+    # The library logs every credential that it tries, with tracebacks; its exception has the reason.
     logging.getLogger("azure").setLevel(logging.CRITICAL)
     with DefaultAzureCredential(managed_identity_client_id=options.get("clientId")) as credential:
         token = credential.get_token(scope)

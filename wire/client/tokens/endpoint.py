@@ -36,7 +36,7 @@ def issued_token(endpoint: Endpoint, deadline: Deadline) -> Token:
     :raises Unreachable: it does not answer before the deadline
     """
     try:
-        # Neither the name service nor an endpoint that answers byte by byte obeys a timeout.
+        # A timeout limits neither the name service nor an endpoint that answers byte by byte.
         return in_time(lambda: _ask_with_retries(endpoint, deadline), deadline)
     except WireError:
         raise
@@ -74,7 +74,7 @@ def _ask(endpoint: Endpoint, deadline: Deadline) -> Token:
             _refused(endpoint, error)
     except (OSError, urllib.error.URLError, ValueError) as error:
         raise _unreachable(endpoint, _reason(error)) from None
-    except Exception as error:  # http.client's own tree: the peer does not speak HTTP
+    except Exception as error:  # http.client's own exceptions: the peer does not speak HTTP
         raise _unreachable(endpoint, f"no HTTP server answers there: {type(error).__name__}") from None
     return _parse_token(endpoint, body)
 

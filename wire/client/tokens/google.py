@@ -42,7 +42,7 @@ def google_token(_servers: Sequence[str], options: Mapping[str, str]) -> tuple[s
 
 
 def _account(credentials: Any) -> str | None:
-    """The e-mail address of a service account; of a user's credentials only some know it."""
+    """The e-mail address of a service account or, if the credentials contain it, of a user."""
     found = getattr(credentials, "service_account_email", None) or getattr(credentials, "account", None)
     return found if isinstance(found, str) and found != "default" else None
 

@@ -60,7 +60,7 @@ def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: De
         raise Unreachable(where, "timed out. Without a token there is no login.") from None
     except WireError:
         raise
-    except Exception as error:  # a library's own tree
+    except Exception as error:  # a library's own exceptions
         raise AuthenticationFailed(f"{where} failed: {_reason(error, options)}") from None
     match made:
         case (str(text), int(end) | float(end)):

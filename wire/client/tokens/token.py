@@ -14,7 +14,7 @@ from wire.client.errors import AuthenticationFailed
 from wire.client.security import Secret
 
 _LIFE_UNKNOWN_S = 300.0
-"""How long a token without a known expiry is used."""
+"""The time for which a token without a known expiry is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
