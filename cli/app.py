@@ -26,7 +26,7 @@ Kohort inspects Kafka consumer groups, and plans and checks changes to them.
 `kohort demo` creates a sample fleet: then the same commands work without -b.
 `kohort --help` lists all commands, `kohort help` explains concepts.
 """
-"""Printed by `kohort` alone."""
+"""The text that `kohort` prints without arguments."""
 
 app = typer.Typer(
     name="kohort",

@@ -109,7 +109,7 @@ class ClusterChange(ABC, Generic[P]):
 
     @property
     def failing(self) -> set[str]:
-        """Groups whose change is not possible, or failed."""
+        """Groups whose change is impossible or failed."""
         failed = {group for (group, _), failed in (self.outcome or {}).items() if failed is not None}
         return failed.union(plan.group for plan in self.plans if self.objections(plan))
 

@@ -129,7 +129,7 @@ ARGUMENT_FILLERS: Mapping[str, str] = {
     "cli.verbs.gate.command:gate": "cli.verbs.gate.command:with_default",
     "cli.verbs.describe.command:describe": "cli.verbs.describe.command:with_table",
 }
-"""Functions that complete the arguments of commands with an option whose value is optional."""
+"""Functions that complete the arguments of commands that have an option with an optional value."""
 
 
 def load(reference: str) -> Callable[..., Any]:

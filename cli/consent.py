@@ -108,7 +108,7 @@ def can_ask() -> bool:
 
 
 def ask(question: str, place: SourceOrigin | None = None) -> bool:
-    """Ask on the terminal; only `y` and `yes` confirm, for a protected context only its name."""
+    """Ask on the terminal. Only `y` and `yes` confirm; for a protected context, only its name."""
     with cleared():
         notice(question)
         if place is not None:  # printed before, but the change may fill the screen by now

@@ -1,4 +1,4 @@
-"""Numbers of things, and lists of names, as people read them."""
+"""Format counts and lists of names for people."""
 
 from __future__ import annotations
 

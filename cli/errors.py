@@ -25,7 +25,7 @@ class ExitStatus(IntEnum):
 
 
 class CommandError(Exception):
-    """Ends a command with a message: what is wrong, with what, and the next step."""
+    """Stops a command with a message that contains the subject, the error and the next step."""
 
     status = ExitStatus.UNREADABLE
 

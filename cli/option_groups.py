@@ -1,4 +1,4 @@
-"""Commands take dataclasses of options; Typer reads their fields from the command's signature."""
+"""Lets commands take dataclasses of options; Typer reads their fields from the command's signature."""
 
 from __future__ import annotations
 

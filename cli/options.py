@@ -1,4 +1,4 @@
-"""Options that many commands share, written once.
+"""Options that many commands share.
 
 A command takes an options dataclass as one parameter; `cli.option_groups.expand` spreads its fields over the command's
 signature, where Typer reads them, and puts the object together again when the command is called.
@@ -218,7 +218,7 @@ OnlyTopics = Annotated[
     list[str] | None,
     option("--topic", "Only this topic, or these of its partitions; repeatable.", "TOPIC[:0,1]"),
 ]
-"""Narrows the selection: `cli.verbs.offsets.action.parse_scopes` reads it."""
+"""`--topic`, which limits a selection; `cli.verbs.offsets.action.parse_scopes` reads the values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

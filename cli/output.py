@@ -1,4 +1,4 @@
-"""Printing a command's document in the requested format, and the exit status."""
+"""Print a command's document in the requested format, and choose the exit status."""
 
 from __future__ import annotations
 

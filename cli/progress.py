@@ -19,7 +19,7 @@ T = TypeVar("T")
 PERIOD_S = 0.5
 """The interval between two updates of a percentage."""
 AFTER_S = 1.0
-"""Shorter work has no spinner."""
+"""Delay before a spinner is shown; shorter work has none."""
 TURN_S = 0.1
 TAIL = 24
 """Columns kept at the end of a line that is too long: they contain the times."""

@@ -414,5 +414,5 @@ def _parsed(parse: Callable[[str], T], values: Iterable[str] | None) -> frozense
 
 
 def split_list(values: Iterable[str] | None) -> list[str]:
-    """Values of an option that is repeatable and also takes commas."""
+    """The values of an option that may be repeated and may contain commas."""
     return [part.strip() for value in values or () for part in value.split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""Requests of the actions to the cluster: listed and described groups, committed offsets, log end offsets.
+"""Requests to the cluster: listed and described groups, committed offsets, log end offsets.
 
 As in the tool, a request about groups succeeds as a whole or not at all: a broker's refusal ends the command.
 """
@@ -67,7 +67,7 @@ def by_name(name: str) -> bytes:
 
 
 def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
-    """All groups of consumers, classic and new, by name; the tool lists them in the order of a hash table."""
+    """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table."""
     groups = [
         group
         for group in _listed(source)

@@ -193,7 +193,7 @@ def _is_mixed(group: Group) -> bool:
 
 
 def _upgraded(member: Member) -> str:
-    """Java's `true` for a member of the consumer protocol; `-` if the broker does not report it."""
+    """`true`, as Java prints it, for a member of the consumer protocol; `-` if the broker does not report it."""
     if member.protocol is None:
         return MISSING
     return str(member.protocol is MemberProtocol.CONSUMER).lower()

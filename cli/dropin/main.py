@@ -21,7 +21,7 @@ KAFKA_VERSION = "4.3.1"
 """The release whose tool this one imitates."""
 
 Run = Callable[[Options, "LiveSource"], int]
-"""Does an action, prints as the tool does, and returns the exit status."""
+"""Carries out an action, prints like the tool, and returns the exit status."""
 
 
 def action_of(action: Action) -> Run:

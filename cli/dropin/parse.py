@@ -60,7 +60,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Every flag of the tool, checked as the tool checks them. None, False and () mean: not given."""
+    """All flags of the tool, checked like the tool does. None, False and () mean that a flag was not given."""
 
     action: Action
     bootstrap_server: str = ""
@@ -71,7 +71,7 @@ class Options:
     """The values of `--group`, in the order given; a group may be named twice."""
     all_groups: bool = False
     topics: tuple[str, ...] = ()
-    """As typed: `orders` or `orders:0,1`."""
+    """The values of `--topic`, as typed: `orders` or `orders:0,1`."""
     all_topics: bool = False
 
     members: bool = False

@@ -15,7 +15,7 @@ class Duration(int):
 
 
 Cell: TypeAlias = str | int | float | bool | None
-"""None is unknown, or does not apply; it prints as `-`."""
+"""The value of a cell. None means unknown or not applicable, and is printed as `-`."""
 
 
 def cell_text(cell: Cell) -> str:

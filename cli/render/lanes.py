@@ -17,7 +17,7 @@ WIDTH = 1000
 LETTER = 6.3
 """The approximate width of a letter, in the units of a drawing."""
 AWAY, NONE = "away", "none"
-"""Styles: hatched for what is absent or unknown, and the style of partitions without an owner."""
+"""Styles: hatched for absent or unknown things, and the style of partitions without an owner."""
 _HATCH = (
     '<defs><pattern id="away" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'

@@ -156,7 +156,7 @@ def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
 
 
 def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:
-    """Bars below one another."""
+    """Horizontal bars, one below another."""
     yield '<div class="bars">\n'
     for bar in bars:
         starts = accumulate((part.share for part in bar.parts), initial=0.0)

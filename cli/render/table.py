@@ -37,7 +37,7 @@ def render_table(document: Document, stream: TextIO) -> None:
 
 
 def terminal_width(stream: TextIO) -> int:
-    """Columns of a terminal; COLUMNS overrides what it reports."""
+    """The number of columns of a terminal; the variable COLUMNS overrides the reported number."""
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isascii() and chosen.isdecimal() and int(chosen):
         return int(chosen)

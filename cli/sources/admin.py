@@ -54,7 +54,7 @@ K = TypeVar("K")
 _SILENCE = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 _LEADER_MOVED = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 _PAUSES_S = (0.1, 0.3, 0.9)
-"""Pause before partitions whose leader has moved are requested again."""
+"""Pauses before partitions whose leader has moved are requested again."""
 _NO_OFFSET = -1001
 """librdkafka's OFFSET_INVALID: nothing is committed, or the offset is not known."""
 _NO_ANSWER = (

@@ -168,7 +168,7 @@ def _of_partition(
 
 
 class _LimitError(Exception):
-    """Too little time, or too much to read."""
+    """The deadline has passed, or there is too much to read."""
 
 
 class _Scan:

@@ -26,7 +26,7 @@ class ReadResult(Generic[T]):
 
 
 class Notices:
-    """Notices of a source, kept until they are taken: sources never print."""
+    """Notices of a source, stored until they are taken, because sources never print."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = list(texts)

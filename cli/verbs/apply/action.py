@@ -1,4 +1,4 @@
-"""Apply a file of groups: the plans of `config set`, `offsets reset` and `delete` for what differs."""
+"""Apply a file of groups: plan the differences like `config set`, `offsets reset` and `delete`."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ def _states(_: Context) -> Described:
 
 
 def _states_and_groups(context: Context) -> Described:
-    """States; and groups, since the option also selects a table, without a value."""
+    """States, and also groups, because the option can be used without a value to select a table."""
     groups: list[tuple[str, str]] = []
     with suppress(CommandError, WireError):
         groups += _groups(context)

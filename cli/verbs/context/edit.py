@@ -47,7 +47,7 @@ class _Splice:
 
 
 class Editor:
-    """One text, and changes to it. Every method returns the whole new text. :raises CannotEdit:"""
+    """A text that can be changed. Every method returns the whole new text. :raises CannotEdit:"""
 
     def __init__(self, text: str) -> None:
         """Parse the text. :raises MalformedText: it is not a tree"""

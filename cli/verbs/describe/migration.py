@@ -234,7 +234,7 @@ def _place(found: InspectedMember) -> str | None:
 
 
 def waits_text(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
-    """What a member waits for, as text; None if it is not known."""
+    """A text on what a member waits for; None if it is not known."""
     if found.waits is None:
         return None
     return "; then ".join(_wait_text(found, wait, labels) for wait in found.waits) or _NOTHING

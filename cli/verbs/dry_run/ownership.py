@@ -157,7 +157,7 @@ def _ribbons(
 
 
 def _runs(bar: _Bar, origin: Mapping[Place, Sequence[str]]) -> Iterator[tuple[str, int, int]]:
-    """Owner before, offset and length of each run of partitions that came from the same owner."""
+    """The previous owner, index and length of each run of partitions that came from the same owner."""
     owners = [_from(bar.member, place, origin) for place in bar.places]
     start = 0
     for owner, run in groupby(owners):

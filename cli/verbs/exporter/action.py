@@ -37,7 +37,7 @@ LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once.
 
-    UNREADABLE if a single poll could not read something.
+    UNREADABLE if `--once` could not read something.
     """
     guard = _guard(options)
     textfile = _textfile(options)
@@ -70,7 +70,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
 
 
 def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
-    """Poll at a fixed interval, from start to start."""
+    """Poll at a fixed interval between starts."""
     unwritten = ""
     while True:
         started = time.monotonic()

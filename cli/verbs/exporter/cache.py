@@ -27,7 +27,7 @@ class Exposition:
     content_type: str
     length: int
     pieces: Iterable[bytes]
-    """Can be iterated once."""
+    """The pieces, which can be iterated only once."""
     is_compressed: bool = False
 
 

@@ -50,7 +50,7 @@ class GroupHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
-    """All groups, after any number of polls."""
+    """The histories of all groups after any number of polls."""
 
     interval_ms: int = 0
     """The time between polls."""

@@ -147,7 +147,7 @@ class FollowedRun:
 
 
 def followed_line(seen: FollowedRun) -> str:
-    """A line of text."""
+    """The run as a line of text."""
     parts = [f"{counted(seen.added, 'new record')}, {seen.records:,} in all"]
     new = "" if not seen.rebalances_added else f" ({seen.rebalances_added:,} new)"
     parts.append(counted(seen.rebalances, "rebalance") + new)
@@ -157,7 +157,7 @@ def followed_line(seen: FollowedRun) -> str:
 
 
 def followed_document(seen: FollowedRun) -> str:
-    """JSON in one line."""
+    """The run as one line of JSON."""
     data = asdict(seen)
     head = {"kohort": FORMAT_VERSION, "command": "fleet follow", "time": format_moment(data.pop("at_ms"))}
     return json.dumps(head | data, ensure_ascii=False)

@@ -144,7 +144,7 @@ class _PartitionPairs:
     refused: tuple[Problem, ...] = ()
 
     def find(self, wanted: Iterable[Place], group: str) -> None:
-        """Match the partitions."""
+        """Match the partitions of both clusters."""
         places, missing = self.originals.existing(wanted)
         there, absent = self.copies.existing(map(self.names.in_target, places))
         unequal = [

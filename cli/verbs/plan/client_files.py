@@ -153,7 +153,7 @@ def _tree(file: Path, text: str) -> Any:
 
 
 def _flattened(file: Path, tree: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
-    """Nested keys joined by dots, as Spring and others nest them; a list is joined by commas."""
+    """Settings of a tree whose keys are nested, as in Spring: keys are joined by dots, and lists by commas."""
     pending: list[tuple[tuple[str, ...], Any]] = [((), tree)]
     seen = 0
     while pending:

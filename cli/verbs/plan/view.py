@@ -36,7 +36,7 @@ def plan_document(
     write: str | None = None,
     rehearsal: Rehearsal | None = None,
 ) -> Document:
-    """Findings first, then the steps with boxes to tick. `write` is the command that writes the plan as data."""
+    """The runbook: findings, then steps with boxes to tick. `write` is the command that writes the plan as data."""
     return Document(
         command="plan",
         data=plan_to_data(plan),

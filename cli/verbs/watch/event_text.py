@@ -1,4 +1,4 @@
-"""Events in words."""
+"""Events as text for people."""
 
 from __future__ import annotations
 

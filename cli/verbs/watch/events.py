@@ -248,7 +248,7 @@ def _epoch(group: Group) -> int | None:
 
 
 def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
-    """Partitions of a topic with the same change are one event."""
+    """Events of partitions; partitions of a topic with the same change share one event."""
     was = {
         place: tuple(sorted(renamed.get(each, each) for each in ids))
         for place, ids in owners_of(before).items()

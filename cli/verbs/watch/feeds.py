@@ -77,7 +77,7 @@ class LiveFeed:
 
 
 class ReplayFeed:
-    """Replays a recording, `speed` times as fast; None: without waiting."""
+    """Replays a recording, `speed` times as fast; None means without waiting."""
 
     def __init__(self, recording: Recording, name: str, speed: float | None) -> None:
         self._recording, self._name, self._speed = recording, name, speed

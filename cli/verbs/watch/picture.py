@@ -68,7 +68,7 @@ class ValueHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """Partitions that had the same owners at the same times: a lane."""
+    """A lane: partitions that had the same owners at the same times."""
 
     places: tuple[Place, ...]
     runs: tuple[Run, ...]
@@ -86,7 +86,7 @@ class OwnershipHistory:
     group: str
     states: tuple[Run, ...]
     lanes: tuple[Ownership, ...]
-    """Drawn partitions."""
+    """The lanes that are drawn."""
     left_out: int
     """Number of partitions that are not drawn; those that changed least are left out."""
 

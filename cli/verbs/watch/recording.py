@@ -105,7 +105,7 @@ def line_of(document: Mapping[str, Any]) -> str:
 
 
 class Recorder:
-    """Writes a recording, each line at once. Use it in a `with` block."""
+    """Writes a recording; each line is flushed. Use it in a `with` block."""
 
     def __init__(self, stream: TextIO, file: Path) -> None:
         self._stream, self._file = stream, file

@@ -35,7 +35,7 @@ def can_draw(stream: TextIO | None) -> bool:
 
 
 class Screen:
-    """Use it in a `with` block; call `draw` any number of times. Only from the main thread, because of signals."""
+    """The screen. Use it in a `with` block, and only in the main thread, because of signals."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._handle = stream, stream.fileno()

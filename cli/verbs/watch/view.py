@@ -93,7 +93,7 @@ class ScreenSink(Sink):
 
 
 class LinesSink(Sink):
-    """The log alone, for pipes and files: the initial state, then a line per event."""
+    """Prints only the log, for pipes and files: the initial state, then a line per event."""
 
     def __init__(self, *, commits: bool) -> None:
         self._commits, self._known, self._failure = commits, set[str](), ""
@@ -126,7 +126,7 @@ class LinesSink(Sink):
 
 
 class JsonSink(Sink):
-    """Observations, and the events between them, one document per line."""
+    """Prints observations and the events between them, one document per line."""
 
     def __init__(self, feed: Feed) -> None:
         self._header: str | None = line_of(header_document(feed.header))
