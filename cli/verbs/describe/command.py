@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 STATE_TABLE = ""
-"""The value of `--state` if none was given."""
+"""The value of `--state` if it was given without one."""
 
 
 def _are_states(text: str) -> bool:
