@@ -325,7 +325,7 @@ Links = dict[int, int | None]
 
 
 class _Tree:
-    """The root decides the order of the bin, and parents decide every new key's place in it."""
+    """A red-black tree: its root and the parents of new keys determine the order of the bin."""
 
     def __init__(self, less: Less) -> None:
         self.less = less
@@ -378,7 +378,7 @@ class _Tree:
             del links[key]
 
     def _swap(self, key: int, other: int) -> None:
-        """Colors stay with the places."""
+        """Swap two keys in the tree; the colors stay with the places."""
         names: dict[int | None, int] = {key: other, other: key}
         self.left, self.right, self.parent = (
             {names.get(node, node): names.get(link, link) for node, link in links.items()}

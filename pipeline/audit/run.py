@@ -145,7 +145,7 @@ def _work(
 
 
 def _tasks(spark: SparkSession, work: DataFrame) -> int:
-    """A number of tasks that is large enough to end together, and too small for their starts to dominate."""
+    """The number of tasks: enough that all end at about the same time, and few enough that starts are cheap."""
     chunks = work.where("chunk is not null").count()
     cores = spark.sparkContext.defaultParallelism
     return max(1, min(chunks, max(4 * cores, chunks // CHUNKS_PER_TASK)))

@@ -5,7 +5,7 @@ The order of migration: a group's gain, divided by the risk of its migration.
 - **gain**: the partition-seconds that each restart of a member costs less at the destination
   (`migration.restart_cost`).
 - **risk**: `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration itself, in the same unit, multiplied
-  for each warning, which may make it fail. Because of the 1, groups without costs differ too.
+  for each warning, which may make it fail. Without the first 1, all groups without costs would have the risk 0.
 - **score**: gain / risk, highest first.
 
 Ready groups are not always before those with warnings: a group with a warning may gain a hundred times more. Groups

@@ -65,7 +65,7 @@ class MemberRecord:
     assignor: str | None = None
     """For a member of a consumer group: the assignor that it requests."""
     session_timeout_ms: int | None = None
-    """None for members of consumer groups: their log does not contain it."""
+    """Only for members of classic groups; otherwise None."""
 
     @property
     def identity(self) -> str:

@@ -196,7 +196,7 @@ def _base_name(path: str) -> str:
 
 
 def partition_of(path: str) -> int:
-    """The partition of `__consumer_offsets` of a directory; -1: not one."""
+    """The partition of `__consumer_offsets` in a directory; UNKNOWN_PARTITION if the directory has another name."""
     name = parse_partition_name(_base_name(path))
     if name is None or name.topic != OFFSETS_TOPIC or name.suffix is not DirectorySuffix.NONE:
         return UNKNOWN_PARTITION

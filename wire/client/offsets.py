@@ -74,7 +74,7 @@ def by_topic(
 def offset_fetch(
     connection: Connection, groups: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for every offset of `groups` of any type; one that does not exist has none.
+    """Ask one coordinator for every offset of `groups` of any type; a missing group has none.
 
     The result of a group has `topics` with partitions. Brokers before 3.0 are asked one group at a time, as are those
     whose responses would be too long otherwise.
@@ -151,7 +151,8 @@ def offset_delete(
 ) -> Steps[dict[str, Outcomes | Failure]]:
     """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, one request per group.
 
-    It deletes what it can, which includes partitions without an offset; one whose topic a member subscribes to stays.
+    The coordinator deletes all but offsets of topics that a member subscribes to. A partition without an offset is no
+    error.
     """
     requests = [
         {

@@ -2,7 +2,7 @@
 
 A window has some records before an offset and some from it on. No request reads a log backwards: reading starts
 earlier, and earlier again if compaction left too few records there, up to `_FARTHEST` offsets back. Records of
-aborted transactions are left out: neither a read_committed consumer nor such a copier has read them.
+aborted transactions are left out: read_committed consumers, and copiers that use them, have not read them.
 """
 
 from __future__ import annotations

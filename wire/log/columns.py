@@ -72,7 +72,7 @@ _OF_RECORDS = ("offsets", "timestamps", "key_start", "key_end", "value_start", "
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """Batches `first`…, their records in `data` between `starts` and `ends`."""
+    """Batches from number `first` on, with their records in `data` between `starts` and `ends`."""
 
     first: int
     data: bytes
@@ -186,7 +186,7 @@ def _walk_side_by_side(chunk: _Chunk, counts: Ints) -> Ints | None:
         long = first >> 7
         if (long & (second >> 7)).any():
             return None
-        # Zigzag: the length is half of it; an odd number would be negative.
+        # Zigzag encoding: the length is half of the number; an odd number is a negative length.
         size = first & 0x7F | (second << 7) * long
         if (size & 1).any():
             return None

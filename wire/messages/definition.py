@@ -103,7 +103,7 @@ class Api:
         return message
 
     def _has_tags_in_response_header(self, version: int) -> bool:
-        """False for ApiVersions: a client whose version is too new for the broker must be able to read the response."""
+        """Whether the header has tags. Not for ApiVersions: a client that is too new must be able to read it."""
         return self.key != API_VERSIONS_KEY and self.response.is_flexible(version)
 
 

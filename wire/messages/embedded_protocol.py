@@ -135,7 +135,7 @@ def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
 
 
 def _by_topic(entries: Iterable[Any]) -> dict[str, tuple[int, ...]]:
-    """A topic sent twice gets the partitions of both."""
+    """The partitions by topic; a topic that was sent twice gets the partitions of both entries."""
     found: dict[str, tuple[int, ...]] = {}
     for topic, partitions in entries:
         found[topic] = found[topic] + partitions if topic in found else partitions

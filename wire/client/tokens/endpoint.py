@@ -186,7 +186,7 @@ def _parse_token(endpoint: Endpoint, body: bytes) -> Token:
     client_id = endpoint.client_id if isinstance(endpoint, TokenEndpoint) else ""
     token = token_in(fields, where, client_id=client_id)
     if token is None:
-        # Only the names: a value may be a token under another name.
+        # The message has only the names of fields: a value may be a token under another name.
         names = masked(", ".join(map(str, fields))[:200], secrets)
         raise AuthenticationFailed(
             f"{where} answers without an access_token ({f'it has {names}' if names else 'it is not an object'}). "
@@ -206,7 +206,7 @@ def _client(endpoint: Endpoint) -> str:
 
 
 def _secrets(endpoint: Endpoint) -> Collection[str]:
-    """The secret as it is sent: some endpoints repeat what they received."""
+    """The client's secret in the forms in which it is sent: some endpoints repeat it."""
     if isinstance(endpoint, MetadataEndpoint):
         return ()
     secret = endpoint.client_secret.reveal()
