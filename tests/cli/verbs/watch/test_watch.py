@@ -387,7 +387,7 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
     assert any(line.startswith("payments.of-") and " 12000000000 " in line for line in shown)
 
 
-def test_the_lag_of_a_large_group_is_above_its_members_whose_names_are_unique() -> None:
+def test_the_lag_of_a_large_group_is_above_members_with_unique_names() -> None:
     long = "consumer-billing-service-production-of-the-region-eu-west"
     names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
     found = group(*(member(name, orders=(0,)) for name in names), epoch=2)
