@@ -113,7 +113,7 @@ def _print_table(lines: Iterable[str]) -> None:
 def _offset_table(
     group: str, rows: Sequence[PartitionLag], ends: Mapping[Place, int], *, verbose: bool
 ) -> list[str]:
-    """The heading and a line for each partition; the three columns of the member are `-` if there is none."""
+    """The heading and a line for each partition; the three columns of the member are `-` without a member."""
     owners = {id(each.member): _owner(each.member) for each in rows}
     consumers, hosts, _ = zip(*owners.values(), strict=True)
     widths = [

@@ -94,7 +94,7 @@ class SegmentFile:
         return parts_of(self.data, self.file)
 
     def damage(self, part: IntactRun) -> Problem | None:
-        """The damage after a part; None if there is none."""
+        """The damage after a part, or None."""
         if part.fault is None:
             return None
         position, reason = part.fault.position, part.fault.reason
