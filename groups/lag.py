@@ -1,5 +1,7 @@
 """Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
+It is Kafka's figure. Whatever is judged uses what can be read instead (`groups.readable`): lag times, progress.
+
 The lag of a partition is its log end offset less the committed offset. It is unknown if either is unknown or nothing
 is committed (null, or -1 from brokers before 2.1). A lag that the coordinator counts takes precedence: the offset of
 a share group is its start offset, not its progress. An offset committed beyond the end has a negative lag, as
@@ -12,9 +14,14 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topic
+from groups.readable import NextRecord, Readable, readable
+from groups.readers import unsubscribed_topics
+
+NextRecords: TypeAlias = Mapping[tuple[str, int], Mapping[int, NextRecord]]
+"""What was found in the log, by partition and by the offset from which it was searched."""
 
 
 def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
@@ -53,16 +60,47 @@ class PartitionLag(NamedTuple):
     last_commit_ms: int | None = None
     """When the offset was committed, in ms since 1970."""
     lag_ms: int | None = None
-    """How long ago the first unread record was written; 0 if all records are read."""
+    """How long ago the first unread record was written; 0 if there is none. Not known if no record was requested, or
+    if its timestamp is wrong (`NextRecord.wrong_time`)."""
     log_start: int | None = None
     """The offset of the oldest record that is kept."""
+    stable: int | None = None
+    """The last stable offset."""
+    next_record: NextRecord | None = None
+    """The first record from the committed offset on; None if it was not requested."""
+    is_counted: bool = False
+    """Whether the coordinator counts the lag: `committed` is the start offset of a share group."""
+    is_subscribed: bool = True
+    """False if the group has members, and none of them reads the topic."""
+
+    @property
+    def readable(self) -> Readable:
+        """What can be read from the committed offset."""
+        if self.is_counted:
+            return Readable(most=None if self.lag is None else max(0, self.lag))
+        return readable(
+            self.committed,
+            start=self.log_start,
+            stable=self.stable,
+            end=self.end,
+            next_record=self.next_record,
+        )
 
     @property
     def lost(self) -> int | None:
         """The number of offsets between the committed offset and the log start, deleted unread; None: not known."""
-        if self.committed is None or self.committed <= NOTHING_COMMITTED or self.log_start is None:
+        return self.readable.lost
+
+    @property
+    def unread(self) -> int | None:
+        """The number of records to judge by, the maximum that can be read. Like the lag, unless the log is known to
+        contain fewer; negative beyond the end. None: not known, as a search for a record reached its limit."""
+        if self.lag is None or self.lag <= 0:
+            return self.lag
+        if self.next_record is not None and self.next_record.is_unknown:
             return None
-        return max(0, self.log_start - self.committed)
+        most = self.readable.most
+        return self.lag if most is None else most
 
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
@@ -80,9 +118,10 @@ def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionL
         for topic, partitions in sorted((member.owned or {}).items()):
             rows += _of_topic(group, topics, topic, sorted(partitions), member)
             owned.update((topic, partition) for partition in partitions)
+    unsubscribed = unsubscribed_topics(group)
     for topic, committed in sorted((group.offsets or {}).items()):
         left = [partition for partition in sorted(committed) if (topic, partition) not in owned]
-        rows += _of_topic(group, topics, topic, left, None)
+        rows += _of_topic(group, topics, topic, left, None, is_subscribed=topic not in unsubscribed)
     return rows
 
 
@@ -95,12 +134,19 @@ _NOTHING = CommittedOffset(offset=None)
 
 
 def _of_topic(
-    group: Group, topics: Mapping[str, Topic], topic: str, partitions: Iterable[int], member: Member | None
+    group: Group,
+    topics: Mapping[str, Topic],
+    topic: str,
+    partitions: Iterable[int],
+    member: Member | None,
+    *,
+    is_subscribed: bool = True,
 ) -> list[PartitionLag]:
     committed = (group.offsets or {}).get(topic, {})
     log = topics.get(topic)
     ends = (log and log.end_offsets) or {}
     starts = (log and log.start_offsets) or {}
+    stable = (log and log.stable_offsets) or {}
     rows = []
     for partition in partitions:
         offset, end = committed.get(partition, _NOTHING), ends.get(partition)
@@ -116,44 +162,52 @@ def _of_topic(
                 member,
                 offset.timestamp,
                 log_start=starts.get(partition),
+                stable=stable.get(partition),
+                is_counted=offset.lag is not None,
+                is_subscribed=is_subscribed,
             )
         )
     return rows
 
 
-def with_lag_times(
-    rows: Iterable[PartitionLag], times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
-) -> list[PartitionLag]:
-    """Add lag times to the rows, from the write time of the first record after each committed offset.
-
-    `times` are by partition and offset; None: there is no such record. A record with a time in the future is 0 ms
-    old: its producer's clock is ahead of this one.
-    """
-    return [row._replace(lag_ms=_lag_ms(row, times, now_ms)) for row in rows]
+def with_next_records(rows: Iterable[PartitionLag], records: NextRecords, now_ms: int) -> list[PartitionLag]:
+    """Add the first unread records to the rows, and their ages as lag times."""
+    return [_with_next_record(row, records, now_ms) for row in rows]
 
 
-def _lag_ms(
-    row: PartitionLag, times: Mapping[tuple[str, int], Mapping[int, int | None]], now_ms: int
-) -> int | None:
-    if not row.lag:
-        return row.lag  # nothing is left to read, or it is not known
-    if row.committed is None:
-        return None
-    known = times.get((row.topic, row.partition), {})
-    if row.committed not in known:
-        return None
-    written_ms = known[row.committed]
-    return 0 if written_ms is None else max(0, now_ms - written_ms)
+def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> PartitionLag:
+    if row.lag is None:
+        return row
+    known = None if row.committed is None else records.get((row.topic, row.partition), {}).get(row.committed)
+    row = row._replace(next_record=known)
+    if row.unread == 0:
+        return row._replace(lag_ms=0)
+    return row if known is None else row._replace(lag_ms=known.age_ms(now_ms))
 
 
 def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
-    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag."""
-    times = [(row.lag_ms, bool(row.lag)) for row in rows if row.lag is not None]
+    """The longest known lag time; None if it is not known for any partition, or for any partition that has lag.
+
+    Topics that no member reads do not count, unless there are only those.
+    """
+    listed = list(rows)
+    rows = [row for row in listed if row.is_subscribed] or listed
+    times = [(row.lag_ms, bool(row.unread)) for row in rows if row.lag is not None]
     known = [time_ms for time_ms, _ in times if time_ms is not None]
     lags = [time_ms for time_ms, is_behind in times if is_behind]
     if lags and all(time_ms is None for time_ms in lags):
         return None  # the zeros of the others would look like no lag
     return max(known, default=None)
+
+
+def unread_offsets(groups: Iterable[Iterable[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
+    """The committed offsets of several groups with records after them, by partition."""
+    offsets: dict[tuple[str, int], set[int]] = {}
+    for rows in groups:
+        for row in rows:
+            if row.committed is not None and (row.unread or 0) > 0:
+                offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
+    return offsets
 
 
 def topics_with_offsets(groups: Iterable[Group]) -> set[str]:

@@ -136,6 +136,8 @@ def readings_of_rows(
     waiting = waiting_since_ms or {}
     found: dict[tuple[str, int], Reading] = {}
     for row in rows:
+        if not row.is_subscribed:
+            continue
         topic = topics.get(row.topic)
         starts = (topic.start_offsets if topic is not None else None) or {}
         place = row.topic, row.partition
@@ -144,7 +146,7 @@ def readings_of_rows(
             at_ms,
             committed,
             row.end,
-            0 if place in waiting and waiting[place] is None else row.lag,
+            0 if place in waiting and waiting[place] is None else row.unread,
             starts.get(row.partition),
             row.member is not None,
             waiting.get(place),

@@ -37,6 +37,20 @@ def topic_use(group: Group, topic: str) -> TopicUse | None:
     return next((use for use in TopicUse if use in found), None)
 
 
+def unsubscribed_topics(group: Group) -> frozenset[str]:
+    """Topics with committed offsets that no member reads; empty if the group has no members.
+
+    A topic counts as read if a member's subscription is not known.
+    """
+    if not group.members or group.protocol_type not in ("consumer", "", None):
+        return frozenset()
+    return frozenset(
+        topic
+        for topic, offsets in (group.offsets or {}).items()
+        if offsets and not any(_use_by(group, member, topic) for member in group.members)
+    )
+
+
 def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
     if (member.owned or {}).get(topic) or (member.target or {}).get(topic):
         return TopicUse.ASSIGNED

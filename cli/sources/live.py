@@ -21,15 +21,15 @@ from cli.sources.live_answers import (
     in_lines,
     listed_facts,
     listed_group,
+    next_records,
     nodes_of,
     offsets_of,
     problem_of,
     problems_of,
-    record_times,
     topic_of,
     with_offsets,
 )
-from cli.sources.source import AuthorizedOperations, Notices, OpenTransactions, ReadResult, RecordTimes
+from cli.sources.source import AuthorizedOperations, FoundRecords, Notices, OpenTransactions, ReadResult
 from groups.listing import (
     GroupFilter,
     GroupListing,
@@ -338,11 +338,11 @@ class LiveSource:
         settings = librdkafka_config(self.settings)
         return read_commit_times(settings, groups, self.timeout_ms / 1000, last_members=True)
 
-    def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
+    def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
         if self.client is None:
             why = f"only the AdminClient can log in with sasl.mechanism={self.settings.sasl_mechanism}"
-            return RecordTimes(times={}, remark=f"lag time is not known: {why}, which reads no records")
-        read = record_times(self.client, offsets)
+            return FoundRecords(records={}, remark=f"lag time is not known: {why}, which reads no records")
+        read = next_records(self.client, offsets)
         return replace(read, problems=in_lines(read.problems))
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:

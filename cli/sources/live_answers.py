@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.counts import first_names
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
-from cli.sources.source import RecordTimes
+from cli.sources.source import FoundRecords
 from groups.listing import (
     Cause,
     GroupListing,
@@ -196,20 +196,27 @@ def offsets_of(
     return offsets, tuple(problems)
 
 
-def record_times(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> RecordTimes:
-    """The times of the first records at or after the offsets; offsets that could not be read are problems."""
+def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
+    """The first records at or after the offsets; offsets that could not be read are problems."""
+    from groups.readable import NextRecord
+    from wire.client.first_records import NoRecord
+
     answers = client.first_records(wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]
-    times: dict[tuple[str, int], dict[int, int | None]] = {}
+    found: dict[tuple[str, int], dict[int, NextRecord]] = {}
     for place, records in answers.found.items():
-        known = times[place] = {}
+        known = found[place] = {}
         for offset, record in records.items():
             if isinstance(record, Failure):
                 failed.append((place, record))
+            elif isinstance(record, NoRecord):
+                known[offset] = NextRecord(
+                    None, None, record.aborted, searched_to=record.searched_to, is_unknown=record.at_limit
+                )
             else:
-                known[offset] = None if record is None else record.timestamp_ms
+                known[offset] = NextRecord(record.offset, record.timestamp_ms, record.aborted)
     problems = (_time_problem(topic, partition, failure) for (topic, partition), failure in failed)
-    return RecordTimes(times=times, problems=tuple(dict.fromkeys(problems)))
+    return FoundRecords(records=found, problems=tuple(dict.fromkeys(problems)))
 
 
 def _time_problem(topic: str, partition: int, failure: Failure) -> Problem:

@@ -10,6 +10,7 @@ from groups.listing import GroupFilter, GroupListing, Problem
 
 if TYPE_CHECKING:
     from groups.group_configs import GroupConfig
+    from groups.lag import NextRecords
     from groups.model import Cluster, Group, OpenTransaction, Topic
     from migration.access import Access
 
@@ -42,14 +43,14 @@ class Notices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordTimes:
-    """When records were written, in ms since 1970.
+class FoundRecords:
+    """The first records after some offsets.
 
-    `times`: by (topic, partition) and offset, the time of the first record at or after it, or None.
-    Offsets whose time is not known are missing; `remark` is the reason if the source contains no records.
+    `records`: by (topic, partition) and requested offset. Offsets that could not be read are missing; `remark` is the
+    reason if the source contains no records.
     """
 
-    times: Mapping[tuple[str, int], Mapping[int, int | None]]
+    records: NextRecords
     problems: tuple[Problem, ...] = ()
     remark: str | None = None
 
@@ -118,8 +119,8 @@ class Source(Protocol):
         """Like `with_commit_times`, and with the times at which the last members left (`Group.emptied_ms`)."""
         ...
 
-    def record_times(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        """The time of the first record at or after each of the offsets of each (topic, partition)."""
+    def next_records(self, offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
+        """The first record that can be read at or after each of the offsets of each (topic, partition)."""
         ...
 
     def open_transactions(self, places: Collection[tuple[str, int]], /) -> OpenTransactions:
@@ -192,9 +193,9 @@ class FileSource:
         """The same groups: the times at which members left are not known."""
         return ReadResult(tuple(groups))
 
-    def record_times(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> RecordTimes:
-        """No times, and the reason."""
-        return RecordTimes(times={}, remark=f"lag time is not known: {self.knows_no_records}")
+    def next_records(self, _offsets: Mapping[tuple[str, int], Collection[int]], /) -> FoundRecords:
+        """No records, and the reason."""
+        return FoundRecords(records={}, remark=f"lag time is not known: {self.knows_no_records}")
 
     def open_transactions(self, _places: Collection[tuple[str, int]], /) -> OpenTransactions:
         """An empty result: open transactions are not known."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
 from groups.progress import COMMIT_INTERVAL_MS
+from groups.readable import NextRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,10 @@ class Observation:
     """The version and settings of the brokers; None: not requested."""
     waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
     """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
-    and the write time of the first unread record. None: no unread record, only transaction markers. Contains only the
-    partitions for which it was requested."""
+    and the write time of the first unread record. None: no unread record, only transaction markers and aborted records.
+    Contains only the partitions for which it was requested."""
+    next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)
+    """What follows the group's committed offset in the partitions for which it was requested."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
     """Open transactions by partition, the earliest first, of partitions whose last stable offset is before the end;
     None: not requested."""

@@ -13,7 +13,9 @@ from itertools import islice
 from typing import TypeAlias
 
 from groups.diagnosis.observation import Observation
+from groups.lag import NextRecords
 from groups.model import CommittedOffset, Group, GroupType, Topic
+from groups.readable import NextRecord
 
 Place: TypeAlias = tuple[str, int]
 MOST_OF_A_MEMBER = 20
@@ -80,8 +82,17 @@ def some_commits(group: Group) -> Group:
     return replace(group, offsets=found)
 
 
+def records_after(group: Group, records: NextRecords) -> Mapping[Place, NextRecord]:
+    """What follows each committed offset; partitions for which it was not read are left out."""
+    return {
+        place: records[place][commit.offset]
+        for place, commit in _commits(group)
+        if commit.offset is not None and commit.offset in records.get(place, ())
+    }
+
+
 def waiting_since(
-    group: Group, times: Mapping[Place, Mapping[int, int | None]]
+    group: Group, records: Mapping[Place, NextRecord], at_ms: int
 ) -> Mapping[Place, int | None]:
     """The time since which each partition has had unread records; None if it has none.
 
@@ -90,14 +101,14 @@ def waiting_since(
     """
     found: dict[Place, int | None] = {}
     for place, commit in _commits(group):
-        written = times.get(place, {})
-        if commit.offset is None or commit.offset not in written:
+        record = records.get(place)
+        if record is None or record.is_unknown:
             continue
-        written_ms = written[commit.offset]
-        if written_ms is None:
+        age_ms = record.age_ms(at_ms)
+        if record.offset is None:
             found[place] = None
-        elif commit.timestamp is not None:
-            found[place] = max(commit.timestamp, written_ms)
+        elif commit.timestamp is not None and age_ms is not None:
+            found[place] = max(commit.timestamp, at_ms - age_ms)
     return found
 
 

@@ -1,8 +1,10 @@
-"""The timestamp of the first record at or after an offset: the age of the oldest unread record of a consumer.
+"""The first record at or after an offset that a consumer can read: its offset, and the age of what is unread.
 
-No request returns a record's timestamp by its offset, so records are read (`wire.client.log_searches`). Offsets of
-several groups in one partition are looked up in the same bytes if they are close together. If the log starts after the
-offset, its first record counts.
+No request returns this, so records are read (`wire.client.log_searches`). Offsets of several groups in one partition
+are looked up in the same bytes if they are close together. If the log starts after the offset, its first record counts.
+
+Records of aborted transactions are skipped. From the last stable offset on, which transactions will be aborted is not
+known: every record counts. A search ends after `MOST_BYTES` without a record, as a transaction can be of any length.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from wire.client.connection import Connection
 from wire.client.log_searches import LogSearch, search_all
-from wire.client.offsets import TopicPartition
+from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED, TopicPartition
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from wire.log.log_records import LogRecord
 
 NO_TIMESTAMP = -1
+MOST_BYTES = 4 * 1024 * 1024
+"""The limit of markers and aborted records that are read in one partition to find a record after them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +33,25 @@ class FirstRecord:
     """A record: its offset, and its timestamp in ms since 1970 (the producer's or the broker's)."""
 
     offset: int
-    timestamp_ms: int
+    timestamp_ms: int | None
+    """None: it has none."""
+    aborted: int = 0
+    """The number of aborted records before it, from the requested offset on."""
 
 
-FirstRecords: TypeAlias = dict[int, FirstRecord | Failure | None]
-"""The results by requested offset; None: there is no record at or after it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRecord:
+    """There are only markers, gaps and aborted records before the end of the log, or the limit of the search."""
+
+    searched_to: int
+    """The offset at which the search ended."""
+    at_limit: bool = False
+    """Whether it ended at its limit, and not at the end of the log."""
+    aborted: int = 0
+
+
+FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]
+"""The results by requested offset."""
 
 
 def first_records(
@@ -58,7 +76,11 @@ class _Search(LogSearch):
         self.pending = sorted(set(offsets))
         super().__init__(place, self.pending[0] if self.pending else 0)
         self.found: FirstRecords = {}
+        self.isolation_level = READ_COMMITTED
         self._failure: Failure | None = None
+        self._aborted: list[tuple[int, int]] = []
+        """The last offset and the number of records of each aborted batch."""
+        self._bytes = 0
 
     @property
     def outcome(self) -> FirstRecords | Failure:
@@ -80,16 +102,45 @@ class _Search(LogSearch):
 
     def handle(self, record: LogRecord, _batch: Batch, /) -> None:
         while self.pending and self.pending[0] <= record.offset:
-            self.found[self.pending.pop(0)] = (
-                Failure(message=f"the record at offset {record.offset} has no time")
-                if record.timestamp == NO_TIMESTAMP
-                else FirstRecord(offset=record.offset, timestamp_ms=record.timestamp)
+            offset = self.pending.pop(0)
+            timestamp_ms = None if record.timestamp == NO_TIMESTAMP else record.timestamp
+            self.found[offset] = FirstRecord(
+                offset=record.offset, timestamp_ms=timestamp_ms, aborted=self._aborted_from(offset)
             )
+        self._bytes = 0
+
+    def skip_markers(self, batch: Batch, _records: bytes) -> None:
+        self._skip(batch)
+
+    def skip_aborted(self, batch: Batch) -> None:
+        self._aborted.append((batch.last_offset, batch.count))
+        self._skip(batch)
+
+    def _skip(self, batch: Batch) -> None:
+        self._bytes += batch.size
+        if self._bytes > MOST_BYTES:
+            self._finish(batch.last_offset + 1, at_limit=True)
 
     def reach_end(self) -> None:
-        self._finish_pending(None)
+        self.position = max(self.position, self.next_wanted)
+        if self.isolation_level == READ_COMMITTED and self.position < self.high_watermark:
+            # The rest is of open transactions, or follows the first of them.
+            self.isolation_level = READ_UNCOMMITTED
+        else:
+            self._finish(self.position)
 
-    def _finish_pending(self, outcome: Failure | None) -> None:
-        """Set the same outcome for all pending offsets."""
-        self.found |= dict.fromkeys(self.pending, outcome)
+    def _finish(self, searched_to: int, *, at_limit: bool = False) -> None:
+        """There is no record between any of the pending offsets and `searched_to`."""
+        for offset in self.pending:
+            self.found[offset] = NoRecord(
+                searched_to=max(searched_to, offset), at_limit=at_limit, aborted=self._aborted_from(offset)
+            )
+        self.pending = []
+
+    def _aborted_from(self, offset: int) -> int:
+        return sum(min(count, last - offset + 1) for last, count in self._aborted if last >= offset)
+
+    def _finish_pending(self, failure: Failure) -> None:
+        """Set the same failure for all pending offsets."""
+        self.found |= dict.fromkeys(self.pending, failure)
         self.pending = []

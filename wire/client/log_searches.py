@@ -6,19 +6,30 @@ for it alone, which returns the whole batch.
 
 Compaction leaves gaps, and transaction markers are not records: a search continues after them, up to the high
 watermark. If the log starts after the position (records are deleted by age, by size, or by an operator), the search
-continues at the log's start. Records of transactions count, whether committed, aborted or open.
+continues at the log's start. Records of transactions count, whether committed, aborted or open, unless the search
+requests the isolation level `read_committed`: then it ends at the last stable offset, and skips aborted records by the
+headers of their batches.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sized
+from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from wire.client.connection import Connection
 from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
-from wire.client.offsets import EARLIEST, READ_UNCOMMITTED, TopicPartition, by_topic, list_offsets
+from wire.client.offsets import (
+    EARLIEST,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    TopicPartition,
+    by_topic,
+    list_offsets,
+)
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, outcome
 from wire.messages.schemas.log_records import FETCH
@@ -48,6 +59,9 @@ class LogSearch(ABC):
         self.position = position
         """The offset from which the search must read on."""
         self.limit = SMALL
+        self.isolation_level = READ_UNCOMMITTED
+        self.high_watermark = 0
+        """The end of the log according to the last answer; with `read_committed`, a search ends before it."""
 
     @property
     @abstractmethod
@@ -66,6 +80,9 @@ class LogSearch(ABC):
     def skip_markers(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches ignore them)
         """Handle a control batch."""
 
+    def skip_aborted(self, batch: Batch) -> None:  # noqa: B027  (only with `read_committed`)
+        """Handle a batch of an aborted transaction."""
+
     @abstractmethod
     def reach_end(self) -> None:
         """Handle the end of the log."""
@@ -83,17 +100,27 @@ class LogSearch(ABC):
         else:
             self.position = begin[0]
 
-    def take(self, records: bytes, high_watermark: int) -> None:
-        """Handle the batches from the position on; no record is at or after the high watermark."""
+    def take(self, records: bytes, high_watermark: int, aborted: Iterable[tuple[int, int]] = ()) -> None:
+        """Handle the batches from the position on; no record is at or after the high watermark.
+
+        With `read_committed`, that is the last stable offset; `aborted` are the aborted transactions in these batches,
+        by producer id and first offset.
+        """
         from wire.log.batch_scan import scan
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
 
         before, seen = self.position, scan(records, "{}-{}".format(*self.place))
+        is_aborted = _aborted_batches(aborted, records)
         for batch in seen.batches:
+            skips = is_aborted(batch)
             if batch.is_control:
                 self.skip_markers(batch, records)
-            elif batch.last_offset >= self.next_wanted:
+            elif skips:
+                self.skip_aborted(batch)
+            if self.is_done:
+                return
+            if not batch.is_control and not skips and batch.last_offset >= self.next_wanted:
                 try:
                     for record in each_record(batch, records):
                         # The first batch may start earlier, with records that are deleted.
@@ -118,6 +145,31 @@ class LogSearch(ABC):
             self.limit = _LARGER[self.limit]
         else:
             self.give_up(Failure(message=f"its leader returns no record at offset {self.position}"))
+
+
+def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Callable[[Batch], bool]:
+    """Whether a batch is of an aborted transaction; must be asked about every batch, in order.
+
+    As consumers do: a transaction begins at its first offset, and ends with the producer's ABORT marker.
+    """
+    from wire.log.control_records import ControlType, MalformedControlRecord, ending
+    from wire.log.errors import DamagedLog
+
+    due = sorted(aborted, key=itemgetter(1), reverse=True)
+    open_producers: set[int] = set()
+
+    def judge(batch: Batch) -> bool:
+        while due and due[-1][1] <= batch.last_offset:
+            open_producers.add(due.pop()[0])
+        if batch.producer_id not in open_producers or not batch.is_transactional:
+            return False
+        if batch.is_control:
+            with suppress(DamagedLog, MalformedControlRecord):  # then the transaction counts as open
+                if ending(batch, records) is ControlType.ABORT:
+                    open_producers.discard(batch.producer_id)
+        return True
+
+    return judge
 
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
@@ -145,10 +197,12 @@ def fetch(
     offsets: Mapping[TopicPartition, int],
     partition_max_bytes: int,
     deadline: Deadline,
+    isolation_level: int = READ_UNCOMMITTED,
 ) -> Steps[dict[TopicPartition, Any | Failure]]:
     """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once.
 
-    The result of a partition has `records`, batches as they are in the log, and `high_watermark`.
+    The result of a partition has `records`, batches as they are in the log, and `high_watermark`; with `READ_COMMITTED`
+    no batch after `last_stable_offset`, and `aborted_transactions`.
 
     A broker returns one whole batch of the first partition of a request that has records, however long it is; of every
     other partition no more than `partition_max_bytes`, and nothing if that would cut its first batch. The last batch
@@ -167,7 +221,7 @@ def fetch(
         "max_wait_ms": 0,
         "min_bytes": 0,
         "max_bytes": MOST_BYTES,
-        "isolation_level": READ_UNCOMMITTED,
+        "isolation_level": isolation_level,
         "topics": [{"topic": each["name"], "partitions": each["partitions"]} for each in topics],
         "forgotten_topics_data": (),
     }
@@ -186,21 +240,25 @@ def fetch(
 
 
 class _Queues:
-    """Searches that are not done, by their limits."""
+    """Searches that are not done, by their limits and isolation levels."""
 
     def __init__(self, searches: Iterable[LogSearch]) -> None:
-        self._queues: dict[int, deque[LogSearch]] = {limit: deque() for limit in (SMALL, LARGE, WHOLE_BATCH)}
+        self._queues: dict[tuple[int, int], deque[LogSearch]] = {
+            (limit, level): deque()
+            for limit in (SMALL, LARGE, WHOLE_BATCH)
+            for level in (READ_COMMITTED, READ_UNCOMMITTED)
+        }
         self.put(searches)
 
     def put(self, searches: Iterable[LogSearch]) -> None:
         """Add the searches that are not done."""
         for search in searches:
             if not search.is_done:
-                self._queues[search.limit].append(search)
+                self._queues[search.limit, search.isolation_level].append(search)
 
     def next_chunk(self) -> list[LogSearch]:
-        """The searches of the next request, all with the same limit; empty when all are done."""
-        for limit, queue in self._queues.items():
+        """The searches of the next request, all with the same limit and level; empty when all are done."""
+        for (limit, _), queue in self._queues.items():
             if queue:
                 most = 1 if limit == WHOLE_BATCH else MOST_BYTES // limit
                 return [queue.popleft() for _ in range(min(most, len(queue)))]
@@ -209,13 +267,21 @@ class _Queues:
 
 def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) -> Steps[None]:
     offsets = {search.place: search.position for search in searches}
-    answers = yield from fetch(connection, offsets, searches[0].limit, deadline)
+    level = searches[0].isolation_level
+    answers = yield from fetch(connection, offsets, searches[0].limit, deadline, level)
     begun_later: list[LogSearch] = []
     for search in searches:
         answer = answers.get(search.place)
         if not isinstance(answer, Failure):
             if answer is not None:
-                search.take(answer.records or b"", answer.high_watermark)
+                is_committed = level == READ_COMMITTED and answer.last_stable_offset >= 0
+                aborted = (answer.aborted_transactions or ()) if is_committed else ()
+                search.high_watermark = answer.high_watermark
+                search.take(
+                    answer.records or b"",
+                    answer.last_stable_offset if is_committed else answer.high_watermark,
+                    [(each.producer_id, each.first_offset) for each in aborted],
+                )
         elif answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
             begun_later.append(search)
         else:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from cli.render.document import Document
 from cli.sources.source import ReadResult, Source
 from cli.verbs.describe.offsets import OffsetsView
 from cli.verbs.describe.view import DescribeMode, describe_document
-from groups.lag import partition_lags, topics_with_offsets
-from groups.model import Group, GroupType, Topic
+from groups.lag import NextRecords, partition_lags, topics_with_offsets, unread_offsets
+from groups.model import Group, GroupType
 
 
 def offsets_document(
@@ -30,20 +30,22 @@ def offsets_document(
     if only:
         groups = tuple(_of_topics(group, only) for group in groups)
     wanted = topics_with_offsets(groups)
-    read = source.topics(wanted & only if only else wanted, end_offsets=True, start_offsets=verbose)
+    read = source.topics(
+        wanted & only if only else wanted, end_offsets=True, start_offsets=lag_time or verbose
+    )
     topics = {topic.name: topic for topic in read.items}
     problems, remarks = described.problems + read.problems, tuple[str, ...]()
-    times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
+    records: NextRecords | None = None
     if last_commit:
         timed = source.with_commit_times(groups)
         groups, problems = timed.items, problems + timed.problems
         remarks += _missing_commit_times(groups, any_problem=bool(timed.problems))
     if lag_time:
-        records = source.record_times(_unread(groups, topics))
-        times, problems = records.times, problems + records.problems
-        remarks += () if records.remark is None else (records.remark,)
+        found = source.next_records(unread_offsets(partition_lags(group, topics) for group in groups))
+        records, problems = found.records, problems + found.problems
+        remarks += () if found.remark is None else (found.remark,)
     view = OffsetsView(
-        times=times,
+        records=records,
         now_ms=time.time_ns() // 1_000_000,
         last_commit=last_commit,
         totals=totals,
@@ -62,18 +64,6 @@ def _of_topics(group: Group, topics: frozenset[str]) -> Group:
     if group.offsets is None:
         return group
     return replace(group, offsets={topic: own for topic, own in group.offsets.items() if topic in topics})
-
-
-def _unread(
-    groups: Sequence[Group], topics: Mapping[str, Topic]
-) -> Mapping[tuple[str, int], Collection[int]]:
-    """The committed offsets with records after them."""
-    offsets: dict[tuple[str, int], set[int]] = {}
-    for group in groups:
-        for row in partition_lags(group, topics):
-            if row.committed is not None and (row.lag or 0) > 0:
-                offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
-    return offsets
 
 
 def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from cli.counts import counted
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns
 from cli.times import format_moment
-from groups.lag import PartitionLag, partition_lags, with_lag_times
+from groups.lag import NextRecords, PartitionLag, partition_lags, with_next_records
 from groups.model import Group, Topic
 
 
@@ -18,11 +18,11 @@ from groups.model import Group, Topic
 class OffsetsView:
     """The optional columns and rows of the table of offsets.
 
-    `times` are the times of records (`cli.sources.source.RecordTimes`) if lag times are requested; lag times are
-    relative to `now_ms`.
+    `records` are the first unread records (`cli.sources.source.FoundRecords`) if lag times are requested; lag times
+    are relative to `now_ms`.
     """
 
-    times: Mapping[tuple[str, int], Mapping[int, int | None]] | None = None
+    records: NextRecords | None = None
     now_ms: int = 0
     last_commit: bool = False
     totals: bool = False
@@ -34,14 +34,14 @@ class OffsetsView:
     @property
     def lag_time(self) -> bool:
         """Whether there is a column of lag times."""
-        return self.times is not None
+        return self.records is not None
 
     def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
         """The rows of a group, with and without lag."""
         rows = partition_lags(group, topics)
         if self.topics:
             rows = [row for row in rows if row.topic in self.topics]
-        return rows if self.times is None else with_lag_times(rows, self.times, self.now_ms)
+        return rows if self.records is None else with_next_records(rows, self.records, self.now_ms)
 
 
 PLAIN = OffsetsView()

@@ -15,6 +15,7 @@ from cli.times import parse_moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
+from groups.diagnosis.suspects import waiting_since
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
 
@@ -88,11 +89,14 @@ def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> 
 
     first, last = observations[0], observations[-1]
     seen = {name: [first.at(name), last.at(name)] for name in last.groups}
-    groups, waiting = with_commits(source, seen, last.groups)
+    groups, after = with_commits(source, seen, last.groups)
     return replace(
         last,
         groups=groups,
-        waiting_since_ms=waiting,
+        next_records=after,
+        waiting_since_ms={
+            name: waiting_since(groups[name], records, last.at_ms) for name, records in after.items()
+        },
         transactions=open_transactions(source, first.topics or {}, last.topics or {}, groups),
         cluster=last.cluster or source.cluster(),
     )

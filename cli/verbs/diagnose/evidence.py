@@ -17,14 +17,15 @@ from groups.diagnosis.places import Place
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
+    records_after,
     some_commits,
     still_partitions,
-    waiting_since,
 )
 from groups.model import Group, GroupType, OpenTransaction, Topic
+from groups.readable import NextRecord
 
-Waiting: TypeAlias = Mapping[str, Mapping[Place, int | None]]
-"""Times by group and partition, like `Observation.waiting_since_ms`."""
+After: TypeAlias = Mapping[str, Mapping[Place, NextRecord]]
+"""Records by group and partition, like `Observation.next_records`."""
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
@@ -36,8 +37,8 @@ def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[st
 
 def with_commits(
     source: Source, observations: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
-) -> tuple[Mapping[str, Group], Waiting]:
-    """The groups of the last observation with the commit times that rules need, and since when records wait."""
+) -> tuple[Mapping[str, Group], After]:
+    """The groups of the last observation with the commit times that rules need, and what follows their offsets."""
     groups = {
         name: _as_before(group, observations[name][0].group) if _may_expire(group) else group
         for name, group in groups.items()
@@ -50,9 +51,9 @@ def with_commits(
     for group in still.values():
         for place, offset in commits_of(group).items():
             places.setdefault(place, set()).add(offset)
-    times = source.record_times(places).times if places else {}
-    waiting = {name: waiting_since(timed.get(name, group), times) for name, group in still.items()}
-    return {**groups, **timed}, waiting
+    records = source.next_records(places).records if places else {}
+    after = {name: records_after(group, records) for name, group in still.items()}
+    return {**groups, **timed}, after
 
 
 def _as_before(group: Group, first: Group | None) -> Group:

@@ -17,6 +17,7 @@ from groups.diagnosis.rebalances import is_unsettled
 from groups.diagnosis.subscriptions import has_regexes
 from groups.lag import topics_read
 from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
+from groups.readable import NextRecord
 from wire.errors import WireError
 
 USUAL_MS = 6_000
@@ -40,6 +41,8 @@ class FleetObservation:
     cluster: Cluster | None = None
     waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
     """Times by group, as in `Observation`."""
+    next_records: Mapping[str, Mapping[tuple[str, int], NextRecord]] = field(default_factory=dict)
+    """Records by group, as in `Observation`."""
     transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
@@ -53,6 +56,7 @@ class FleetObservation:
             topic_names=self.topic_names,
             cluster=self.cluster,
             waiting_since_ms=self.waiting_since_ms.get(name, {}),
+            next_records=self.next_records.get(name, {}),
             transactions=self.transactions,
         )
 

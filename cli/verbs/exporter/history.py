@@ -82,7 +82,7 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
         )
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
-        (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics, seen.waiting)),
+        (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics)),
     )
     progress = group_progress([each for _, each in readings]) if len(readings) > 1 else None
     return GroupHistory(
@@ -119,7 +119,9 @@ def _observation(seen: PolledGroup, reading: PollResult) -> Observation:
         topics=reading.topics,
         missing_topics=reading.missing_topics,
         topic_names=reading.topic_names,
-        waiting_since_ms=seen.waiting,
+        next_records={
+            (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
+        },
     )
 
 

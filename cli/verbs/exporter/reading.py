@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 
 from cli.sources.source import Source
 from groups.diagnosis.subscriptions import has_regexes
-from groups.lag import PartitionLag, each_once, partition_lags, topics_read, with_lag_times
+from groups.lag import (
+    NextRecords,
+    PartitionLag,
+    each_once,
+    partition_lags,
+    topics_read,
+    unread_offsets,
+    with_next_records,
+)
 from groups.listing import Cause, GroupFilter, Problem
 from groups.model import Group, Topic
+from groups.readable import NextRecord
 
 UNREACHABLE = "UNREACHABLE"
 """The error if no broker answered: Kafka has no name for it."""
@@ -37,8 +46,6 @@ class PolledGroup:
     id: str
     group: Group | None = None
     rows: Sequence[PartitionLag] = ()
-    waiting: Mapping[tuple[str, int], None] = field(default_factory=dict)
-    """Partitions in which only transaction markers follow the committed offset: no record is unread."""
     error: str | None = None
     """Kafka's name of the error if the group or its offsets could not be read, else None."""
 
@@ -60,44 +67,63 @@ class PollResult:
 
 
 class LagTimes:
-    """Known times of records; the time of an offset does not change, so it is read once."""
+    """The first unread records; a record does not change, so it is read once, until it is deleted.
+
+    A search without a result continues where it ended at the next poll.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], dict[int, int | None]] = {}
+        self._known: dict[tuple[str, int], dict[int, NextRecord]] = {}
         self._begin = 0
 
     def of(
-        self, source: Source, wanted: Mapping[tuple[str, int], Collection[int]]
-    ) -> tuple[Mapping[tuple[str, int], Mapping[int, int | None]], tuple[Problem, ...], int]:
-        """Times by partition and offset; problems; and the number of offsets left to the next poll."""
-        known = {
-            place: {offset: had[offset] for offset in offsets if offset in had}
-            for place, offsets in wanted.items()
-            if (had := self._known.get(place))
-        }
-        missing = [
-            (place, offset)
-            for place, offsets in wanted.items()
-            for offset in offsets
-            if offset not in known.get(place, ())
-        ]
+        self,
+        source: Source,
+        wanted: Mapping[tuple[str, int], Collection[int]],
+        topics: Mapping[str, Topic],
+    ) -> tuple[NextRecords, tuple[Problem, ...], int]:
+        """Records by partition and offset; problems; and the number of offsets left to the next poll."""
+        known: dict[tuple[str, int], dict[int, NextRecord]] = {}
+        missing: list[tuple[tuple[str, int], int, NextRecord]] = []
+        for place, offsets in wanted.items():
+            before = self._known.get(place, {})
+            for offset in offsets:
+                record = before.get(offset)
+                if record is not None and _is_final(record, place, topics):
+                    known.setdefault(place, {})[offset] = record
+                else:
+                    missing.append((place, offset, record or _NOT_SEARCHED))
+                    if record is not None and record.searched_to is not None:
+                        known.setdefault(place, {})[offset] = record._replace(is_unknown=True)
         left_out = max(0, len(missing) - MOST_LAG_TIMES)
         if left_out:  # so that each offset gets its turn
             begin = self._begin % len(missing)
             missing = (missing[begin:] + missing[:begin])[:MOST_LAG_TIMES]
             self._begin = begin + MOST_LAG_TIMES
         asked: dict[tuple[str, int], set[int]] = {}
-        for place, offset in missing:
-            asked.setdefault(place, set()).add(offset)
-        read = source.record_times(asked) if asked else None
-        for place, times in (read.times if read else {}).items():
-            known.setdefault(place, {}).update(times)
-        # None: there is no such record yet.
-        self._known = {
-            place: {offset: time_ms for offset, time_ms in times.items() if time_ms is not None}
-            for place, times in known.items()
-        }
+        for place, offset, searched in missing:
+            asked.setdefault(place, set()).add(searched.searched_to or offset)
+        read = source.next_records(asked) if asked else None
+        records = read.records if read else {}
+        for place, offset, searched in missing:
+            record = records.get(place, {}).get(searched.searched_to or offset)
+            if record is not None:
+                aborted = record.aborted + (searched.aborted if searched.searched_to else 0)
+                known.setdefault(place, {})[offset] = record._replace(aborted=aborted)
+        self._known = known
         return known, read.problems if read else (), left_out
+
+
+_NOT_SEARCHED = NextRecord(None)
+
+
+def _is_final(record: NextRecord, place: tuple[str, int], topics: Mapping[str, Topic]) -> bool:
+    """Whether the record is kept, and is not of a transaction that was open when it was read, and may be aborted."""
+    topic = topics.get(place[0])
+    if record.offset is None or topic is None:
+        return False
+    start, stable = ((offsets or {}).get(place[1]) for offsets in (topic.start_offsets, topic.stable_offsets))
+    return (start is None or record.offset >= start) and (stable is None or record.offset < stable)
 
 
 def read_groups(
@@ -118,10 +144,7 @@ def read_groups(
     topics = {topic.name: topic for topic in read.items}
     unread_topics = frozenset(name for problem in read.problems for name in problem.topics)
     rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
-    times, untimed, left_out = lag_times.of(source, _unread(rows.values()))
-    marked = {
-        (*place, offset) for place, own in times.items() for offset, time_ms in own.items() if time_ms is None
-    }
+    records, untimed, left_out = lag_times.of(source, unread_offsets(rows.values()), topics)
     at_ms = now_ms()
     errors = _errors(problems, groups)
     if listed.problems:
@@ -133,8 +156,7 @@ def read_groups(
             name: PolledGroup(
                 id=name,
                 group=groups.get(name),
-                rows=with_lag_times(rows.get(name, ()), times, at_ms),
-                waiting=_markers_only(rows.get(name, ()), marked),
+                rows=with_next_records(rows.get(name, ()), records, at_ms),
                 error=errors.get(name),
             )
             for name in sorted(groups.keys() | errors.keys())
@@ -163,28 +185,6 @@ def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | No
     if not any(map(has_regexes, groups)):
         return None
     return frozenset(topic.name for topic in source.topics(None, end_offsets=False).items)
-
-
-def _markers_only(
-    rows: Iterable[PartitionLag], marked: Collection[tuple[str, int, int]]
-) -> Mapping[tuple[str, int], None]:
-    if not marked:
-        return {}
-    return {
-        (row.topic, row.partition): None
-        for row in rows
-        if (row.topic, row.partition, row.committed) in marked
-    }
-
-
-def _unread(groups: Iterable[Sequence[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
-    """The committed offsets with records after them."""
-    offsets: dict[tuple[str, int], set[int]] = {}
-    for rows in groups:
-        for row in rows:
-            if row.committed is not None and (row.lag or 0) > 0:
-                offsets.setdefault((row.topic, row.partition), set()).add(row.committed)
-    return offsets
 
 
 def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:

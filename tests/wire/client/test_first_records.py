@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
+from tests.kafka.members import fresh_name
 from tests.kafka.topics import delete_records, fresh_topic
+from tests.kafka.wait import wait_until
 from wire.client.client import KafkaClient
-from wire.client.first_records import FirstRecord, FirstRecords, _Search
+from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoRecord, _Search
+from wire.client.offsets import LAST_STABLE, LATEST
 from wire.client.security import ConnectionSettings
 from wire.errors import Failure
 from wire.log.batches import encode_batch
@@ -60,6 +63,36 @@ def produce(
         producer.commit_transaction(30)
 
 
+def wait_stable(client: KafkaClient, name: str) -> None:
+    """Brokers answer EndTxn before they write the markers."""
+    wait_until(
+        lambda: len(set(client.offsets_at([(name, 0)], [LAST_STABLE, LATEST]).found[name, 0])) == 1,
+        "the transaction has ended",
+    )
+
+
+def transact(broker: Broker, client: KafkaClient, name: str, count: int, *, commit: bool) -> None:
+    """A transaction of a new producer, with a batch for each record."""
+    producer = Producer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "transactional.id": fresh_name("till"),
+            "linger.ms": "0",
+            "batch.num.messages": "1",
+        }
+    )
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for _ in range(count):
+        producer.produce(name, b"", timestamp=FIRST_MS)
+    assert producer.flush(30) == 0
+    if commit:
+        producer.commit_transaction(30)
+    else:
+        producer.abort_transaction(30)
+    wait_stable(client, name)
+
+
 def found(
     client: KafkaClient, wanted: Mapping[tuple[str, int], list[int]]
 ) -> dict[tuple[str, int], FirstRecords]:
@@ -75,6 +108,11 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
     )
 
 
+def nothing_to(end: int, aborted: int = 0) -> NoRecord:
+    """There is no record before the end of the log."""
+    return NoRecord(searched_to=end, aborted=aborted)
+
+
 @pytest.mark.kafka
 def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker, len(CODECS) + 1)
@@ -83,9 +121,10 @@ def test_the_exact_record_of_each_offset_in_every_codec(broker: Broker, client: 
         settings = {"linger.ms": "1000", "compression.type": codec}
         produce(broker, name, 300, partition=partition, size=100, settings=settings)
     wanted = {(name, partition): [0, 7, 8, 299, 300] for partition in range(len(CODECS))}
-    expected = {0: at(0), 7: at(7), 8: at(8), 299: at(299), 300: None}
+    expected = {0: at(0), 7: at(7), 8: at(8), 299: at(299), 300: nothing_to(300)}
     empty = (name, len(CODECS))
-    assert found(client, {**wanted, empty: [0]}) == {**dict.fromkeys(wanted, expected), empty: {0: None}}
+    result = found(client, {**wanted, empty: [0]})
+    assert result == {**dict.fromkeys(wanted, expected), empty: {0: nothing_to(0)}}
 
 
 @pytest.mark.kafka
@@ -111,7 +150,7 @@ def test_marks_of_transactions_are_no_records(broker: Broker, client: KafkaClien
     for _ in range(3):  # offsets 0 1 [2] 3 4 [5] 6 7 [8]
         produce(broker, name, 2, settings={"transactional.id": name})
     result = found(client, {(name, 0): [1, 2, 5, 7, 8]})[name, 0]
-    assert result == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: None}
+    assert result == {1: at(1, 1), 2: at(3, 0), 5: at(6, 0), 7: at(7, 1), 8: nothing_to(9)}
 
 
 @pytest.mark.kafka
@@ -122,7 +161,7 @@ def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient)
     assert found(client, {(name, 0): [0, 5, 7]}) == {(name, 0): {0: at(6), 5: at(6), 7: at(7)}}
     # All is gone: there is nothing to read.
     delete_records(broker, {(name, 0): 10})
-    assert found(client, {(name, 0): [3]}) == {(name, 0): {3: None}}
+    assert found(client, {(name, 0): [3]}) == {(name, 0): {3: nothing_to(10)}}
     result = client.first_records({(name, 0): [99]})
     assert result.failed[name, 0].message == "the log ends before offset 99"
 
@@ -159,7 +198,7 @@ def test_as_a_consumer_sees_it(broker: Broker, client: KafkaClient) -> None:
         consumer.close()
     result = found(client, {(name, 0): list(range(246))})[name, 0]
     expected = {offset: FirstRecord(offset=offset, timestamp_ms=ms) for offset, ms in times.items()}
-    assert result == {**expected, 245: None}
+    assert result == {**expected, 245: nothing_to(245)}
 
 
 def batches(*offsets: int) -> bytes:
@@ -204,3 +243,73 @@ def test_gaps_of_compaction_are_passed() -> None:
     assert search.pending == [10]
     search.take(batches(11), 12)
     assert search.outcome[10] == FirstRecord(offset=11, timestamp_ms=110)
+
+
+@pytest.mark.kafka
+def test_records_of_aborted_transactions_are_skipped(broker: Broker, client: KafkaClient) -> None:
+    aborts, opens, mixed = (topic(broker) for _ in range(3))
+    for name in (aborts, opens, mixed):
+        produce(broker, name, 10)
+    transact(broker, client, aborts, 5, commit=False)  # offsets 10 to 14, and the marker 15
+    transact(broker, client, mixed, 3, commit=False)  # 10 to 12, 13
+    transact(broker, client, mixed, 2, commit=True)  # 14 15, 16
+    transact(broker, client, mixed, 4, commit=False)  # 17 to 20, 21
+    till = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": opens})
+    till.init_transactions(30)
+    till.begin_transaction()
+    till.produce(opens, b"", timestamp=FIRST_MS)
+    assert till.flush(30) == 0
+    produce(broker, opens, 2)  # behind the last stable offset, where an aborted transaction cannot be known
+    wanted = {(aborts, 0): [9, 10, 12, 16], (opens, 0): [10, 11], (mixed, 0): [10, 13, 14, 16, 17, 20]}
+    result = found(client, wanted)
+    assert result[aborts, 0] == {
+        9: at(9),
+        10: nothing_to(16, 5),
+        12: nothing_to(16, 3),
+        16: nothing_to(16),
+    }
+    assert result[opens, 0] == {10: at(10, 0), 11: at(11, 0)}
+    assert result[mixed, 0] == {
+        10: FirstRecord(offset=14, timestamp_ms=FIRST_MS, aborted=3),
+        13: FirstRecord(offset=14, timestamp_ms=FIRST_MS),
+        14: FirstRecord(offset=14, timestamp_ms=FIRST_MS),
+        16: nothing_to(22, 4),
+        17: nothing_to(22, 4),
+        20: nothing_to(22, 1),
+    }
+    # A consumer is the oracle.
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "group.id": mixed,
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+        }
+    )
+    try:
+        for name, offset, first in ((aborts, 10, None), (mixed, 10, 14), (mixed, 16, None)):
+            consumer.assign([TopicPartition(name, 0, offset)])
+            message = consumer.poll(30)
+            assert message is not None
+            assert (None if message.error() else message.offset()) == first
+    finally:
+        consumer.close()
+    till.abort_transaction(30)
+    wait_stable(client, opens)
+    assert found(client, {(opens, 0): [10]})[opens, 0][10] == FirstRecord(
+        offset=11, timestamp_ms=FIRST_MS, aborted=1
+    )
+
+
+def test_a_search_among_aborted_records_has_a_limit() -> None:
+    search = _Search(("t", 0), [0])
+    batch = encode_batch(
+        [(None, b"x" * 100_000)], base_offset=0, timestamp=10, producer_id=7, transactional=True
+    )
+    search.high_watermark = 10**6
+    offset = 0
+    while search.pending:
+        search.take(batch[:0] + offset.to_bytes(8, "big") + batch[8:], 10**6, [(7, 0)])
+        offset += 1
+    assert search.found == {0: NoRecord(searched_to=offset, at_limit=True, aborted=offset)}
+    assert offset == MOST_BYTES // len(batch) + 1

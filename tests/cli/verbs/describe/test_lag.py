@@ -22,6 +22,7 @@ from cli.verbs.describe.offsets import OffsetsView
 from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Member, Topic
+from groups.readable import NextRecord
 from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults
@@ -383,9 +384,11 @@ def test_totals_are_the_sums_of_the_rows(
         for number, each in enumerate(found)
     ]
     topics = {name: Topic(name=name, partitions=4, end_offsets={0: 9, 1: 0, 2: None, 3: 5}) for name in "ab"}
-    times = {(name, place): {3: 100, 4: None} for name in "ab" for place in range(4)}
+    records = {
+        (name, place): {3: NextRecord(3, 100), 4: NextRecord(None)} for name in "ab" for place in range(4)
+    }
     view = OffsetsView(
-        times=times if lag_time else None, now_ms=1_000, totals=True, only_with_lag=only_with_lag
+        records=records if lag_time else None, now_ms=1_000, totals=True, only_with_lag=only_with_lag
     )
     data = describe_document(
         groups, topics, DescribeMode.OFFSETS, verbose=False, problems=(), view=view

@@ -12,7 +12,7 @@ from cli.verbs.exporter.page import Limits, page_of
 from cli.verbs.exporter.reading import PolledGroup, PollResult
 from groups.diagnosis.diagnose import Verdict, diagnose
 from groups.diagnosis.observation import Observation, Thresholds
-from groups.lag import partition_lags, with_lag_times
+from groups.lag import partition_lags, with_next_records
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
 from groups.progress import Verdict as Progress
 from groups.progress import group_progress, readings_of
@@ -35,7 +35,7 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
     group = replace(
         group, offsets={"orders": {number: CommittedOffset(offset=committed) for number in (0, 1)}}
     )
-    rows = with_lag_times(partition_lags(group, topics), {}, at_ms)
+    rows = with_next_records(partition_lags(group, topics), {}, at_ms)
     return PollResult(at_ms=at_ms, groups={"g": PolledGroup(id="g", group=group, rows=rows)}, topics=topics)
 
 
