@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
 from cli.errors import ExitStatus, UsageError
-from cli.option_groups import expand
+from cli.option_groups import check_values, expand
 from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
 from wire.suggestion import closest
 
@@ -34,7 +34,13 @@ class Command(TyperCommand):
     # Typer keeps the types of the inherited methods' arguments private.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
-            return super().parse_args(ctx, self.fill(args) if self.fill else args)
+            args = self.fill(args) if self.fill else args
+            if not ctx.resilient_parsing:
+                # The words as typed: a path that is converted is never empty.
+                words, _, _ = self.make_parser(ctx).parse_args([*args])
+                if not words.get("help"):
+                    check_values(self.params, words)
+            return super().parse_args(ctx, args)
         except typer.TyperException as error:
             # The error for an option without its value has no context, and so no command.
             if getattr(error, "ctx", ctx) is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Annotated, Any, get_origin, get_type_hints
 
@@ -46,6 +46,44 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+_IDS = frozenset({"GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"})
+"""Metavars of ids that Kafka takes from clients as they are: one may consist of blanks (KIP-289)."""
+
+
+def check_values(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
+    """Refuse what no option means: a value of nothing, as of a variable of a script that is not set, and NUL.
+
+    The metavar of an option or argument is its statement: ids may be blank, `VALUE` after a name may be empty, and
+    parts that a metavar separates by `=`, `:` or commas may not. Everything else needs a value.
+
+    :param values: the words of the command line, by the name of a parameter, before they are converted
+    :raises UsageError: for the first one
+    """
+    for parameter in parameters:
+        words = values.get(parameter.name)
+        for word in words if isinstance(words, list | tuple) else [words]:
+            reason = _fault(parameter.metavar or "", word) if isinstance(word, str) else None
+            if reason is not None:
+                name = (
+                    max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else parameter.metavar
+                )
+                raise UsageError(f"{name.strip('[]…')}: {reason}")
+
+
+def _fault(metavar: str, word: str) -> str | None:
+    form = metavar.strip("[]…").removesuffix(",")
+    if not word or (word.isspace() and form not in _IDS):
+        return f"no value is given; it is {'blank' if word else 'empty'}: a variable of the script may not be set"
+    if "\0" in word:
+        return "a NUL character is invalid"
+    name, separator, rest = word.partition("=") if "=" in metavar and "=" in word else ("", "", word)
+    if separator and (not name.strip() or not (rest.strip() or form.endswith("=VALUE"))):
+        return f"{word!r} has nothing {'after' if name.strip() else 'before'} the ="
+    if metavar.rstrip("]").endswith(",…") and not all(part.strip() for part in rest.split(",")):
+        return f"{word!r} has an empty part; remove the comma, or add what is missing"
+    return None
 
 
 _CALL = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)

@@ -17,7 +17,8 @@ def with_value(
         if argument == "--":
             return filled + arguments[position:]
         filled.append(argument)
-        following = arguments[position + 1] if position + 1 < len(arguments) else ""
-        if argument == option and not is_value(following):
+        following = arguments[position + 1] if position + 1 < len(arguments) else "-"
+        # An empty value is a value, which is refused as every empty one.
+        if argument == option and following.strip() and not is_value(following):
             filled.append(default)
     return filled

@@ -201,9 +201,13 @@ def source_is_named(options: SourceOptions) -> bool:
 
 
 def data_directory() -> Path:
-    """`$XDG_DATA_HOME/kohort`, by default ~/.local/share/kohort."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "kohort"
+    """`$XDG_DATA_HOME/kohort`, by default ~/.local/share/kohort. UsageError if HOME is empty."""
+    home = os.environ.get("XDG_DATA_HOME")
+    if not home and os.environ.get("HOME") == "":
+        raise UsageError(
+            "HOME is empty, so there is no data directory; set it, or name a source or directory"
+        )
+    return Path(home or Path.home() / ".local" / "share") / "kohort"
 
 
 def is_log_directory(directory: Path) -> bool:
@@ -388,9 +392,6 @@ def without_deleted_groups(problems: Sequence[Problem], *, named: bool) -> tuple
 
 def group_filter(options: SelectionOptions) -> GroupFilter:
     """The filters that need only a list of groups; UsageError for a type or state that does not exist."""
-    for name, values in options.filters.items():
-        if not split_list(values):
-            raise UsageError(f"{name}: no value is given; leave the option out to choose every group")
     states = _parsed(GroupState.parse, options.states)
     if options.unused_for is not None:
         from cli.unused import check_unused_for

@@ -204,6 +204,7 @@ def _options(action: Action, given: ParsedFlags) -> Options:
     server = _single("bootstrap-server", given)
     offsets = [_long("to-offset", text) for text in given.all("to-offset")]
     files, moments = given.all("from-file"), given.all("to-datetime")
+    _check_named(server or "", config, files)
     switches: dict[str, Any] = {flag.replace("-", "_"): given.has(flag) for flag in _SWITCHES}
     duration, shift, timeout = (_single(flag, given) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
@@ -222,6 +223,18 @@ def _options(action: Action, given: ParsedFlags) -> Options:
         shift_by=None if shift is None else _long("shift-by", shift),
         timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else _long("timeout", timeout),
     )
+
+
+def _check_named(server: str, config: str | None, files: Sequence[str]) -> None:
+    """Refuse empty names of servers and files, as the tool does once it uses them."""
+    if not server.strip():
+        raise BadValue("no bootstrap server is given: write it as host:port, for example broker-1:9092")
+    if not all(map(str.strip, server.split(","))):
+        raise BadValue("Configuration 'bootstrap.servers' values must not be empty.")
+    if config == "":
+        raise BadValue("--command-config is empty: name a properties file, or leave it out")
+    if "" in files:
+        raise BadValue("java.io.IOException: Unable to read file ")
 
 
 def _single(flag: str, given: ParsedFlags, error: type[Exception] = BadValue) -> str | None:

@@ -207,14 +207,6 @@ def test_no_group_passes(kohort: Kohort, file: Path) -> None:
     assert listed.rows == []
 
 
-@pytest.mark.parametrize("option", ["--type", "--state", "--protocol", "--topic"])
-def test_an_empty_value_does_not_mean_every_group(kohort: Kohort, file: Path, option: str) -> None:
-    """As of a variable of a script that is not set."""
-    for value in ("", ","):
-        answer = kohort.quick("delete", option, value, "--snapshot", file)
-        answer.assert_refused(f"{option}: no value is given")
-
-
 @pytest.mark.parametrize(
     ("line", "groups", "is_table"),
     [

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cli.errors import UsageError
 from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
@@ -22,16 +23,25 @@ def config_path(environ: Mapping[str, str] | None = None) -> Path | None:
     """`$KOHORT_CONFIG`, else `$XDG_CONFIG_HOME/kohort/config.yaml`, by default below ~/.config.
 
     None if there is no home directory.
+    :raises UsageError: KOHORT_CONFIG is empty
     """
     environ = os.environ if environ is None else environ
     named = environ.get(FILE_VARIABLE)
-    if named:
+    if named is not None:
+        check_variable(FILE_VARIABLE, named)
         return Path(named).absolute()
     home = environ.get("XDG_CONFIG_HOME") or ""
     # The XDG specification: relative paths in its variables must be ignored.
     if not os.path.isabs(home):
-        home = os.path.join(os.path.expanduser("~"), ".config")
+        # An empty HOME would be the root directory.
+        home = "" if environ.get("HOME") == "" else os.path.join(os.path.expanduser("~"), ".config")
     return Path(home) / "kohort" / "config.yaml" if os.path.isabs(home) else None
+
+
+def check_variable(name: str, value: str) -> None:
+    """UsageError if a variable of the environment is set, but blank, as by a script that lacks its value."""
+    if not value.strip():
+        raise UsageError(f"{name} is set, but empty: give it a value, or unset it")
 
 
 def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:

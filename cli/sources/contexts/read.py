@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cli.errors import UsageError
 from cli.render.output_format import OutputFormat
 from cli.sources.contexts.model import (
     NAME_RULE,
@@ -144,6 +145,8 @@ class _Reader:
         from wire.client.errors import InvalidAddress
 
         servers = ",".join(server.strip() for part in parts for server in part.split(","))
+        if parts and not all(servers.split(",")):
+            raise UsageError(str(self._error(node.span, "bootstrap_server: a server is empty.")))
         if is_secret("", servers):
             raise self._error(node.span, "bootstrap_server: expected HOST:PORT, without user and password.")
         try:
@@ -212,6 +215,8 @@ class _Reader:
     def _located(self, text: str) -> Path:
         """An absolute path: as written, from ~ or from the directory of the configuration file."""
         path = Path(text)
+        if "\0" in text:
+            raise UsageError(f"{self.path}: {text!r} is not a path: a NUL character is invalid")
         if text == "~" or text.startswith("~/"):
             path = path.expanduser()
         return self.path.parent.absolute() / path
@@ -255,9 +260,11 @@ class _Reader:
         return self._word(entry.value, entry.name)
 
     def _word(self, node: Node, name: str) -> str:
-        if not isinstance(node, ScalarNode) or not node.text:
+        if not isinstance(node, ScalarNode):
             raise self._error(node.span, f"{name}: expected a single value.")
-        return node.text
+        if not (node.text or "").strip():
+            raise UsageError(str(self._error(node.span, f"{name}: no value is given.")))
+        return node.text or ""
 
     def _fields(self, node: Node, what: str) -> MappingNode:
         if isinstance(node, MappingNode):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from cli.sources.contexts.file import check_variable
 from cli.sources.contexts.place import SourceOrigin
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _current(options: SourceOptions) -> SourceOptions:
     from cli.sources.contexts.file import FILE_VARIABLE, config_path
 
     path = config_path()
-    if path is None or not (os.path.lexists(path) or _variable(FILE_VARIABLE)):
+    if path is None or not (os.path.lexists(path) or os.environ.get(FILE_VARIABLE)):
         return options
     from cli.sources.contexts.file import load_contexts
 
@@ -252,5 +253,10 @@ def _output(output: OutputOptions, source: SourceOptions, typed: Typed) -> Outpu
 
 
 def _variable(name: str) -> str | None:
-    """A variable of the environment; an empty one is not set."""
-    return os.environ.get(name) or None
+    """A variable of the environment. UsageError for a blank one: it would silently select another source."""
+    value = os.environ.get(name)
+    if value is not None:
+        check_variable(name, value)
+        if name == SERVER_VARIABLE and not all(map(str.strip, value.split(","))):
+            raise UsageError(f"{name}: {value!r} has an empty part; remove the comma, or add the server")
+    return value

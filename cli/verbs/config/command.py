@@ -9,17 +9,7 @@ import typer
 from cli.consent import ConsentOptions
 from cli.options import OutputOptions, SourceOptions
 
-
-def _not_empty(group: str) -> str:
-    if not group:
-        raise typer.BadParameter("a group needs a name")
-    return group
-
-
-Group = Annotated[
-    str,
-    typer.Argument(metavar="GROUP", help="Group id; the group need not exist.", callback=_not_empty),
-]
+Group = Annotated[str, typer.Argument(metavar="GROUP", help="Group id; the group need not exist.")]
 
 
 def get(

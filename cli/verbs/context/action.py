@@ -128,7 +128,11 @@ def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
 
 def _note_override(current: str | None) -> None:
     """Print a notice if the environment overrides the file."""
-    variables = source_variables()
+    try:
+        variables = source_variables()
+    except UsageError as error:  # other commands refuse the variable; the file has been changed
+        notice(str(error))
+        return
     if variables and variables.get(CONTEXT_VARIABLE) != current:
         name = next(iter(variables))
         overridden = f"the current context {current}" if current is not None else "a current context"

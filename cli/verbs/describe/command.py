@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from groups.model import Group
 
 
-STATE_TABLE = ""
+STATE_TABLE = "(table)"
 """The value of `--state` if it was given without one."""
 
 

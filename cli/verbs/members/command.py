@@ -67,8 +67,6 @@ def remove(
         hosts=tuple(members.hosts or ()),
         everyone=members.everyone,
     )
-    if "" in choice.names:
-        raise UsageError("an id or host is empty; give a value, or leave the option out")
     if choice.is_empty:
         raise UsageError(
             "one of --member ID, --instance ID, --client-id ID, --host HOST or --all is required"

@@ -34,8 +34,6 @@ def patterns_of(patterns: Sequence[str] | None, file: Path | None, topics_file: 
             if file is None
             else f"{file} contains no pattern"
         )
-    if "" in chosen:
-        raise UsageError("an empty PATTERN is not a regex: the broker ignores it")
     return chosen
 
 

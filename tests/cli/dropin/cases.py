@@ -13,14 +13,14 @@ def failing(line: str, status: int = UNREADABLE, scene: str = "quiet") -> Case:
     return Case(line=line, scene=scene, differs=("exit-status", "stack-trace"), status=status)
 
 
-def helpless(line: str, words: str) -> Case:
+def helpless(line: str, words: str, status: int = UNREADABLE) -> Case:
     """A command line whose cluster cannot be had."""
     return Case(
         line=line,
         scene="none",
         differs=("own-words", "exit-status", "stack-trace"),
         more=words,
-        status=UNREADABLE,
+        status=status,
         connects=False,
     )
 
@@ -168,6 +168,29 @@ NO_CLUSTER = [
     helpless(
         "--bootstrap-server localhost:9092 --list --command-config /nowhere/client.properties",
         "/nowhere/client.properties: the file does not exist. Check the path.",
+    ),
+    *(
+        helpless(
+            f"--bootstrap-server {server} --delete --all-groups",
+            "no bootstrap server is given: write it as host:port, for example broker-1:9092",
+            WRONG,
+        )
+        for server in ("''", "' '")
+    ),
+    *(
+        Case(
+            line=f"--bootstrap-server {servers} --list",
+            scene="none",
+            differs=("exit-status", "stack-trace"),
+            status=WRONG,
+            connects=False,
+        )
+        for servers in ("127.0.0.1:1,", ",127.0.0.1:1", "127.0.0.1:1,,127.0.0.1:2", ",", "'127.0.0.1:1, '")
+    ),
+    helpless(
+        "--bootstrap-server 127.0.0.1:1 --list --command-config ''",
+        "--command-config is empty: name a properties file, or leave it out",
+        WRONG,
     ),
 ]
 

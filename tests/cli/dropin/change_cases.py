@@ -302,6 +302,7 @@ FILES = [
         explained(f"--reset-offsets --group {{payments}} --from-file {file} --execute", f"{file}: {why}")
         for file, why in (("/no/such/file", "No such file or directory"), ("/", "Is a directory"))
     ),
+    failing("--reset-offsets --group {payments} --from-file '' --execute", 1),
     read_as(TWO_LINES, "{orders},0,5\n\n{orders},1,6\n", "stack-trace", "file"),
     read_as(TWO_LINES, f"\n \n{TWO_LINES}", "stack-trace", "file"),
     read_as("{orders},0,5\n", "\ufeff{orders},0,5\n", "stack-trace", "file"),

@@ -119,7 +119,6 @@ REFUSED = {
     "property-keepers": (A + "    properties: {a: {env: B, file: c}}", 4, 21, "give one of"),
     "property-missing": (A + "    properties: {a: {}}", 4, 21, "give one of"),
     "property-command": (A + "    properties: {a: {command: \"'b\"}}", 4, 31, "has an unclosed quote"),
-    "property-null": (A + "    properties: {a: {env: }}", 4, 27, "env: expected a single value"),
     "timeout": (A + "    timeout_ms: 10s", 4, 17, "'10s' is not a positive number of milliseconds"),
     "timeout-0": (A + "    timeout_ms: 0", 4, 17, "not a positive number"),
     "timeout-huge": (A + "    timeout_ms: " + "9" * 5000, 4, 17, "not a positive number"),

@@ -37,7 +37,6 @@ def test_the_order(rig: Rig) -> None:
     assert listed(rig) == ["current"]
     assert listed(rig, KOHORT_SNAPSHOT=variable) == ["variable"]
     assert listed(rig, KOHORT_CONTEXT="named") == ["named"]
-    assert listed(rig, KOHORT_CONTEXT="") == ["current"]
     for name, value in (("SNAPSHOT", variable), ("CONTEXT", "named"), ("BOOTSTRAP_SERVER", "k:1")):
         env = {f"KOHORT_{name}": value}
         assert listed(rig, "--snapshot", typed, **env) == ["typed"]

@@ -199,13 +199,6 @@ def test_brokers_without_settings_of_groups() -> None:
         settings.read(["billing"])
 
 
-@pytest.mark.parametrize("line", ["get", "set a=1", "unset a"])
-def test_a_group_has_a_name(kohort: Kohort, line: str) -> None:
-    verb, *rest = line.split()
-    run = kohort("config", verb, "", *rest)
-    assert (run.status, "a group needs a name" in run.stderr) == (2, True), run
-
-
 def test_settings_are_changed_on_a_live_cluster_only(kohort: Kohort, sample: Any) -> None:
     for words in (["set", "billing", f"{SESSION}=9000"], ["unset", "billing", SESSION]):
         answer = kohort.quick("config", *words, "--embedded", sample)

@@ -172,8 +172,6 @@ def test_files_that_name_no_topics(
     ("arguments", "reason"),
     [
         (["a", "--from", "sarama"], "sarama"),
-        ([""], "an empty PATTERN is not a regex"),
-        (["a", "", "--from", "java"], "an empty PATTERN is not a regex"),
         (["--file", "{empty}"], "contains no pattern"),
         (["a", "--topics", "{empty}", "--snapshot", "{empty}"], "--topics and a source both list topics"),
         (["--file", "-", "--topics", "-"], "cannot both be standard input"),

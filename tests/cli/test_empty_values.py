@@ -1,0 +1,181 @@
+"""Every option and argument of every command: what an empty value of it means, and that it is refused if nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.errors import UsageError
+from tests.cli.command import Answer, Kohort, commands
+
+IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
+"""Kafka takes an id of blanks from a client; an empty one selects nothing here."""
+NAMED = [
+    "CONTEXT",
+    "DIR",
+    "DURATION",
+    "ERROR",
+    "FILE",
+    "HOST",
+    "HOST:PORT",
+    "HOST[:PORT]",
+    "KEY",
+    "N",
+    "NAME",
+    "NAME[:PARTITIONS]",
+    "NEW",
+    "OFFSET|TIME",
+    "PATTERN",
+    "PLAN",
+    "PREFIX",
+    "RACK",
+    "REGEX",
+    "RULE",
+    "SCENARIO",
+    "STEP.ROUND",
+    "TEXT",
+    "TIME",
+    "TOPIC",
+    "TOPIC[:0,1]",
+    "URL",
+    "WORLD",
+    "stable|empty|EPOCH",
+]
+LISTS = ["A,B,…", "COLUMN[:desc],…", "HOST:PORT,…", "JAR,…", "PROTOCOL,…", "STATE,…", "TOPIC,…", "TYPE,…"]
+PAIRS = ["KEY=FILE", "KEY=VARIABLE", "MEMBER=RACK", "SOURCE=TARGET", "TOPIC=N", "MEMBER=TOPIC,…"]
+PAIRS_OR_ONE = ["[MEMBER=]LIBRARY[:VERSION]", "[MEMBER|LIBRARY=]FILE"]
+SETTINGS = ["KEY=VALUE", "NAME=VALUE", "NAME=VALUE,…"]
+"""A setting may have an empty value: `ssl.endpoint.identification.algorithm=`. Its name may not be empty."""
+STATED = {*IDS, *NAMED, *LISTS, *PAIRS, *PAIRS_OR_ONE, *SETTINGS}
+COMMANDS = commands()
+SNAPSHOT = """
+kohort: 1
+topics: {t: {partitions: 1, end_offsets: {0: 5}}}
+groups:
+  " ": {type: classic, state: Empty, protocol_type: consumer, offsets: {t: {0: {offset: 1}}}}
+  "": {type: classic, state: Empty, protocol_type: consumer, offsets: {t: {0: {offset: 1}}}}
+"""
+
+
+def parameters() -> Iterator[tuple[str, Any, str]]:
+    """The command, each of its parameters that takes a value, and the form of the value."""
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if not getattr(parameter, "is_flag", False):
+                yield name, parameter, form(parameter.metavar or "")
+
+
+def form(metavar: str) -> str:
+    """A metavar without the brackets and dots around it: `[GROUP]…`."""
+    bare = metavar.removesuffix("…") if not metavar.endswith(",…") else metavar
+    whole = re.fullmatch(r"\[([^\[\]]+)\]", bare)
+    return whole[1] if whole else bare
+
+
+def is_text(parameter: Any) -> bool:
+    """Whether the value is more than a number or one of some words."""
+    return type(parameter.type).__name__ in ("StringParamType", "TyperPath")
+
+
+def test_every_option_and_argument_states_what_empty_means() -> None:
+    forms = {(name, shape) for name, parameter, shape in parameters() if is_text(parameter)}
+    assert {(name, shape) for name, shape in forms if shape not in STATED} == set()
+    assert STATED - {shape for _, shape in forms} == set()
+
+
+def asked(kohort: Kohort, command: str, parameter: Any, value: str) -> Answer:
+    return kohort.quick(command, *typed(parameter, value))
+
+
+def typed(parameter: Any, value: str) -> list[str]:
+    option = max(parameter.opts, key=len)
+    if parameter.param_type_name == "argument":
+        return ["--", value]
+    return [f"{option}={value}"] if option.startswith("--") else [option, value]
+
+
+def test_an_empty_value_is_refused_by_every_option_and_argument() -> None:
+    for command, parameter, _ in parameters():
+        arguments = [each for each in COMMANDS[command].params if each.param_type_name == "argument"]
+        if parameter in arguments[1:]:
+            continue  # words go to the first argument
+        with pytest.raises(UsageError, match="no value is given"):
+            COMMANDS[command].make_context(command, typed(parameter, ""))
+
+
+def test_blanks_and_nul_are_refused_by_every_form(kohort: Kohort) -> None:
+    for shape, (command, parameter) in first_by_form().items():
+        asked(kohort, command, parameter, "a\0b").assert_refused("a NUL character is invalid")
+        if shape not in IDS:
+            asked(kohort, command, parameter, " ").assert_refused("no value is given")
+
+
+def first_by_form() -> dict[str, tuple[str, Any]]:
+    return {shape: (command, parameter) for command, parameter, shape in parameters() if is_text(parameter)}
+
+
+PARTS = [
+    *[(shape, value) for shape in LISTS for value in (",", "a,", ",a", "a,,b", "a, ,b")],
+    *[(shape, value) for shape in (*PAIRS, *PAIRS_OR_ONE) for value in ("=x", " =x", "x=")],
+    *[(shape, "=x") for shape in SETTINGS],
+    ("MEMBER=TOPIC,…", "a=b,,c"),
+]
+
+
+def test_an_empty_part_is_refused_by_every_form(kohort: Kohort) -> None:
+    for shape, value in PARTS:
+        answer = asked(kohort, *first_by_form()[shape], value)
+        answer.assert_refused("has an empty part" if "=" not in value or "," in value else "has nothing")
+
+
+def test_an_id_of_blanks_is_a_group_and_a_setting_may_be_empty(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "blank.yaml"
+    file.write_text(SNAPSHOT)
+    kohort.quick("describe", " ", "--snapshot", file).succeeded()
+    kohort.quick("simulate --list --set a=").succeeded()
+
+
+@pytest.mark.parametrize("variable", ["CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "CONFIG"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_variable_does_not_select_another_source(kohort: Kohort, variable: str, value: str) -> None:
+    answer = kohort.quick("list", **{f"KOHORT_{variable}": value})
+    answer.assert_refused(f"KOHORT_{variable} is set, but empty")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *(
+            f"{key}: {value}"
+            for key in ("bootstrap_server", "snapshot", "embedded")
+            for value in ("", "''", "' '")
+        ),
+        "bootstrap_server: 'b:1,'",
+        "bootstrap_server: [b:1, '']",
+        "command_config: ''",
+        "log_dirs: ['', logs]",
+        "{log_dirs: logs, topics: ''}",
+        "{bootstrap_server: b:1, cluster_id: ''}",
+        "{bootstrap_server: b:1, properties: {a: {env: }}}",
+        'snapshot: "a\\0b"',
+    ],
+)
+def test_an_empty_value_of_a_context_is_refused(kohort: Kohort, tmp_path: Path, setting: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"current: a\ncontexts:\n  a:\n    {setting}\n")
+    kohort.quick("delete --all-groups --execute", KOHORT_CONFIG=str(file)).assert_refused(f"{file}")
+
+
+def test_a_list_with_an_empty_server_is_refused_in_the_environment(kohort: Kohort) -> None:
+    answer = kohort.quick("list", KOHORT_BOOTSTRAP_SERVER="127.0.0.1:1,")
+    answer.assert_refused("KOHORT_BOOTSTRAP_SERVER: '127.0.0.1:1,' has an empty part")
+
+
+def test_an_empty_home_is_not_the_root_directory(kohort: Kohort) -> None:
+    for command in ("demo", "list"):
+        kohort.quick(command, HOME="", XDG_DATA_HOME="").assert_refused("HOME is empty")
+    kohort.quick("list --log-dir /", HOME="").assert_said(3, "contains no __consumer_offsets")
