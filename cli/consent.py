@@ -93,12 +93,9 @@ def check_consent(consent: ConsentOptions) -> None:
 def _check_wait(duration: str, *, execute: bool) -> None:
     if not execute:
         raise UsageError("--wait-empty needs --execute: without it nothing is changed")
-    from cli.times import parse_duration
+    from cli.times import milliseconds
 
-    try:
-        parse_duration(duration)
-    except ValueError as error:
-        raise UsageError(f"--wait-empty: {error}") from None
+    milliseconds(duration, "--wait-empty")
 
 
 def can_ask() -> bool:

@@ -16,6 +16,7 @@ import typer
 from cli.errors import UsageError
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.sources.contexts.place import SourceOrigin
+from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
 if TYPE_CHECKING:
     from cli.render.output_format import Shape
@@ -67,7 +68,7 @@ class NamedSource:
         str | None,
         _source(
             "--as-of",
-            "With --log-dir: state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or -15m.",
+            "With --log-dir: state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or 15m ago as 15m.",
             "TIME",
         ),
     ] = None
@@ -102,7 +103,12 @@ class SourceOptions(NamedSource):
     ] = None
     timeout_ms: Annotated[
         int,
-        _source("--timeout", "Maximum time to wait for the live cluster, in milliseconds.", "MS", min=1),
+        _source(
+            "--timeout",
+            "Maximum time to wait for the live cluster: 30s, or a number of milliseconds.",
+            "DURATION",
+            parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
+        ),
     ] = 30_000
     place: SourceOrigin | None = None
     """Not an option: the origin of a source that the command line itself does not name."""
@@ -204,10 +210,9 @@ class RepeatOptions:
         float | None,
         option(
             "--watch",
-            "Repeat at this interval until Ctrl-C; a terminal is redrawn in place, with changes marked.",
-            "SECONDS",
-            min=0.1,
-            max=86_400,
+            "Repeat at this interval, 5s or seconds, until Ctrl-C; a terminal is redrawn in place, changes marked.",
+            "DURATION",
+            parser=duration_parser("s", 0.1, 86_400),
         ),
     ] = None
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
+from groups.times import seconds_text
+
 T = TypeVar("T")
 PERIOD_S = 0.5
 """The interval between two updates of a percentage."""
@@ -134,7 +136,7 @@ class Spinner(_Line):
         pause_s, turn = AFTER_S, 0
         while not self._is_done.wait(pause_s):
             seconds = time.monotonic() - self._started
-            self._draw(f"{_TURNS[turn % len(_TURNS)]} kohort: {self._doing} ({seconds:.0f} s)")
+            self._draw(f"{_TURNS[turn % len(_TURNS)]} kohort: {self._doing} ({seconds_text(seconds)})")
             pause_s, turn = TURN_S, turn + 1
 
 

@@ -219,11 +219,12 @@ def is_log_directory(directory: Path) -> bool:
 
 def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | None) -> Source:
     from cli.sources.log_directories import check_log_directories
+    from cli.times import moment
 
-    as_of_ms = None if as_of is None else _moment(as_of)
+    as_of_ms = None if as_of is None else moment(as_of, "--as-of")
     found, notices = check_log_directories(directories)
     if as_of_ms is not None:
-        from cli.times import format_moment
+        from groups.times import format_moment
 
         notices = (f"as of {format_moment(as_of_ms)}", *notices)
     named: tuple[KnownTopic, ...] = ()
@@ -234,17 +235,6 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
     from cli.sources.replayed import ReplayedSource
 
     return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named, notices=notices)
-
-
-def _moment(text: str) -> int:
-    import time
-
-    from cli.times import parse_moment
-
-    try:
-        return parse_moment(text, time.time_ns() // 1_000_000)
-    except ValueError as error:
-        raise UsageError(f"--as-of: {error}") from None
 
 
 def _embedded(directory: Path) -> Source:

@@ -1,57 +1,68 @@
-"""Parse times that people write, and print times."""
+"""Durations and times of options: `groups.times` reads them, and an error names the option."""
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Callable
+from typing import Any, overload
+
+import typer
 
 from cli.errors import UsageError
-from groups.times import EPOCH
-from groups.times import format_moment as format_moment
+from groups.times import read_duration, read_moment, seconds_text
 
-_MILLISECOND = timedelta(milliseconds=1)
-_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_AGO = re.compile(r"-([0-9]{1,12})(ms|s|m|h|d|w)", re.ASCII)
-_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m|h|d|w)?", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
-
-FORMS = (
-    "2026-03-01T12:00:00Z (UTC where no zone is given), milliseconds since 1970, or -15m for 15 minutes ago"
-)
+TIMEOUT_BOUNDS_S = (0.001, (2**31 - 1) / 1000)
+"""The least and the greatest time to wait for a cluster."""
+BOUNCE_BOUNDS_S = (0.0, 86_400.0)
+"""The least and the greatest duration of a restart."""
 
 
-def parse_moment(text: str, now_ms: int) -> int:
-    """A time in milliseconds since 1970; ValueError names the accepted forms.
-
-    ISO 8601, where a missing zone is UTC and a missing time is midnight; a whole number is milliseconds since 1970;
-    `-90s`, `-15m`, `-2h`, `-7d` count back from `now_ms`.
-    """
-    text = text.strip()
-    ago = _AGO.fullmatch(text)
-    if ago is not None:
-        return now_ms - int(ago[1]) * _UNITS_MS[ago[2]]
-    if _NUMBER.fullmatch(text):
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a time: write {FORMS}") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // _MILLISECOND
-
-
-def parse_duration(text: str) -> float:
-    """Seconds: `2s`, `500ms`, `1.5m`, `1h`, or a bare number of seconds. ValueError for anything else."""
-    found = _DURATION.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"{text!r} is not a duration: write 2s, 500ms, 1m or a number of seconds")
-    return float(found[1]) * _UNITS_MS[found[2] or "s"] / 1000
-
-
-def milliseconds(text: str, option: str) -> int:
+def milliseconds(text: str, option: str, unit: str | None = "s") -> int:
     """The value of a duration option in ms. UsageError for anything else."""
     try:
-        return round(parse_duration(text) * 1000)
+        return round(read_duration(text, unit) * 1000)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
+
+
+@overload
+def moment(text: str, option: str) -> int: ...
+@overload
+def moment(text: str | None, option: str) -> int | None: ...
+def moment(text: str | None, option: str) -> int | None:
+    """The value of an option that is a time, in ms since 1970; None stays None. UsageError for anything else."""
+    if text is None:
+        return None
+    try:
+        return read_moment(text, time.time_ns() // 1_000_000)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def duration_parser(unit: str, least_s: float, most_s: float) -> Callable[[Any], float]:
+    """Typer's `parser` of a duration within bounds, in `unit`, `s` or `ms`, as is a number without one."""
+
+    def parsed(value: Any) -> float:
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]  # the default
+        try:
+            seconds = read_within(value, unit, least_s, most_s)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        return seconds if unit == "s" else round(seconds * 1000)
+
+    return parsed
+
+
+def read_timeout(text: str) -> int:
+    """The milliseconds of a timeout; a number without a unit is in milliseconds. ValueError for anything else."""
+    return round(read_within(text, "ms", *TIMEOUT_BOUNDS_S) * 1000)
+
+
+def read_within(text: str, unit: str, least_s: float, most_s: float) -> float:
+    """The seconds of a duration within bounds. ValueError for anything else."""
+    seconds = read_duration(text, unit)
+    if not least_s <= seconds <= most_s:
+        bounds = f"{seconds_text(least_s)} to {seconds_text(most_s)}"
+        raise ValueError(f"{text!r} is out of range ({bounds})")
+    return seconds

@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from cli.counts import first_names
-from cli.errors import UsageError
 from cli.render.cells import Cell
 from cli.sources.source import ReadResult, Source
-from cli.times import format_moment, parse_duration
+from cli.times import milliseconds
 from groups.model import Group, Problem
+from groups.times import format_moment
 from groups.unused import LastUse, last_use
 
 LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")
@@ -59,15 +59,7 @@ def check_unused_for(text: str) -> None:
 
 
 def _milliseconds(text: str) -> int:
-    text = text.strip()
-    if text[-1:].isdigit():
-        raise UsageError(f"--unused-for: {text!r} has no unit: write {text}d for days, or 12h")
-    try:
-        return int(parse_duration(text) * 1000)
-    except ValueError:
-        raise UsageError(
-            f"--unused-for: {text!r} is not a duration with a unit: write 30d, 12h or 4w"
-        ) from None
+    return milliseconds(text, "--unused-for", unit=None)
 
 
 def _usage_text(use: LastUse) -> str:

@@ -10,10 +10,11 @@ from cli.counts import counted
 from cli.output import notice
 from cli.progress import show_step
 from cli.sources.source import Source
-from cli.times import parse_duration
+from cli.times import milliseconds
 from groups.listing import Cause, GroupType
 from groups.model import Group
 from groups.offsets.plan import is_active, named, stays_after_a_close
+from groups.times import seconds_text
 from wire.errors import WireError
 
 POLL_S = 0.5
@@ -44,7 +45,7 @@ def wait_until_empty(
     """
     if consent.wait_empty is None or not groups:
         return False
-    wait_s = parse_duration(consent.wait_empty)
+    wait_s = milliseconds(consent.wait_empty, "--wait-empty") / 1000
     started = time.monotonic()
     pending, reported = list(groups), ""
     while True:
@@ -59,17 +60,17 @@ def wait_until_empty(
         left_s = started + wait_s - time.monotonic()
         if not pending:
             if reported:
-                notice(f"all members have left after {time.monotonic() - started:.0f} s")
+                notice(f"all members have left after {seconds_text(time.monotonic() - started)}")
             return bool(reported)
         if left_s <= 0:
-            notice(f"timed out after {wait_s:g} s waiting for {line}")
+            notice(f"timed out after {seconds_text(wait_s)} waiting for {line}")
             return True
         if line != reported:
             notice(f"waiting for {line}")
             if not reported and any(map(stays_after_a_close, active)):
                 notice(_STAYING)
             reported = line
-        show_step(f"waiting for {line}, {left_s:.0f} s left")
+        show_step(f"waiting for {line}, {seconds_text(left_s)} left")
         time.sleep(min(left_s, LONGEST_POLL_S, max(POLL_S, time.monotonic() - asked_at)))
 
 

@@ -22,6 +22,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from uuid import UUID
 
 from groups.errors import GroupsError
+from groups.times import duration_forms, read_duration
 from wire.suggestion import closest
 from wire.uuids import format_uuid, parse_uuid
 
@@ -48,10 +49,14 @@ def named(name: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53."""
+    """The least and the greatest allowed number of a field. A number without bounds must be from 0 to 2**53.
+
+    With a unit, `s` or `ms`, it is a duration, which may also be written with its own: `5s`, `PT5S`.
+    """
 
     least: int
     most: int
+    unit: str | None = None
 
 
 PLAIN_NUMBER = Between(0, 2**53)
@@ -438,13 +443,15 @@ def _read_uuid(value: Any) -> UUID:
 
 def _number_reader(kind: Any, bounds: Between) -> Read:
     expected = "a whole number" if kind is int else "a number"
-    least, most = bounds.least, bounds.most
+    least, most, unit = bounds.least, bounds.most, bounds.unit
+    if unit is not None:
+        expected = duration_forms(unit)
 
     def read(value: Any) -> Any:
         try:
             if isinstance(value, bool | dict | list) or (kind is int and isinstance(value, float)):
                 raise ValueError
-            number = kind(value)
+            number = kind(value) if unit is None else _duration(kind, value, unit)
         except (ValueError, TypeError, OverflowError):
             raise Malformed(f"expected {expected}, found {shown(value)}") from None
         if not least <= number <= most:  # refuses NaN too
@@ -453,6 +460,14 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
         return number
 
     return read
+
+
+def _duration(kind: Any, value: Any, unit: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        seconds = read_duration(value, unit)
+        return round(seconds * 1000) if unit == "ms" else seconds
 
 
 def _quick_numbers(value: Any) -> list[int] | None:

@@ -23,6 +23,7 @@ from assignors.assignor import Leader, Side
 from assignors.registry import known
 from groups.model import Group, GroupState, GroupType
 from groups.succession import first_follower, leader_of, succession
+from groups.times import duration_text
 
 BRIDGE = "kohort-bridge"
 """The bridge's client id, by which gates recognize it; a console consumer in its place uses it too."""
@@ -218,8 +219,8 @@ class BridgeProgress:
         if now_ms - self._waits_since_ms < LONGEST_WAIT_MS:
             return step
         if group is not None and group.type is GroupType.CONSUMER:
-            return Step(move=Move.CONVERTED, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
-        return Step(move=Move.LEAVE, why=f"{step.why}, for {LONGEST_WAIT_MS // 60_000} min")
+            return Step(move=Move.CONVERTED, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
+        return Step(move=Move.LEAVE, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
 
     def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> Step:
         if group is None:

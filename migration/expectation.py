@@ -15,6 +15,7 @@ from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBro
 from groups.client_library import assignors_of
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
+from groups.times import seconds_text
 from migration.model import Expectation, Step
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup
@@ -192,7 +193,7 @@ def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Ite
             "noticed saves one rebalance."
         )
     if any("restart" in wait.why for settled in settled_groups for wait in settled.waits):
-        yield f"Assumed: a restart takes {bounce_s:g} s (--bounce-seconds)."
+        yield f"Assumed: a restart takes {seconds_text(bounce_s)} (--bounce-seconds)."
     yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from groups.times import seconds_text
 from pipeline.errors import PipelineError
 
 _START_TIMEOUT_S = 300.0
@@ -118,7 +119,7 @@ def _reached(process: subprocess.Popen[bytes], connection: Path, log: Path) -> G
         if process.poll() is not None:
             raise MissingSpark(f"Spark's JVM exited at its start: {_log_tail(log)}")
         if time.monotonic() > deadline:
-            raise MissingSpark(f"Spark's JVM did not start within {_START_TIMEOUT_S:g} s")
+            raise MissingSpark(f"Spark's JVM did not start within {seconds_text(_START_TIMEOUT_S)}")
         time.sleep(_POLL_S)
     # The file is complete as soon as it exists under this name (PythonGatewayServer renames it).
     packed = connection.read_bytes()

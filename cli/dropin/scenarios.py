@@ -13,7 +13,6 @@ from cli.dropin.printing import print_warning
 from groups.model import CommittedOffset
 from groups.offsets.model import OffsetChange, Place, Positions
 from groups.offsets.scenarios import (
-    DurationTooLong,
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -22,12 +21,10 @@ from groups.offsets.scenarios import (
     ToListed,
     ToOffset,
     ToTime,
-    ago_ms,
     name_of,
-    parse_datetime,
-    parse_duration_ns,
     reset,
 )
+from groups.times import DurationTooLong, ago_ms, read_java_duration_ns, read_java_moment
 from wire.client.client import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
@@ -136,7 +133,7 @@ def _moment(text: str) -> int:
             "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
         )
     try:
-        return _no_earlier_than_1970(parse_datetime(text))
+        return _no_earlier_than_1970(read_java_moment(text))
     except ValueError:
         zoned = text if any(sign in parts[1] for sign in "+-Z") else f"{text}Z"
         raise BadValue(f'java.text.ParseException: Unparseable date: "{zoned}"') from None
@@ -145,7 +142,7 @@ def _moment(text: str) -> int:
 def _ago(text: str) -> int:
     """The time `--by-duration` before now, in ms since 1970."""
     try:
-        at_ms = ago_ms(parse_duration_ns(text), time.time_ns() // 1_000_000)
+        at_ms = ago_ms(read_java_duration_ns(text), time.time_ns() // 1_000_000)
     except ValueError as error:
         why = f": {error.what}" if isinstance(error, DurationTooLong) else ""
         raise BadValue(f"Text cannot be parsed to a Duration{why}") from None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from groups.times import duration_text
+
 MISSING = "-"
 
 
 class Duration(int):
-    """A cell of milliseconds, printed for people as `4m05s` and for programs in seconds."""
+    """A cell of milliseconds, printed for people as `4 min 5 s`, and in CSV in seconds."""
 
     __slots__ = ()
 
@@ -29,21 +31,6 @@ def cell_text(cell: Cell) -> str:
     if isinstance(cell, Duration):
         return duration_text(cell)
     return cell if isinstance(cell, str) else str(cell)
-
-
-def duration_text(ms: int) -> str:
-    """Milliseconds in one or two units: `450ms`, `12.3s`, `4m05s`, `3h07m`, `12d04h`; cut off, not rounded."""
-    if ms < 1_000:
-        return f"{ms}ms"
-    seconds = ms // 1_000
-    if seconds < 60:
-        return f"{seconds}.{ms % 1_000 // 100}s"
-    minutes, hours = seconds // 60, seconds // 3_600
-    if minutes < 60:
-        return f"{minutes}m{seconds % 60:02d}s"
-    if hours < 24:
-        return f"{hours}h{minutes % 60:02d}m"
-    return f"{hours // 24}d{hours % 24:02d}h"
 
 
 def safe_text(text: str) -> str:

@@ -38,6 +38,7 @@ from coordinator.server.faults.events import (
 )
 from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
+from groups.times import seconds_text
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 
@@ -247,7 +248,7 @@ async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
         cluster.move_coordinator(partition, place, round(event.for_s * 1000))
         places.add(place)
     brokers = ", ".join(map(str, sorted(places)))
-    loading = f", which loads for {event.for_s:g} s" if event.for_s else ""
+    loading = f", which loads for {seconds_text(event.for_s)}" if event.for_s else ""
     return f"the coordinator of {whose} is now broker {brokers}{loading}"
 
 
@@ -264,7 +265,7 @@ def _crash(cluster: Cluster, event: FailCoordinator) -> str:
     _PENDING_RESTARTS.add(away)
     away.add_done_callback(_PENDING_RESTARTS.discard)
     named = f"broker {lost[0]} is" if len(lost) == 1 else f"brokers {', '.join(map(str, lost))} are"
-    return f"{named} down for {event.for_s:g} s"
+    return f"{named} down for {seconds_text(event.for_s)}"
 
 
 async def _restart_later(cluster: Cluster, lost: Sequence[int], seconds: float) -> None:

@@ -12,7 +12,10 @@ from typing import Annotated, TypeAlias
 
 from groups.trees import Between, named
 
+MAX_SECONDS = 30 * 86_400
 Chance = Annotated[float, Between(0, 1)]
+Seconds = Annotated[float, Between(0, MAX_SECONDS, "s")]
+Milliseconds = Annotated[int, Between(0, MAX_SECONDS * 1000, "ms")]
 
 
 class Variant(Enum):
@@ -29,7 +32,7 @@ class ListenerScript:
     """What a method of the rebalance listener does: it takes this long, then throws or returns. None: never
     returns."""
 
-    takes_s: float | None = field(default=0.0, metadata=named("takes"))
+    takes_s: Seconds | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
     commits: bool = False
     """Whether it calls commitSync."""
@@ -66,7 +69,7 @@ class MemberScript:
 class Start:
     """A consumer's process starts and polls."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("start"))
 
 
@@ -74,7 +77,7 @@ class Start:
 class Close:
     """`Consumer.close`, then the process stops."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("close"))
 
 
@@ -82,7 +85,7 @@ class Close:
 class Kill:
     """The process stops without leaving."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("kill"))
 
 
@@ -90,28 +93,28 @@ class Kill:
 class Pause:
     """The application is outside `poll` (busy with its records) for this long; the background thread continues."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("pause"))
-    for_s: float = field(metadata=named("for"))
+    for_s: Seconds = field(metadata=named("for"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freeze:
     """The whole process is frozen for this long (SIGSTOP, a long garbage collection)."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("freeze"))
-    for_s: float = field(metadata=named("for"))
+    for_s: Seconds = field(metadata=named("for"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
     """Close and start again, with other settings if `script` differs; the new process starts `after_s` later."""
 
-    at: float
+    at: Seconds
     member: str
     script: MemberScript
-    after_s: float = 0.0
+    after_s: Seconds = 0.0
     kill: bool = False
     """Whether it is killed, not closed."""
 
@@ -120,13 +123,13 @@ class Restart:
 class EnforceRebalance:
     """`Consumer.enforceRebalance` (KIP-568)."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("enforce_rebalance"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe:
-    at: float
+    at: Seconds
     member: str = field(metadata=named("subscribe"))
     topics: tuple[str, ...]
 
@@ -135,7 +138,7 @@ class Subscribe:
 class Commit:
     """`commitSync` of all positions."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("commit"))
 
 
@@ -143,7 +146,7 @@ class Commit:
 class AskCommitted:
     """`Consumer.committed` of its assignment."""
 
-    at: float
+    at: Seconds
     member: str = field(metadata=named("committed"))
 
 
@@ -152,7 +155,7 @@ class ChangeTopic:
     """Create, grow or, with None, delete a topic, which has this many partitions from now on. With `recreated` it
     gets a new id."""
 
-    at: float
+    at: Seconds
     topic: str
     partitions: int | None
     recreated: bool = False
@@ -171,9 +174,9 @@ class CoordinatorFault(Enum):
 class FailCoordinator:
     """`for_s`: how long the node is down, loads, or stays a zombie."""
 
-    at: float
+    at: Seconds
     fault: CoordinatorFault = field(metadata=named("coordinator"))
-    for_s: float = field(default=0.0, metadata=named("for"))
+    for_s: Seconds = field(default=0.0, metadata=named("for"))
     compacted: bool = False
     """Whether the log has been compacted when it is replayed; the seed decides how far (`compacted_log`)."""
 
@@ -208,8 +211,8 @@ class NetworkPartition:
     """Nothing arrives between these members and any coordinator."""
 
     members: tuple[str, ...]
-    start_s: float = field(metadata=named("from"))
-    end_s: float = field(metadata=named("to"))
+    start_s: Seconds = field(metadata=named("from"))
+    end_s: Seconds = field(metadata=named("to"))
     direction: Direction = Direction.BOTH
 
 
@@ -219,7 +222,7 @@ class Faults:
 
     loss: Chance = 0.0
     duplicate: Chance = 0.0
-    delay_ms: tuple[int, int] = (1, 5)
+    delay_ms: tuple[Milliseconds, Milliseconds] = (1, 5)
     reorder: bool = False
     """Whether a message may overtake an earlier message of its connection, which was lost meanwhile."""
     partitions: tuple[NetworkPartition, ...] = field(default=(), metadata=named("partition"))
@@ -242,6 +245,6 @@ class Scenario:
     faults: Faults = Faults()
     records_per_s: float = 10.0
     """The rate at which records are written to each partition."""
-    until_s: float = 120.0
-    metadata_delay_s: float = 0.0
+    until_s: Seconds = 120.0
+    metadata_delay_s: Seconds = 0.0
     """How much later than the brokers the clients notice a change of topics, in addition to their own refresh."""

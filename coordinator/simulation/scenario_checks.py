@@ -17,7 +17,6 @@ from groups.regex.program import UnsureError
 from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
 
-MAX_SECONDS = 30 * 86_400
 CLASSIC, CONSUMER = "classic", "consumer"
 ONLY_OF = {
     CLASSIC: ("assignors", "subscription_version"),
@@ -61,8 +60,6 @@ def check_faults(faults: Faults) -> None:
     """:raises Malformed: the bounds of the delay are not two numbers in order"""
     if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
         raise Malformed("expected the shortest and the longest delay, as [1, 80]", "delay_ms")
-    if faults.delay_ms[1] > MAX_SECONDS * 1000:
-        raise Malformed(f"{faults.delay_ms[1]} ms is out of range", "delay_ms")
 
 
 def check_network_partition(partition: NetworkPartition) -> None:

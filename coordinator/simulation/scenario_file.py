@@ -30,13 +30,13 @@ from coordinator.simulation.scenario import (
     Pause,
     Restart,
     Scenario,
+    Seconds,
     Start,
     Subscribe,
 )
 from coordinator.simulation.scenario_checks import (
     CLASSIC,
     CLASSIC_SETTINGS,
-    MAX_SECONDS,
     ONLY_OF,
     check_faults,
     check_member,
@@ -56,7 +56,6 @@ MAX_VALUES = 500_000
 MAX_PARTITIONS = 100_000
 """The maximum per topic. A simulation keeps all partitions in memory and checks each after every step."""
 
-Seconds = Annotated[float, Between(0, MAX_SECONDS)]
 PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 _Tree = dict[str, Any]
 

@@ -63,6 +63,7 @@ from coordinator.simulation.story import COORDINATOR, Story, partition_text
 from coordinator.simulation.topics import Topics
 from coordinator.simulation.violations import Violations
 from coordinator.simulation.zombies import Consumption
+from groups.times import seconds_text
 from wire.uuids import format_uuid, parse_uuid
 
 AGAIN_MS = 1_000
@@ -540,9 +541,9 @@ def _describe(
         case Kill():
             return "is killed"
         case Pause(for_s=for_s):
-            return f"does not poll for {for_s:g} s"
+            return f"does not poll for {seconds_text(for_s)}"
         case Freeze(for_s=for_s):
-            return f"is frozen for {for_s:g} s"
+            return f"is frozen for {seconds_text(for_s)}"
         case EnforceRebalance():
             return "calls enforceRebalance"
         case Subscribe(topics=topics):

@@ -2,19 +2,12 @@
 
 The offsets are the same as in `OffsetsUtils` of Kafka 4.3: an offset that is a number is moved into the log's range,
 a committed offset (to-current) is not; a moment after the last record means the end.
-
-Times and durations are parsed as in kafka-consumer-groups.sh: `--to-datetime` by `Utils.getDateTime` (a strict
-SimpleDateFormat of `yyyy-MM-dd'T'HH:mm:ss.SSSXXX`, then of the same with `X`; UTC without a zone), `--by-duration` by
-`java.time.Duration.parse`. Two faults are not copied: SimpleDateFormat ignores text after the pattern, so that
-`+0130` means one hour, and accepts years of more than four digits; here both are refused.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import TypeAlias
 
 from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem
@@ -173,108 +166,3 @@ def _has_offset(offsets: Offsets, place: Place) -> bool:
 def name_of(place: Place) -> str:
     """A partition's name as in Kafka's logs: `orders-0`."""
     return f"{place[0]}-{place[1]}"
-
-
-_FIELD = r"[ \t]*(\d{1,40})"
-_DATETIME = re.compile(
-    rf"{_FIELD}-{_FIELD}-{_FIELD}T{_FIELD}:{_FIELD}:{_FIELD}\.{_FIELD}[ \t]*(Z|[+-][0-9]{{2}}(?::[0-9]{{2}})?)?"
-)
-"""SimpleDateFormat allows blanks before its fields, digits of any script, and any number of leading zeros."""
-_DURATION = re.compile(
-    r"([-+]?)P(?:([-+]?[0-9]+)D)?"
-    r"(T(?:([-+]?[0-9]+)H)?(?:([-+]?[0-9]+)M)?(?:([-+]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?",
-    re.ASCII | re.IGNORECASE,
-)
-_NANOS_PER_SECOND = 10**9
-_PARTS = ((2, 86_400, "days"), (4, 3_600, "hours"), (5, 60, "minutes"), (6, 1, "seconds"))
-"""The parts of a duration: regex group, seconds per unit, and Java's name of the part."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_WESTERNMOST, _EASTERNMOST = -13 * 60, 14 * 60
-"""The zones that Java's GregorianCalendar accepts, in minutes from UTC."""
-_DIGITS_AT_MOST = 19
-"""The most digits of a number in a duration, which Java reads as a long."""
-
-
-class DurationTooLong(ValueError):
-    """A duration exceeds Java's range; `what` is Java's name of the part that is too large."""
-
-    def __init__(self, text: str, what: str) -> None:
-        super().__init__(f"{text!r} is not a duration: it exceeds Java's maximum ({what})")
-        self.what = what
-
-
-def parse_datetime(text: str) -> int:
-    """Milliseconds since 1970 of `2026-03-01T12:00:00.000[Z|+01|+01:00]`.
-
-    The digits after the point are a number of milliseconds: `.5` means 5 ms.
-    :raises ValueError: if Kafka's tool would refuse it or ignore a part of it
-    """
-    found = _DATETIME.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a time: expected 2026-03-01T12:00:00.000, followed by Z or +01:00")
-    *numbers, zone = found.groups()
-    year, month, day, hour, minute, second, milliseconds = map(int, numbers)
-    try:
-        if milliseconds > 999:
-            raise ValueError("more than 999 milliseconds")
-        if year > MAXYEAR:  # a typing error, for which the tool would use the end of all logs
-            raise ValueError(f"the year {year} has more than four digits")
-        moment = datetime(year, month, day, hour, minute, second, milliseconds * 1000, tzinfo=UTC)
-        offset_ms = _zone_ms(zone)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not a time: {error}") from None
-    return (moment - _EPOCH) // timedelta(milliseconds=1) - offset_ms
-
-
-def _zone_ms(zone: str | None) -> int:
-    """The milliseconds by which a zone is ahead of UTC."""
-    if zone in (None, "Z"):
-        return 0
-    hours, _, minutes = (zone or "")[1:].partition(":")
-    ahead = (int(hours) * 60 + int(minutes or 0)) * (-1 if zone and zone[0] == "-" else 1)
-    if int(minutes or 0) > 59 or not _WESTERNMOST <= ahead <= _EASTERNMOST:
-        raise ValueError(f"{zone} is not a zone")
-    return ahead * 60_000
-
-
-def parse_duration_ns(text: str) -> int:
-    """Nanoseconds of an ISO 8601 duration, `P1DT2H30M0.5S`; days have 24 hours, years and months are not allowed.
-
-    :raises ValueError: if Java's `Duration.parse` would refuse it
-    """
-    found = _DURATION.fullmatch(text)
-    if found is None or (found[3] or "").upper() == "T" or not any(found[n] for n in (2, 4, 5, 6)):
-        raise ValueError(f"{text!r} is not a duration: expected P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")
-    sign = -1 if found[1] == "-" else 1
-    seconds = 0
-    for group, unit, what in _PARTS:
-        part = _seconds(found[group], unit)
-        if part is None:
-            raise DurationTooLong(text, what)
-        seconds += part
-    fraction = int(((found[7] or "") + "000000000")[:9])
-    if (found[6] or "").startswith("-"):
-        fraction = -fraction
-    total = sign * (seconds * _NANOS_PER_SECOND + fraction)
-    if not _in_long(seconds) or not _in_long(total // _NANOS_PER_SECOND):
-        raise DurationTooLong(text, "overflow")
-    return total
-
-
-def _seconds(digits: str | None, unit_seconds: int) -> int | None:
-    """A part of a duration in seconds; None if it exceeds Java's long."""
-    if digits is None:
-        return 0
-    if len(digits.lstrip("+-").lstrip("0")) > _DIGITS_AT_MOST:
-        return None
-    seconds = int(digits) * unit_seconds
-    return seconds if _in_long(seconds) else None
-
-
-def _in_long(number: int) -> bool:
-    return -(2**63) <= number < 2**63
-
-
-def ago_ms(duration_ns: int, now_ms: int) -> int:
-    """The moment a duration before now, in ms since 1970, rounded down as `Instant.toEpochMilli` does."""
-    return (now_ms * 1_000_000 - duration_ns) // 1_000_000

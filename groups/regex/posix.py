@@ -31,6 +31,7 @@ from groups.regex.tree import (
     mask_of,
     sequence_of,
 )
+from groups.times import seconds_text
 
 PATIENCE_S = 5.0
 """The longest time for one pattern: with back references, the library may need exponential time."""
@@ -105,7 +106,7 @@ def _in_time(ask: Callable[[], T]) -> T:
     thread.start()
     thread.join(PATIENCE_S)
     if not answers:
-        raise NotAskedError(f"no answer from the C library within {PATIENCE_S:g} s")
+        raise NotAskedError(f"no answer from the C library within {seconds_text(PATIENCE_S)}")
     return answers[0]
 
 

@@ -21,8 +21,9 @@ from coordinator.simulation.scenario import (
     NetworkPartition,
     Pause,
     Restart,
+    Seconds,
 )
-from coordinator.simulation.scenario_checks import MAX_SECONDS, unknown
+from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb
 from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
 from groups.trees import Malformed, shown
@@ -35,7 +36,7 @@ VERBS: Mapping[str, Any] = {
 }
 """The events of a scenario that are faults, not an operator's actions."""
 KEYS = ("kohort", "faults", "events")
-_MOMENT = re.compile(r"(?:([0-9]{1,6})\.([0-9]{1,6})\+)?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_ROUND = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,19 +148,20 @@ class _Reader:
     def _moment(self, tree: Mapping[str, Any], key: str) -> tuple[StepRound | None, float]:
         if key not in tree:
             raise Malformed("missing", key)
-        found = _MOMENT.fullmatch(str(tree[key]))
+        text = str(tree[key])
+        found = _ROUND.match(text)
+        try:
+            seconds: float = TREES.read(Seconds, text[found.end() :] if found else text)
+        except Malformed as error:
+            raise Malformed(f"{error}, or with STEP.ROUND+seconds from the start of a round", key) from None
         if found is None:
-            raise Malformed(f"expected seconds, or STEP.ROUND+seconds; found {shown(tree[key])}", key)
-        step, round_, seconds = found.groups()
-        if float(seconds) > MAX_SECONDS:
-            raise Malformed(f"{seconds} seconds are out of range", key)
-        if step is None:
-            return None, float(seconds)
+            return None, seconds
+        step, round_ = found.groups()
         place = int(step), int(round_)
         if place not in self._places:
             known = [f"{step}.{round_}" for step, round_ in self._places]
             raise Malformed(unknown("round", f"{place[0]}.{place[1]}", known), key)
-        return place, float(seconds)
+        return place, seconds
 
 
 def _listed(trees: Any, key: str) -> Sequence[Any]:

@@ -12,6 +12,7 @@ from enum import Enum
 
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
+from groups.times import seconds_text
 from migration.model import Plan
 from migration.rehearsal.actions import MemberAction, StepRound, round_actions
 from migration.rehearsal.plan_run import AFTER, SETTLING_S, Operator, places
@@ -184,7 +185,7 @@ def _begin_too_early(at: _Step) -> Iterator[PlacedMistake]:
         early = [replace(action, is_ahead=True) for action in round_actions(at.plan, *place, scripts)]
         return (*actions, *_later(early, at.plan.bounce_s / 2))
 
-    what = f"step {place[0]}, round {place[1]}, starts {at.plan.bounce_s / 2:g} s after it"
+    what = f"step {place[0]}, round {place[1]}, starts {seconds_text(at.plan.bounce_s / 2)} after it"
     yield at.placed(Mistake.TOO_EARLY, at.first, what, operator, place[0])
 
 
@@ -212,7 +213,8 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
     for round_, members in enumerate(at.rollout.rounds, 1):
         for member in members:
             if at.found(member).instance is not None:
-                what = f"the successor of {at.name(member)} is started {at.plan.bounce_s:g} s before it is stopped"
+                early = seconds_text(at.plan.bounce_s)
+                what = f"the successor of {at.name(member)} is started {early} before it is stopped"
                 place = at.number, round_
                 yield at.placed(Mistake.EARLY_SUCCESSOR, place, what, _in(place, _early(member)))
                 return
@@ -257,7 +259,7 @@ def _deploy(at: _Step) -> Iterator[PlacedMistake]:
             ),
         )
 
-    what = f"all members are restarted unchanged, {at.plan.bounce_s / 2:g} s into round {place[1]}"
+    what = f"all members are restarted unchanged, {seconds_text(at.plan.bounce_s / 2)} into round {place[1]}"
     yield at.placed(Mistake.DEPLOY, place, what, _in(place, change))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.findings import Finding, Level
-from groups.offsets.scenarios import parse_duration_ns
+from groups.times import read_java_duration_ns
 from migration.client_config import (
     HEARTBEAT_INTERVAL,
     MAX_IDLE,
@@ -83,7 +83,7 @@ def _latest(case: Case, config: ClientConfig, entry: Setting | None) -> Finding:
 
 def _duration(case: Case, config: ClientConfig, entry: Setting) -> Finding | None:
     try:
-        reaches_ms = parse_duration_ns(entry.value[len(_DURATION) :]) // 1_000_000
+        reaches_ms = read_java_duration_ns(entry.value[len(_DURATION) :]) // 1_000_000
     except ValueError:
         return None
     here, back = _needed_ms(case, config), _classic_ms(config)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from groups.findings import Finding
 from groups.model import GroupState, GroupType
+from groups.times import duration_text
 from migration.client_config import SESSION_TIMEOUT
 from migration.model import Destination, list_names
 from migration.rules.case import Case
@@ -118,7 +119,7 @@ def _crash_note(case: Case) -> str:
     if case.destination is not Destination.CONSUMER:
         return ""
     session = timeout_now(case, SESSION_TIMEOUT)
-    how_long = f"{int(session) // 1000} s" if session.isdigit() else session
+    how_long = duration_text(int(session)) if session.isdigit() else session
     return (
         " Under the consumer protocol the same holds after a crash: a killed member keeps its instance id until its "
         f"session expires ({how_long}). Until then its successor fails with UNRELEASED_INSTANCE_ID, where the classic "

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from groups.times import seconds_text
 from pipeline.errors import PipelineError
 
 KAFKA_SOURCE = "spark-sql-kafka-0-10"
@@ -119,7 +120,9 @@ def _run_maven(pom: Path, directory: Path) -> None:
             _advice(f"and Maven could not fetch it:\n{_errors(error.stdout)}\n")
         ) from None
     except subprocess.TimeoutExpired:
-        raise MissingKafkaSource(_advice(f"and Maven did not fetch it within {FETCH_TIMEOUT_S} s")) from None
+        raise MissingKafkaSource(
+            _advice(f"and Maven did not fetch it within {seconds_text(FETCH_TIMEOUT_S)}")
+        ) from None
 
 
 def how_to_get() -> str:

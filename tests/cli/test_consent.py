@@ -131,7 +131,7 @@ NONSENSE = {
     "--topic t:-1 --to-latest": "'-1' is not a valid partition",
     "--topic :0 --to-latest": "names no topic",
     "--topic t --to-datetime yesterday": "--to-datetime: 'yesterday' is not a time",
-    "--topic t --by-duration 1h": "--by-duration: '1h' is not a duration",
+    "--topic t --by-duration soon": "--by-duration: 'soon' is not a duration",
     "--topic t --to-offset x": "'x' is not a whole number",
     "--topic t --from-file f": "--from-file names the partitions itself",
 }

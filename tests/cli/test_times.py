@@ -1,76 +1,60 @@
-"""Moments as people write them."""
+"""Every option that is a duration or a time reads all the forms of `groups.times`."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from cli.times import format_moment, parse_moment
+from tests.cli.command import Kohort, commands
 
-NOW_MS = 1_767_225_600_000
-"""2026-01-01T00:00:00Z."""
+BY_THE_COMMAND = {
+    "--by-duration", "--catch-up", "--commit-interval", "--expires-within", "--for", "--interval", "--loading",
+    "--rebalance-time", "--transaction-time", "--unused-for", "--wait-empty", "time",
+    "--as-of", "--from", "--since", "--to", "--to-datetime", "--until",
+}  # fmt: skip
+"""Options with the metavar DURATION or TIME that are texts: the command reads them, with `cli.times`."""
+FORMS = {"90s": 90, "PT1M30S": 90, "1.5m": 90, "90000ms": 90, "1 min 30 s": 90, "1m30s": 90}
 
-MOMENTS = {
-    "2026-01-01": NOW_MS,
-    "2026-01-01T00:00:00Z": NOW_MS,
-    "2026-01-01 00:00": NOW_MS,
-    " 2026-01-01T00:00:00.5 ": NOW_MS + 500,
-    "20260101T000001Z": NOW_MS + 1000,
-    "2026-01-01T05:30:00+05:30": NOW_MS,
-    "2025-12-31T19:00:00-05:00": NOW_MS,
-    "1969-12-31T23:59:59.999Z": -1,
-    "1767225600123": NOW_MS + 123,
-    "0": 0,
-    "-0s": NOW_MS,
-    "-250ms": NOW_MS - 250,
-    "-90s": NOW_MS - 90_000,
-    "-15m": NOW_MS - 900_000,
-    "-2h": NOW_MS - 7_200_000,
-    "-1d": NOW_MS - 86_400_000,
-    "-1w": NOW_MS - 604_800_000,
+
+def test_every_duration_is_read_in_every_form_and_in_the_option_s_unit() -> None:
+    parsed, texts = set(), set()
+    for name, command in commands().items():
+        for parameter in command.params:
+            option, metavar = parameter.opts[0], parameter.metavar or ""
+            assert metavar not in ("SECONDS", "[SECONDS]", "MS"), (name, option)
+            if not any(word in metavar for word in ("DURATION", "TIME")) or "TIMES" in metavar:
+                continue
+            if not hasattr(parameter.type, "func"):
+                texts.add(option)
+                continue
+            parsed.add(option)
+            unit = 1000 if option == "--timeout" else 1
+            for text, seconds in {**FORMS, f"{90 * unit}": 90}.items():
+                assert parameter.type.func(text) == seconds * unit, (name, option, text)
+    assert parsed == {"--bounce-seconds", "--every", "--for", "--timeout", "--wait", "--watch"}
+    assert texts == BY_THE_COMMAND
+
+
+COMMANDS = {
+    "diagnose --all-groups --rebalance-time PT15S --commit-interval 5000ms --catch-up 1.5h --transaction-time 1m "
+    "--expires-within P1D --embedded {sample}": "",
+    "list --unused-for P30D --embedded {sample}": "",
+    "list --log-dir /nowhere --as-of 2h": "/nowhere",
+    "log dump /nowhere --from PT2H --to now": "/nowhere",
+    "delete --all-groups --unused-for 2w --wait-empty PT5S --execute --yes --embedded {sample}": "leave --wait-empty",
+    "exporter --interval PT0.5S -b 127.0.0.1:1": "polls are at least a second",
+    "gate --wait PT2H /nowhere/plan.yaml --step 1": "/nowhere/plan.yaml",
+    "diagnose --all-groups --for PT6S --embedded {sample}": "--for needs a live cluster",
+    "fault delay PT0.5S-2s --for 5x -b 127.0.0.1:1": "--for: '5x' is not a duration: write 5s, 1.5m, 2h",
+    "fault crash billing --for soon -b 127.0.0.1:1": "--for: 'soon' is not a duration: write 5s, 1.5m, 2h",
+    "offsets reset g --topic t --to-datetime 2x": "--to-datetime: '2x' is not a time: write 2026-03-01T12:00:00Z",
 }
 
 
-@pytest.mark.parametrize(("text", "moment"), MOMENTS.items(), ids=str)
-def test_a_moment(text: str, moment: int) -> None:
-    assert parse_moment(text, NOW_MS) == moment
-
-
-NO_MOMENTS = [
-    "",
-    "soon",
-    "-15",
-    "15m",
-    "-1y",
-    "--1m",
-    "1e9",
-    "2026-13-01",
-    "２０",
-    "2026-01-01T00:00:00 UTC",
-    "9" * 16,
-]
-
-
-@pytest.mark.parametrize("text", NO_MOMENTS)
-def test_no_moment(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a time: write 2026-03-01T12:00:00Z"):
-        parse_moment(text, NOW_MS)
-
-
-@given(st.text())
-def test_any_text_is_a_moment_or_refused(text: str) -> None:
-    with suppress(ValueError):
-        assert isinstance(parse_moment(text, NOW_MS), int)
-
-
-@given(st.integers(-62_135_596_800_000, 253_402_300_799_999))
-def test_what_is_said_is_read_back(moment: int) -> None:
-    assert parse_moment(format_moment(moment), NOW_MS) == moment
-
-
-@pytest.mark.parametrize("moment", [2**63 - 1, -(2**63), 253_402_300_800_000])
-def test_beyond_the_calendar_the_number_is_said(moment: int) -> None:
-    assert format_moment(moment) == str(moment)
+@pytest.mark.parametrize(("line", "why"), COMMANDS.items())
+def test_a_command_reads_durations_and_times_in_every_form(
+    kohort: Kohort, sample: Path, line: str, why: str
+) -> None:
+    answer = kohort.quick(*line.replace("{sample}", str(sample)).split())
+    assert why in answer.stderr if why else answer.status in (0, 1)

@@ -31,12 +31,13 @@ from cli.sources.contexts.nodes import (
     clipped,
     parse_nodes,
 )
+from cli.times import read_timeout
+from groups.times import read_moment
 from wire.client.config.config_file import ConfigFileError
 from wire.suggestion import closest
 
 FORMAT = "1"
 MAX_CONTEXTS = 1_000
-MAX_MS = 2**31 - 1
 MAX_SAID = 200
 NAMED = 10
 _TOP = ("kohort", "current", "contexts")
@@ -223,18 +224,15 @@ class _Reader:
 
     def _milliseconds(self, entry: MappingEntry) -> int:
         text = self._text(entry)
-        if not (text.isascii() and text.isdigit() and len(text) < 11 and 0 < int(text) <= MAX_MS):
-            raise self._error(
-                entry.value.span, f"{entry.name}: {clipped(text)!r} is not a positive number of milliseconds."
-            )
-        return int(text)
+        try:
+            return read_timeout(text)
+        except ValueError as error:
+            raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
 
     def _moment(self, entry: MappingEntry) -> str:
-        from cli.times import parse_moment
-
         text = self._text(entry)
         try:
-            parse_moment(text, 0)
+            read_moment(text, 0)
         except ValueError as error:
             raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
         return text

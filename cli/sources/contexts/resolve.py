@@ -95,9 +95,12 @@ def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) ->
         return replace(options, timeout_is_chosen=True)
     given = _variable(TIMEOUT_VARIABLE)
     if given is not None:
-        if not (given.isascii() and given.isdigit() and 0 < len(given) < 11 and int(given) > 0):
-            raise UsageError(f"{TIMEOUT_VARIABLE}: {given!r} is not a positive number of milliseconds")
-        return replace(options, timeout_ms=int(given), timeout_is_chosen=True)
+        from cli.times import read_timeout
+
+        try:
+            return replace(options, timeout_ms=read_timeout(given), timeout_is_chosen=True)
+        except ValueError as error:
+            raise UsageError(f"{TIMEOUT_VARIABLE}: {error}") from None
     context = None if options.place is None else options.place.context
     if context is not None and context.timeout_ms is not None:
         return replace(options, timeout_ms=context.timeout_ms, timeout_is_chosen=True)

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cli.errors import UsageError
-from cli.times import parse_moment
 from groups.offsets.model import TopicScope
 from groups.offsets.scenarios import Scenario, ToEarliest, ToLatest, ToOffset, ToTime
+from groups.times import read_moment
 from groups.trees import INT32, INT64, Malformed, count_values, dotted, shown
 from groups.yaml_files import TreeError, check_format, line_of, load_tree, read_text
 from wire.suggestion import did_you_mean
@@ -182,7 +182,7 @@ def _position(value: Any) -> Scenario | None:
     hint = did_you_mean(text.lower(), _WORDS)
     if not hint and text[:1].isdigit():
         try:
-            return ToTime(parse_moment(text, 0))
+            return ToTime(read_moment(text, None))
         except ValueError:
             pass
     raise Malformed(f"expected {_FORMS}; found {shown(value)}{hint}")

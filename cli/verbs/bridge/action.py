@@ -18,6 +18,7 @@ from cli.sources.source import Source
 from cli.verbs.bridge.membership import SESSION_MS, Membership
 from cli.verbs.bridge.view import BridgeEvent, BridgeReport, bridge_document, line_of
 from groups.model import Cause, Group, Problem
+from groups.times import duration_text
 from migration.bridge import (
     LONGEST_WAIT_MS,
     BridgeProgress,
@@ -190,7 +191,7 @@ class Bridge:
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None
         if why_not is not None:
-            rest = f"LeaveGroup failed ({why_not}); its session expires within {SESSION_MS // 1000} s"
+            rest = f"LeaveGroup failed ({why_not}); its session expires within {duration_text(SESSION_MS)}"
             self.why_not = f"{self.why_not}. {rest}" if self.why_not else rest
 
 

@@ -20,6 +20,7 @@ from cli.sources.contexts.file import FILE_VARIABLE, MAX_SECRET_BYTES, check_pri
 from cli.sources.contexts.model import Context, Contexts, ValueStore
 from cli.sources.contexts.read import read_contexts
 from cli.verbs.context.edit import CannotEdit, Editor
+from groups.times import seconds_text
 from wire.client.config.config_file import ConfigFileError
 
 LOCK_WAIT_S = 10.0
@@ -102,7 +103,8 @@ def _lock(descriptor: int, directory: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > until:
                 raise CommandError(
-                    f"{directory}: another kohort has been changing files here for {LOCK_WAIT_S:.0f} s; try again"
+                    f"{directory}: another kohort has been changing files here for {seconds_text(LOCK_WAIT_S)}; "
+                    "try again"
                 ) from None
             time.sleep(0.02)
         except OSError as error:

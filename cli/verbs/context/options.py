@@ -9,6 +9,7 @@ import typer
 
 from cli.options import NamedSource
 from cli.render.output_format import OutputFormat
+from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
 PROPERTIES_PANEL = "Client properties"
 
@@ -70,9 +71,9 @@ class ContextOptions(NamedSource):
         int | None,
         typer.Option(
             "--timeout",
-            metavar="MS",
-            min=1,
-            help="Maximum time to wait for the cluster, in milliseconds.",
+            metavar="DURATION",
+            parser=duration_parser("ms", *TIMEOUT_BOUNDS_S),
+            help="Maximum time to wait for the cluster: 30s, or a number of milliseconds.",
             rich_help_panel=USUAL_PANEL,
         ),
     ] = None

@@ -9,9 +9,9 @@ from typing import Any
 from cli.counts import counted
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns
-from cli.times import format_moment
 from groups.lag import NextRecords, PartitionLag, partition_lags, with_next_records
 from groups.model import Group, Topic
+from groups.times import format_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from cli.errors import ExitStatus, UsageError
 from cli.options import SelectionOptions, SourceOptions
 from cli.selection import choose_groups, is_live, opened, without_deleted_groups
 from cli.sources.source import Source
-from cli.times import parse_moment
+from cli.times import moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
@@ -37,7 +37,7 @@ def diagnose_chosen(
         )
     with opened(options) as source:
         names, problems = choose_groups(source, selection)
-        as_of_ms = None if options.as_of is None else parse_moment(options.as_of, time.time_ns() // 1_000_000)
+        as_of_ms = None if options.as_of is None else moment(options.as_of, "--as-of")
         observations = [observe(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
         begun = time.monotonic()
         if live and observations[0].groups:

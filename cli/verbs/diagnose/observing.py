@@ -18,6 +18,7 @@ from groups.diagnosis.subscriptions import has_regexes
 from groups.lag import topics_read
 from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
 from groups.readable import NextRecord
+from groups.times import seconds_text
 from wire.errors import WireError
 
 USUAL_MS = 6_000
@@ -112,7 +113,7 @@ def observe_again(
         unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}
         wanted_ms = longest_ms if unsettled else usual_ms
         left_s = max(wanted_ms / 1000 - (time.monotonic() - begun), 0)
-        show_step(f"observing {counted(len(names), 'group')}, {left_s:.0f} s left")
+        show_step(f"observing {counted(len(names), 'group')}, {seconds_text(left_s)} left")
         yield observation
     time.sleep(max(left_ms, 0) / 1000)
     yield observe(source, names, in_full=True, is_live=True)

@@ -11,11 +11,11 @@ from cli.findings import finding_item, hidden_notes
 from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
-from cli.times import format_moment
 from groups.diagnosis.case import list_names
 from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
+from groups.times import format_moment
 
 _ROLES = {Verdict.OK: Role.GOOD, Verdict.WARNING: Role.WARNING, Verdict.ERROR: Role.BAD}
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})

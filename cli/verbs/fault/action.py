@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cli.errors import CommandError, RefusedError, UsageError
@@ -12,8 +12,9 @@ from cli.output import write_line
 from cli.render.document import Document, table_of
 from cli.selection import opened
 from cli.sources.live import LiveSource
-from cli.times import parse_duration
+from cli.times import milliseconds
 from cli.verbs.fault.options import RuleOptions
+from groups.times import seconds_text
 from wire.messages.schemas.faults import CLEAR, DO, LIST
 
 SHOWN = (
@@ -42,7 +43,7 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
             "topic": rule.topic,
             "member": rule.member,
             "times": rule.times,
-            "for": None if rule.for_ is None else seconds(rule.for_),
+            "for": None if rule.for_ is None else milliseconds(rule.for_, "--for") / 1000,
             "chance": rule.chance,
             "seed": rule.seed,
         },
@@ -65,7 +66,7 @@ def _rule(listed: Any) -> dict[str, Any]:
     verb, value = next(iter(event.items()))
     if verb == "delay":
         bounds = value if isinstance(value, list) else [value]
-        value = "-".join(f"{each:g}" for each in bounds) + " s"
+        value = "-".join(map(seconds_text, bounds))
     apis = event.get("api", [])
     return {
         "id": listed.id,
@@ -79,22 +80,10 @@ def _rule(listed: Any) -> dict[str, Any]:
     }
 
 
-def seconds(text: str) -> float:
-    """The seconds of a duration on the command line. :raises UsageError:"""
-    return _usable(parse_duration, text)
-
-
 def delay_of(text: str) -> float | list[float]:
     """Seconds, or the shortest and longest: `2s`, `500ms-2s`. :raises UsageError:"""
-    bounds = [seconds(part) for part in text.split("-")]
+    bounds = [milliseconds(part, "TIME") / 1000 for part in text.split("-")]
     return bounds[0] if len(bounds) == 1 else bounds
-
-
-def _usable(parse: Callable[[str], float], text: str) -> float:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def _request(options: SourceOptions, **request: Any) -> Any:

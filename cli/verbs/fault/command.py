@@ -168,9 +168,13 @@ def move(
     Examples:
       kohort fault move billing --loading 2s -b localhost:9092
     """
-    from cli.verbs.fault.action import do, seconds
+    from cli.times import milliseconds
+    from cli.verbs.fault.action import do
 
-    do(source, {"coordinator": "move", "group": group, "to": to, "for": seconds(loading)})
+    do(
+        source,
+        {"coordinator": "move", "group": group, "to": to, "for": milliseconds(loading, "--loading") / 1000},
+    )
 
 
 def crash(
@@ -185,9 +189,10 @@ def crash(
     Examples:
       kohort fault crash billing --for 3s -b localhost:9092
     """
-    from cli.verbs.fault.action import do, seconds
+    from cli.times import milliseconds
+    from cli.verbs.fault.action import do
 
-    do(source, {"coordinator": "crash", "group": group, "for": seconds(for_)})
+    do(source, {"coordinator": "crash", "group": group, "for": milliseconds(for_, "--for") / 1000})
 
 
 def topic(

@@ -10,6 +10,7 @@ import typer
 
 from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
+from cli.times import duration_parser, moment
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
 from cli.verbs.plan.options import ClientOptions
 from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
@@ -31,12 +32,13 @@ def fleet_history(
         str | None,
         option(
             "--as-of",
-            "With --group: its state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or -2d.",
+            "With --group: its state at this time: 2026-03-01T12:00:00Z, milliseconds since 1970, or 2d ago as 2d.",
             "TIME",
         ),
     ] = None,
     since: Annotated[
-        str | None, option("--since", "Only rebalances that started at this time or later.", "TIME")
+        str | None,
+        option("--since", "Only rebalances that started at this time or later: see --as-of.", "TIME"),
     ] = None,
     until: Annotated[
         str | None, option("--until", "Only rebalances that started by this time.", "TIME")
@@ -70,16 +72,16 @@ def fleet_history(
     """
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
-    from cli.verbs.fleet.history import HistoryRequest, carry_out, fleet_history_document, moment_of
+    from cli.verbs.fleet.history import HistoryRequest, carry_out, fleet_history_document
     from cli.verbs.fleet.sources import source_of
 
     request = HistoryRequest(
         source=source_of(logs),
         out=out,
         groups=tuple(dict.fromkeys(groups or ())),
-        as_of_ms=moment_of("--as-of", as_of),
-        since_ms=moment_of("--since", since),
-        until_ms=moment_of("--until", until),
+        as_of_ms=moment(as_of, "--as-of"),
+        since_ms=moment(since, "--since"),
+        until_ms=moment(until, "--until"),
         reports=tuple(report or ()),
         svg=svg,
         for_programs=output.output in FOR_PROGRAMS,
@@ -106,10 +108,22 @@ def fleet_follow(
         ),
     ] = None,
     every: Annotated[
-        float, option("--every", "Time between observations.", "SECONDS", min=1, max=86_400)
+        float,
+        option(
+            "--every",
+            "Time between observations: 1m, or a number of seconds.",
+            "DURATION",
+            parser=duration_parser("s", 1, 86_400),
+        ),
     ] = 60.0,
     seconds: Annotated[
-        float | None, option("--for", "Stop after this many seconds.", "SECONDS", min=0, max=31_536_000)
+        float | None,
+        option(
+            "--for",
+            "Stop after this long: 1h, or a number of seconds.",
+            "DURATION",
+            parser=duration_parser("s", 0, 31_536_000),
+        ),
     ] = None,
     once: Annotated[
         bool, option("--once", "Read what is there, then exit; for a timer such as cron.")

@@ -13,10 +13,10 @@ from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import FORMAT_VERSION
-from cli.times import format_moment
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.sources import LiveTopic
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from groups.times import format_moment
 
 if TYPE_CHECKING:
     from pipeline.follow import Following

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,7 +16,6 @@ from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.cells import Cell, Duration
 from cli.render.document import Block, Document, Table, columns, fields, table_of
-from cli.times import format_moment, parse_moment
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.report_page import check_writable, history_page, write_report
@@ -25,6 +23,7 @@ from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of
 from groups.listing import Cause
 from groups.model import Group, Problem
+from groups.times import format_moment
 from wire.messages.schemas.record_types import RECORD_TYPES
 
 if TYPE_CHECKING:
@@ -67,16 +66,6 @@ class HistoryRequest:
             raise UsageError(
                 f"the workers of {spark.master} write the tables: give --out with a directory that they reach"
             )
-
-
-def moment_of(option: str, text: str | None) -> int | None:
-    """Milliseconds since 1970. UsageError for a text that is not a time."""
-    if text is None:
-        return None
-    try:
-        return parse_moment(text, time.time_ns() // 1_000_000)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
 
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:

@@ -13,9 +13,9 @@ from itertools import pairwise
 from math import ceil
 from typing import TypeAlias
 
-from cli.render.cells import duration_text
 from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
 from cli.render.page import shortened_to
+from groups.times import duration_text
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
 LEFT = 130

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from cli.counts import counted
 from cli.errors import ExitStatus, UsageError
 from cli.render.document import Block, Code, Document, Heading, Text, table_of
+from cli.times import BOUNCE_BOUNDS_S, read_within
 from cli.verbs.fleet.options import SparkOptions, combinations_of
 from cli.verbs.fleet.rehearse_page import VERDICTS, merged, rehearsal_page
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import check_snapshots
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
-from cli.verbs.plan.action import bounce_of
 from coordinator.errors import InvalidSetting
 from groups.model import Cause, Problem
 from migration.rehearsal.settings import OF_PLANS, overrides_from
@@ -57,9 +57,9 @@ def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
         fields["concurrency"] = int(text)
     if (text := values.get("bounce-seconds")) is not None:
         try:
-            fields["bounce_s"] = bounce_of(float(text))
-        except ValueError:
-            raise UsageError(f"--vary bounce-seconds: a number of seconds, not {text!r}") from None
+            fields["bounce_s"] = read_within(text, "s", *BOUNCE_BOUNDS_S)
+        except ValueError as error:
+            raise UsageError(f"--vary bounce-seconds: {error}") from None
     try:
         overrides_from(fields["settings"])
     except InvalidSetting as error:

@@ -15,6 +15,7 @@ from cli.render.cells import safe_text
 from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
 from groups.model import Cause, Group, Problem
+from groups.times import seconds_text
 from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
 from migration.gate.answers import GateResult
 from migration.gate.judge import check_steady, judge_gate, needs_leader
@@ -171,7 +172,7 @@ class GatePoller:
                 left = deadline - time.monotonic()
                 if left <= 0 or (answer.result is not None and answer.result.is_final):
                     return answer
-                spinner.show(f"{step}: {_waited_for(answer.result)}, {left:.0f} s left")
+                spinner.show(f"{step}: {_waited_for(answer.result)}, {seconds_text(left)} left")
                 time.sleep(min(POLL_S, left))
 
     def _try(self, opened: ReusableSource) -> GateAnswer:

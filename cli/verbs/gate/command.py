@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +11,16 @@ import typer
 
 from cli.optional_value import with_value
 from cli.options import OutputOptions, SourceOptions, option
+from cli.times import duration_parser
 
 DEFAULT_WAIT_S = 300
 
 
 with_default = partial(
-    with_value, option="--wait", default=str(DEFAULT_WAIT_S), is_value=lambda text: text[:1].isdigit()
+    with_value,
+    option="--wait",
+    default=str(DEFAULT_WAIT_S),
+    is_value=lambda text: re.match(r"[0-9.]|PT?[0-9]", text, re.ASCII) is not None,
 )
 """Allows `--wait` without a value."""
 
@@ -34,10 +39,10 @@ def gate(
         float | None,
         option(
             "--wait",
-            f"Wait until the gate opens, {DEFAULT_WAIT_S} seconds by default; stop early when the group is off plan.",
-            "[SECONDS]",
-            min=0,
-            max=604_800,
+            f"Wait until the gate opens: 10m, or seconds; {DEFAULT_WAIT_S} s by default. Stop early when the group "
+            "is off plan.",
+            "[DURATION]",
+            parser=duration_parser("s", 0, 604_800),
         ),
     ] = None,
     group: Annotated[str | None, option("--group", "Refuse a plan for any other group.", "GROUP")] = None,

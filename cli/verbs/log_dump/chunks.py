@@ -15,10 +15,10 @@ import numpy as np
 
 from cli.errors import UsageError
 from cli.selection import split_list
-from cli.times import parse_moment
 from cli.verbs.log_dump.segments import SegmentFile, damage_of
 from cli.verbs.log_dump.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
 from groups.model import Problem
+from groups.times import read_moment
 from wire.log.batch_header import CONTROL
 from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
 from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
@@ -260,7 +260,7 @@ def _bound(option: str, text: str | None, now_ms: int, none: int) -> tuple[int, 
     if _OFFSET.fullmatch(text):
         return int(text), none
     try:
-        return none, parse_moment(text, now_ms)
+        return none, read_moment(text, now_ms)
     except ValueError as error:
         raise UsageError(f"{option}: {error}; a whole number is an offset") from None
 

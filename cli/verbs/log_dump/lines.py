@@ -11,9 +11,9 @@ import numpy as np
 
 from cli.render.cells import Cell
 from cli.render.document import columns, fields
-from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, ReadRecord
 from cli.verbs.log_dump.texts import NULL, json_text, per_run
+from groups.times import format_moment
 from wire.log.batch_header import MAGIC, Batch, Batches
 from wire.log.offset_columns import OFFSET_COMMIT
 from wire.messages.schemas.record_types import RECORD_TYPES

@@ -10,11 +10,11 @@ from typing import Any
 
 from cli.progress import Progress
 from cli.render.document import Block, Document, Table, columns, fields, table_of
-from cli.times import format_moment
 from cli.verbs.log_dump.chunks import Chunk, RecordFilter, chunks_of_part
 from cli.verbs.log_dump.segments import SegmentFile, damage_of, partition_directories, path_text
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
+from groups.times import format_moment
 from wire.log.errors import DamagedLog
 from wire.log.index_check import check_indexes
 from wire.log.offset_columns import OFFSET_COMMIT

@@ -13,7 +13,6 @@ from cli.render.document import Table, columns, fields
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
-from cli.times import format_moment
 from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
 from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
@@ -21,6 +20,7 @@ from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
 from groups.model import Problem
 from groups.offsets.cluster_copy import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
+from groups.times import format_moment
 from wire.client.client import KafkaClient
 
 _SEARCHED = 10_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
-from cli.times import format_moment, parse_moment
+from cli.times import moment
 from groups.offsets.model import TopicScope
 from groups.offsets.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
 from groups.offsets.scenarios import (
@@ -21,10 +22,8 @@ from groups.offsets.scenarios import (
     ToLatest,
     ToOffset,
     ToTime,
-    ago_ms,
-    parse_datetime,
-    parse_duration_ns,
 )
+from groups.times import format_moment, read_duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,31 +97,17 @@ def _check_scope(name: str, scopes: Sequence[TopicScope], *, all_topics: bool) -
         )
 
 
-def _moment(text: str, now_ms: int) -> ToTime:
+def _ago(text: str) -> ToTime:
     try:
-        at_ms = parse_datetime(text)
-    except ValueError:
-        try:
-            at_ms = parse_moment(text, now_ms)
-        except ValueError as error:
-            raise UsageError(f"--to-datetime: {error}") from None
-    return _to_time(at_ms)
-
-
-def _ago(text: str, now_ms: int) -> ToTime:
-    try:
-        return _to_time(ago_ms(parse_duration_ns(text), now_ms))
+        seconds = read_duration(text, "s", signed=True)
     except ValueError as error:
         raise UsageError(f"--by-duration: {error}") from None
+    return _to_time(time.time_ns() // 1_000_000 - math.ceil(seconds * 1000))
 
 
 def _to_time(at_ms: int) -> ToTime:
     notice(f"to the first record at or after {format_moment(at_ms)}")
     return ToTime(at_ms)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def read_offsets_file(path: Path) -> OffsetFile:
@@ -146,8 +131,8 @@ _MAKERS: Mapping[str, Callable[[Any], Scenario | OffsetFile | str]] = {
     "to-current": lambda _: ToCurrent(),
     "to-offset": ToOffset,
     "shift-by": ShiftBy,
-    "to-datetime": lambda text: _moment(text, _now_ms()),
-    "by-duration": lambda text: _ago(text, _now_ms()),
+    "to-datetime": lambda text: _to_time(moment(text, "--to-datetime")),
+    "by-duration": _ago,
     "from-file": read_offsets_file,
     "to-group": str,
 }

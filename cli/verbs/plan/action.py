@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,13 +101,6 @@ def frameworks_of(names: Sequence[str]) -> tuple[str, ...]:
         raise UsageError(f"--framework: {error}") from None
 
 
-def bounce_of(seconds: float) -> float:
-    """The value of `--bounce-seconds`. UsageError for nan."""
-    if isnan(seconds):
-        raise UsageError("--bounce-seconds: nan is not a number of seconds")
-    return seconds
-
-
 def declared_clients(values: Sequence[str], file: Path | None) -> DeclaredClients:
     """The clients of `--client` and `--clients`; the command line overrides the file.
 
@@ -138,7 +130,7 @@ def client_settings(options: ClientOptions) -> dict[str, Any]:
         "configs": configs_of(options.client_config or ()),
         "regexes": tuple(options.regex or ()),
         "concurrency": options.concurrency,
-        "bounce_s": bounce_of(options.bounce_seconds),
+        "bounce_s": options.bounce_seconds,
     }
 
 

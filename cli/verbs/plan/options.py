@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.options import option
+from cli.times import BOUNCE_BOUNDS_S, duration_parser
 
 _clients = partial(option, rich_help_panel="Client libraries of the members")
 
@@ -53,9 +54,8 @@ class ClientOptions:
         float,
         option(
             "--bounce-seconds",
-            "Seconds that a restart takes; 30 is usual for a container. Measure yours.",
-            "S",
-            min=0,
-            max=86_400,
+            "How long a restart takes, in seconds or as 2m; 30 is usual for a container. Measure yours.",
+            "DURATION",
+            parser=duration_parser("s", *BOUNCE_BOUNDS_S),
         ),
     ] = 30.0

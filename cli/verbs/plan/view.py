@@ -9,6 +9,7 @@ from cli.render.document import Block, Checklist, Code, Document, Heading, Table
 from cli.verbs.plan.timeline import timeline_blocks
 from groups.findings import Level
 from groups.model import Problem
+from groups.times import seconds_text
 from migration.commands import PLAN_FILE, VARIABLE, of_round
 from migration.model import Deviation, Expectation, Plan, PlannedMember, Step, Verdict, round_names
 from migration.plan_file import plan_to_data
@@ -141,7 +142,9 @@ def _inferred(plan: Plan) -> str:
 def _pace(plan: Plan) -> str:
     if all(step.round_action is not RoundAction.RESTART for step in plan.steps):
         return ""
-    return f"; {plan.concurrency} at a time, and each restart is assumed to take {plan.bounce_s:g} s"
+    return (
+        f"; {plan.concurrency} at a time, and each restart is assumed to take {seconds_text(plan.bounce_s)}"
+    )
 
 
 def _figures(step: Step) -> tuple[int | None, int | None, float | None]:

@@ -12,10 +12,10 @@ from cli.errors import ExitStatus, UsageError
 from cli.progress import Progress
 from cli.sources.permissions import ending
 from cli.sources.source import Source
-from cli.times import format_moment
 from coordinator.errors import InvalidSetting
 from groups.group_spec import wanted_topics
 from groups.model import Cluster, Group, Topic
+from groups.times import format_moment
 from groups.what_if import WhatIf
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig

@@ -14,6 +14,7 @@ from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, fitting
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
 from coordinator.simulation.result import Result
+from groups.times import seconds_text
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulation import Costs
 
@@ -84,7 +85,9 @@ def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
     for each, end_s in zip(run.rounds, [*ends, axis.end], strict=False):
         opens_s = end_s if each.gate_open_after_s is None else each.began_s + each.gate_open_after_s
         after = (
-            "stays closed" if each.gate_open_after_s is None else f"open after {each.gate_open_after_s:g} s"
+            "stays closed"
+            if each.gate_open_after_s is None
+            else f"open after {seconds_text(each.gate_open_after_s)}"
         )
         title = f"step {each.step}, round {each.round}: gate {after}"
         closed = Box(
@@ -92,7 +95,14 @@ def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
         )
         yield _box(each.began_s, end_s, f"{each.step}.{each.round}", title, axis, (closed,))
     if run.back is not None:
-        yield _box(ends[-1], axis.end, "back", f"rollback to the start, in {run.back.lasted_s:g} s", axis, ())
+        yield _box(
+            ends[-1],
+            axis.end,
+            "back",
+            f"rollback to the start, in {seconds_text(run.back.lasted_s)}",
+            axis,
+            (),
+        )
 
 
 def _box(start: float, end: float, name: str, title: str, axis: Axis, bars: tuple[Box, ...]) -> Box:

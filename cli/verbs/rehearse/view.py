@@ -15,6 +15,7 @@ from cli.render.lines import Role
 from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from cli.verbs.rehearse.picture import picture_of
+from groups.times import seconds_text
 from migration.model import Plan
 from migration.rehearsal.figures import as_number, figures_of
 from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
@@ -230,5 +231,5 @@ def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:
     settings = f"the settings of {', '.join(files)}" if files else "default client settings"
     yield (
         f"assumptions: 10 records a second in each partition, {settings} except where the plan changes them, and "
-        f"restarts of {rehearsal.request.plan.bounce_s:g} s"
+        f"restarts of {seconds_text(rehearsal.request.plan.bounce_s)}"
     )

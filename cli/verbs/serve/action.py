@@ -11,6 +11,7 @@ from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
 from coordinator.store.disk import FsyncPolicy
+from groups.times import seconds_text
 from wire.client.security import SecurityProtocol
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) ->
         first = (
             f"{data}: recovered {counted(recovered.groups, 'group')}{others} with "
             f"{counted(recovered.offsets, 'offset')} from {counted(recovered.records, 'record')} "
-            f"in {seconds:.2f} s{how}"
+            f"in {seconds_text(seconds)}{how}"
         )
     cut = [
         f"{torn.file}, byte {torn.position}: the last {torn.size:,} bytes were cut off: {torn.reason}"

@@ -36,6 +36,7 @@ from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.result import CallbackCall, Ownership, Result
 from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
 from coordinator.simulation.story import partition_text
+from groups.times import seconds_text
 
 LEFT, RIGHT = 120, 24
 ROW = 13
@@ -186,7 +187,11 @@ def _away(start: float, end: float, title: str) -> Box:
 def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
     for event in scenario.events:
         if isinstance(event, FailCoordinator):
-            yield event.at, event.at + event.for_s, f"coordinator: {event.fault.value}, {event.for_s:g} s"
+            yield (
+                event.at,
+                event.at + event.for_s,
+                f"coordinator: {event.fault.value}, {seconds_text(event.for_s)}",
+            )
     for each in scenario.faults.partitions:
         title = f"no {each.direction.value} of {', '.join(each.members)}"
         yield each.start_s, each.end_s, title.replace("no both", "no requests and no answers")

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from cli.counts import counted
-from cli.times import format_moment
 from cli.verbs.watch.events import EventKind, EventValue, WatchEvent
 from cli.verbs.watch.state import Gap, ObservedEvent
 from groups.model import Group, GroupType
+from groups.times import duration_text, format_moment
 
 MOST_NAMES = 3
 _IMPLIED = (
@@ -84,22 +84,8 @@ def places_text(partitions: Mapping[str, Sequence[int]]) -> str:
     )
 
 
-def duration_text(ms: float) -> str:
-    """`850 ms`, `1.2 s`, `4 min 05 s`, `3 h 10 min`, `2 d 4 h`."""
-    seconds = ms / 1000
-    if ms < 1000:
-        return f"{ms:.0f} ms"
-    if seconds < 99.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 100:
-        return f"{minutes} min {rest:02} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
-
-
 def span_text(span: Gap) -> str:
-    """`1.0 s to 1.9 s`, `at most 400 ms`, `at least 3.0 s`."""
+    """`1 s to 1.9 s`, `at most 400 ms`, `at least 3 s`."""
     if span.most_ms is None:
         return f"at least {duration_text(span.least_ms)}"
     most = duration_text(span.most_ms)

@@ -13,6 +13,7 @@ from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, retry_text
 from cli.verbs.watch.state import Observation, observe
 from groups.model import Problem
+from groups.times import seconds_text
 from wire.client.errors import WireError
 
 
@@ -46,7 +47,7 @@ class LiveFeed:
     @property
     def title(self) -> str:
         """The title of the view."""
-        return f"{self._name}, every {self._every_s:g} s; Ctrl-C stops"
+        return f"{self._name}, every {seconds_text(self._every_s)}; Ctrl-C stops"
 
     def observations(self) -> Iterator[TimedObservation]:
         failures, has_observed = 0, False

@@ -11,6 +11,7 @@ import typer
 
 from cli.options import SelectionOptions, option
 from cli.render.output_format import StreamOutput
+from cli.times import duration_parser
 
 _recording = partial(option, rich_help_panel="Recordings")
 
@@ -24,10 +25,22 @@ class WatchOptions(SelectionOptions):
         typer.Argument(metavar="GROUP…", help="Group ids; with --replay, all groups by default."),
     ] = None
     every: Annotated[
-        float, option("--every", "Time between observations.", "SECONDS", min=0.05, max=86_400)
+        float,
+        option(
+            "--every",
+            "Time between observations: 2s, or a number of seconds.",
+            "DURATION",
+            parser=duration_parser("s", 0.05, 86_400),
+        ),
     ] = 0.5
     seconds: Annotated[
-        float | None, option("--for", "Stop after this many seconds.", "SECONDS", min=0, max=31_536_000)
+        float | None,
+        option(
+            "--for",
+            "Stop after this long: 5m, or a number of seconds.",
+            "DURATION",
+            parser=duration_parser("s", 0, 31_536_000),
+        ),
     ] = None
     until: Annotated[
         str | None,

@@ -22,10 +22,11 @@ from cli.render.lanes import (
     round_places,
     shortened,
 )
-from cli.verbs.watch.event_text import clock_text, duration_text, places_text
+from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
 from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
+from groups.times import duration_text
 
 LEFT, RIGHT = 190, 16
 HEIGHT = 20

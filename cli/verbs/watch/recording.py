@@ -16,13 +16,13 @@ from typing import IO, Any, TextIO
 
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
-from cli.times import format_moment, parse_moment
 from cli.verbs.watch.event_text import text_of_event
 from cli.verbs.watch.lag import lags_of
 from cli.verbs.watch.state import Gap, Observation, ObservedEvent
 from groups.lag import total_lag
 from groups.model import Group, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
+from groups.times import format_moment, read_moment
 from groups.trees import Malformed
 
 COMMAND = "watch"
@@ -254,7 +254,7 @@ def _problems(file: Path, number: int, problems: object) -> Iterator[Problem]:
 
 def _moment(file: Path, number: int, tree: Mapping[str, Any], field: str = "at") -> int:
     try:
-        return parse_moment(str(tree.get(field)), 0)
+        return read_moment(str(tree.get(field)), None)
     except (ValueError, OverflowError) as error:
         raise RecordingError(f"{file}:{number}: {field}: {error}") from None
 

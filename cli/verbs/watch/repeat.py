@@ -19,9 +19,9 @@ from cli.render.lines import Line, Piece, Role, folded
 from cli.render.output_format import OutputFormat
 from cli.selection import ReusableSource
 from cli.sources.source import Source
-from cli.times import format_moment
 from cli.verbs.watch.layout import changed_document_lines, shortened
 from cli.verbs.watch.redraw import Screen, can_draw
+from groups.times import format_moment, seconds_text
 from wire.client.errors import WireError
 
 LONGEST_PAUSE_S = 30.0
@@ -114,7 +114,7 @@ class _ScreenOutput:
         head: list[Line] = [
             (
                 Piece(f"kohort {document.command}", Role.HEADING),
-                Piece(f"  {self._at}, every {self._seconds:g} s; Ctrl-C stops", Role.FAINT),
+                Piece(f"  {self._at}, every {seconds_text(self._seconds)}; Ctrl-C stops", Role.FAINT),
             )
         ]
         printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]

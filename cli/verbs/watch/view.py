@@ -22,9 +22,8 @@ from cli.render.fit import short_names
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width, plain
 from cli.render.roles import role_of
-from cli.times import format_moment
 from cli.verbs.describe.migration import waits_text
-from cli.verbs.watch.event_text import clock_text, duration_text, epoch_words, event_lines, places_text
+from cli.verbs.watch.event_text import clock_text, epoch_words, event_lines, places_text
 from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import marked, shortened
@@ -32,6 +31,7 @@ from cli.verbs.watch.recording import event_document, header_document, line_of, 
 from cli.verbs.watch.redraw import Screen
 from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
+from groups.times import duration_text, format_moment, seconds_text
 from migration.inspection import InspectedMember, inspect
 
 LONGEST_LOG = 500
@@ -81,7 +81,7 @@ class ScreenSink(Sink):
     def _lines(self, width: int, height: int) -> list[Line]:
         problem = ""
         if self._failing_since is not None:
-            problem = f"no answer for {time.monotonic() - self._failing_since:.0f} s: {self._failure}"
+            problem = f"no answer for {seconds_text(time.monotonic() - self._failing_since)}: {self._failure}"
         return view_lines(replace(self._shown, problem=problem), width, height)
 
     def _print_last(self) -> None:
@@ -337,7 +337,7 @@ def _lags_table(state: WatchState, name: str, found: WatchedGroup, width: int) -
 
     def zero_in(lag: TopicLag) -> str | None:
         seconds = lag.seconds_to_zero
-        return duration_text(seconds * 1000) if seconds else None
+        return seconds_text(seconds) if seconds else None
 
     lags = topic_lags(name, state.window, partitions)
     names = short_names((lag.topic for lag in lags), _most_of_a_name(width))

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
+from coordinator.simulation.scenario import Seconds
 from groups.trees import INT32, INT64, Between, named
 from wire.errors import ErrorCode
 
-MAX_SECONDS = 30 * 86_400
 MAX_PARTITIONS = 100_000
-Seconds = Annotated[float, Between(0, MAX_SECONDS)]
 PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 
 

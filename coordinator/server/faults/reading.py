@@ -34,9 +34,8 @@ from coordinator.server.faults.events import (
     Fence,
     Lasting,
     Rule,
-    Seconds,
 )
-from coordinator.simulation.scenario import Faults
+from coordinator.simulation.scenario import Faults, Seconds
 from coordinator.simulation.scenario_checks import unknown, wrong_topic_name
 from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
 from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES

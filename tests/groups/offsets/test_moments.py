@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groups.offsets.scenarios import ago_ms, parse_datetime, parse_duration_ns
+from groups.times import ago_ms, read_java_duration_ns, read_java_moment
 from tests.kafka.programs import program
 
 CASES = 4_000
@@ -35,8 +35,8 @@ DURATIONS = (
 def ours(kind: str, text: str) -> str:
     try:
         if kind == "t":
-            return str(parse_datetime(text))
-        seconds, nanos = divmod(parse_duration_ns(text), 10**9)
+            return str(read_java_moment(text))
+        seconds, nanos = divmod(read_java_duration_ns(text), 10**9)
     except ValueError:
         return "-"
     return f"{seconds} {nanos}"
@@ -84,9 +84,9 @@ def test_the_same_as_java(kafka_jars: Path, kind: str, seeds: tuple[str, ...], l
 def test_what_java_would_misread_is_refused() -> None:
     for text in ("2026-03-01T12:00:00.000+0130", "2026-03-01T12:00:00.000Zulu", "2026-03-01T12:00:00.000Z "):
         with pytest.raises(ValueError, match="is not a time"):
-            parse_datetime(text)
+            read_java_moment(text)
 
 
 def test_a_moment_is_rounded_down() -> None:
-    assert ago_ms(parse_duration_ns("PT0.0005S"), 10) == 9
-    assert ago_ms(parse_duration_ns("-PT1S"), 10) == 1010
+    assert ago_ms(read_java_duration_ns("PT0.0005S"), 10) == 9
+    assert ago_ms(read_java_duration_ns("-PT1S"), 10) == 1010

@@ -25,7 +25,7 @@ contexts:
       security.protocol: SASL_SSL
       sasl.password: {env: KAFKA_PASSWORD}
       ssl.key.password: {file: keys/pass}
-    timeout_ms: 10000
+    timeout_ms: 10s
     output: json
     protected: true
   "on": {command_config: ~/client.properties}
@@ -119,9 +119,9 @@ REFUSED = {
     "property-keepers": (A + "    properties: {a: {env: B, file: c}}", 4, 21, "give one of"),
     "property-missing": (A + "    properties: {a: {}}", 4, 21, "give one of"),
     "property-command": (A + "    properties: {a: {command: \"'b\"}}", 4, 31, "has an unclosed quote"),
-    "timeout": (A + "    timeout_ms: 10s", 4, 17, "'10s' is not a positive number of milliseconds"),
-    "timeout-0": (A + "    timeout_ms: 0", 4, 17, "not a positive number"),
-    "timeout-huge": (A + "    timeout_ms: " + "9" * 5000, 4, 17, "not a positive number"),
+    "timeout": (A + "    timeout_ms: soon", 4, 17, "timeout_ms: 'soon' is not a duration: write 5s, 1.5m"),
+    "timeout-0": (A + "    timeout_ms: 0", 4, 17, "'0' is out of range (1 ms to 24 days)"),
+    "timeout-huge": (A + "    timeout_ms: " + "9" * 5000, 4, 17, "is not a duration"),
     "output": (A + "    output: jsn", 4, 13, "output: 'jsn' is not an output format; did you mean json?"),
     "protected": (A + "    protected: yes", 4, 16, "'yes' is neither true nor false"),
     "as-of": ("contexts: {a: {log_dirs: d, as_of: noon}}", 1, 36, "as_of: "),

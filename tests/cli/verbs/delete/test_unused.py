@@ -56,7 +56,7 @@ def test_what_is_not_known_is_no_reason_to_delete(kohort: Kohort, tmp_path: Path
     )
     for value, why in {
         "30": "'30' has no unit: write 30d",
-        "soon": "not a duration with a unit: write 30d",
+        "soon": "is not a duration: write 5s, 1.5m, 2h, 7d",
         "": "no value",
     }.items():
         kohort.quick("delete --snapshot", file, "--unused-for", value).assert_refused(why)

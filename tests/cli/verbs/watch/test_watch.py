@@ -14,7 +14,7 @@ from cli.render.cells import text_width
 from cli.render.document import Column, Table
 from cli.render.layout import table_lines
 from cli.render.lines import Piece, Role, cut, plain
-from cli.verbs.watch.event_text import clock_text, duration_text, event_lines, ranges_text, span_text
+from cli.verbs.watch.event_text import clock_text, event_lines, ranges_text, span_text
 from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.lag import TopicLag, topic_lags
 from cli.verbs.watch.layout import changed_cells, marked
@@ -94,7 +94,7 @@ def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
     assert sorted(state.groups["g"].unowned) == [("orders", number) for number in range(4)]
     assert {(gap.owned_until_ms, gap.since_ms) for gap in state.groups["g"].unowned.values()} == {(990, 2000)}
     shown = "\n".join(shown_of(state))
-    assert "Without an owner for 2.0 s: orders:0-3" in shown
+    assert "Without an owner for 1.9 s: orders:0-3" in shown
     state, happened = state.step(timed(5000, None))
     assert [each.event.kind for each in happened] == [EventKind.GROUP_GONE]
     assert state.groups["g"].unowned == {}
@@ -124,8 +124,8 @@ def test_a_classic_rebalance_hides_its_owners() -> None:
     ]
     assert texts(*observations) == [
         "Stable → PreparingRebalance",
-        "orders:2 moved from b to a, at most 3.0 s without an owner",
-        "PreparingRebalance → Stable, after 990 ms to 3.0 s",
+        "orders:2 moved from b to a, at most 3 s without an owner",
+        "PreparingRebalance → Stable, after 990 ms to 3 s",
     ]
     state, _ = course_of(*observations[:3])
     shown = "\n".join(shown_of(state))
@@ -229,15 +229,11 @@ def test_a_lag_that_is_not_known_is_no_lag_of_zero() -> None:
 
 
 def test_durations_and_times() -> None:
-    reported = [0, 999, 1000, 99_900, 99_960, 3_600_000, 6_000_000, 172_800_000]
-    assert list(map(duration_text, reported)) == [
-        "0 ms", "999 ms", "1.0 s", "99.9 s", "1 min 40 s", "60 min 00 s", "1 h 40 min", "2 d 0 h",
-    ]  # fmt: skip
     assert clock_text(1_700_000_000_042) == "22:13:20.042"
     assert clock_text(10**18) == "1000000000000000000"
     assert ranges_text((0, 1, 2, 3, 5, 7, 8)) == "0-3,5,7,8"
     assert [span_text(Gap(least_ms=a, most_ms=b)) for a, b in ((0, 5), (5, None), (5, 5), (1, 2000))] == [
-        "at most 5 ms", "at least 5 ms", "5 ms", "1 ms to 2.0 s",
+        "at most 5 ms", "at least 5 ms", "5 ms", "1 ms to 2 s",
     ]  # fmt: skip
 
 
@@ -408,8 +404,8 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
     assert lanes == {(("orders", 0), ("orders", 1)): ["a"], (("orders", 2), ("orders", 3)): ["b", None, "a"]}
     assert [lane.without_owner_ms for lane in story.lanes] == [0, 1000]
     drawn = "".join(picture_lines(recording))
-    assert "orders:2,3, 1.0 s without an owner" in drawn
-    assert "orders:2,3: b, from 00:00:01.000 for 1.0 s" in drawn
+    assert "orders:2,3, 1 s without an owner" in drawn
+    assert "orders:2,3: b, from 00:00:01.000 for 1 s" in drawn
     classic = Recording(
         header=recording.header, observations=(timed(1000, CLASSIC), timed(2000, REBALANCING))
     )
