@@ -100,6 +100,16 @@ def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
     )
 
 
+def test_a_scenario_s_times_may_have_units() -> None:
+    text = (
+        YAML.replace("at: 5,", "at: PT5S,")
+        .replace("for: 3}", "for: 3s}")
+        .replace("takes: 2", "takes: 2000ms")
+    )
+    text = text.replace("from: 50, to: 60", "from: 50 s, to: 1m").replace("[1, 80]", "[0.001s, 80ms]")
+    assert parse_scenario(FILE, text.replace("until: 100", "until: 1m40s")) == READ
+
+
 def test_json_reads_as_yaml_does() -> None:
     def typed(value: Any) -> Any:
         match value:

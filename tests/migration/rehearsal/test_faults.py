@@ -41,10 +41,10 @@ def test_times_count_from_the_first_round_or_another(tmp_path: Path) -> None:
 kohort: 1
 faults:
   loss: 0.1
-  partition: {members: [m1, m2], from: 1.2+3, to: 1.2+4.5, direction: answers}
+  partition: {members: [m1, m2], from: 1.2+3, to: 1.2+4500ms, direction: answers}
 events:
   - {at: 2.1, freeze: m1, for: 3}
-  - {at: 2.1+5, coordinator: crash, for: 10}
+  - {at: 2.1+5s, coordinator: crash, for: PT10S}
   - {at: 2.1+6, restart: m2, kill: true, after: 7}
 """,
     )

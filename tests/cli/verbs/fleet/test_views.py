@@ -58,7 +58,7 @@ def test_a_row_per_group() -> None:
     assert rendered(document) == (
         "GROUP     TYPE   #REBALANCES  #JOINED  #LEFT  #MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
         "  LAST-REBALANCE\n"
-        "payments  mixed            3        2      1       8        1m04s        1         0        2"
+        "payments  mixed            3        2      1       8    1 min 4 s        1         0        2"
         "  2026-05-28T20:26:40.000Z\n"
         "\n"
         "TYPE  NAME                  #RECORDS\n"

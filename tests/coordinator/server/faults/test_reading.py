@@ -71,7 +71,7 @@ def test_a_file_has_events_in_the_order_of_time(tmp_path: Path) -> None:
         "faults: {loss: 0.5, delay_ms: [1, 80]}\n"
         "events:\n"
         "  - {at: 20, topic: orders, partitions: 12}\n"
-        "  - {at: 5, delay: 2, api: Heartbeat}\n"
+        "  - {at: PT5S, delay: [2s, 2000ms], api: Heartbeat}\n"
     )
     assert read_faults(file, APIS) == (
         TimedEvent(at_s=0, event=Delay(bounds_s=(0.002, 0.16))),
@@ -94,7 +94,7 @@ def test_a_file_has_events_in_the_order_of_time(tmp_path: Path) -> None:
         ("kohort: 1\nevents:\n- {delay: 1}", ":3: events[0].at: is missing"),
         (
             "kohort: 1\nevents:\n- {at: 1, delay: 1}\n- {at: 2, delay: x}",
-            ":4: events[1].delay: expected a number",
+            ":4: events[1].delay: expected 5s, 1.5m",
         ),
     ],
 )
