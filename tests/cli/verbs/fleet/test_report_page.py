@@ -98,9 +98,9 @@ def test_unknown_values_are_not_shown_as_zero() -> None:
             timelines=(replace(one.timelines[0], marks=(replace(mark, rebalancing_s=0.0),)),),
         )
     )
-    assert "<li><b>0ms</b><span>rebalancing</span></li>" in page
+    assert "<li><b>0 s</b><span>rebalancing</span></li>" in page
     assert "No rebalance took any time; orders rebalanced most often: 1 rebalance." in page
-    assert "revoked 0; 0ms" in page
+    assert "revoked 0; 0 s" in page
     assert re.search(r">took</text>\n<text[^>]*>none</text>", page)
 
 
