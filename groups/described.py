@@ -29,7 +29,7 @@ from groups.model import (
     UserData,
 )
 from groups.streams import NodeKind, StreamsMember, Subtopology, Tasks, Topology, TopologyNode
-from wire.errors import Failure, refusal
+from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
@@ -216,6 +216,16 @@ def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failur
                     offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=metadata or ""
                 )
     return {topic: found for topic, found in offsets.items() if found}, failed
+
+
+def pending_places(group: Any) -> set[tuple[str, int]]:
+    """The partitions in an OffsetFetch response with an offset in an open transaction."""
+    return {
+        (topic.name, partition.partition_index)
+        for topic in group.topics
+        for partition in topic.partitions
+        if partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+    }
 
 
 def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:

@@ -145,6 +145,48 @@ Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransaction:
+    """An open transaction on a partition: `read_committed` consumers wait there (KIP-664)."""
+
+    start_offset: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    last_write_ms: int | None
+    """When its producer last wrote to the partition, in milliseconds since 1970."""
+    transactional_id: str | None = None
+    """The producer's transactional id; None: no coordinator knows the producer."""
+    state: str | None = None
+    """The state that the transaction's coordinator reports: `Ongoing`, `PrepareCommit`, …; None: none knows it."""
+    begun_ms: int | None = None
+    timeout_ms: int | None = None
+    """`transaction.timeout.ms` of its producer: the coordinator aborts it this long after the start."""
+
+    @property
+    def since_ms(self) -> int:
+        """The earliest known time at which it was open; 0 if none is known."""
+        known = [each for each in (self.begun_ms, self.last_write_ms) if each is not None]
+        return min(known, default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingOffsets:
+    """Offsets that are committed in an open transaction: consumers that start there wait for its end (KIP-447)."""
+
+    partitions: Partitions = field(default_factory=dict)
+    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] = field(default_factory=dict)
+    """The open transactions in the group's partition of `__consumer_offsets`, the earliest first; the offsets belong to
+    one or more of these. Empty if not known."""
+    problem: str | None = None
+    """Why the transactions are not known."""
+
+    @property
+    def places(self) -> frozenset[tuple[str, int]]:
+        """The partitions, as topic and number."""
+        return frozenset((topic, number) for topic, numbers in self.partitions.items() for number in numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """A group of any type."""
 
@@ -169,6 +211,8 @@ class Group:
     """In the order of the source, which matters because of the order in Java's maps."""
     offsets: Offsets | None = None
     """The committed offsets; None when they were not requested or could not be read."""
+    pending: PendingOffsets | None = field(default=None, metadata=UNWRITTEN)
+    """Offsets in open transactions; None when not requested or not known."""
     topology: Topology | None = None
     """The topology of a streams group; None before a member has sent it."""
     settings: Mapping[str, str] | None = None
@@ -196,25 +240,6 @@ class Topic:
     """Log end offsets for consumers (high watermarks); None as above."""
     stable_offsets: Mapping[Partition, Count | None] | None = None
     """Last stable offsets: the limit for consumers with `isolation.level=read_committed`. None as above."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTransaction:
-    """An open transaction on a partition: `read_committed` consumers wait there (KIP-664)."""
-
-    start_offset: int
-    producer_id: int
-    producer_epoch: int
-    coordinator_epoch: int
-    last_write_ms: int | None
-    """When its producer last wrote to the partition, in milliseconds since 1970."""
-    transactional_id: str | None = None
-    """The producer's transactional id; None: no coordinator knows the producer."""
-    state: str | None = None
-    """The state that the transaction's coordinator reports: `Ongoing`, `PrepareCommit`, …; None: none knows it."""
-    begun_ms: int | None = None
-    timeout_ms: int | None = None
-    """`transaction.timeout.ms` of its producer: the coordinator aborts it this long after the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from cli.errors import CommandError
 from cli.sources.live_answers import (
     SHOWN,
     described_by_kind,
+    fetched_offsets,
     group_problem,
     in_lines,
     listed_facts,
@@ -48,7 +49,7 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.group_configs import GroupConfig
-    from groups.model import Cluster, Group, Offsets, Topic
+    from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
     from migration.access import Access
     from wire.client.cluster import ClusterMetadata
 
@@ -230,8 +231,11 @@ class LiveSource:
         described = self._described(groups)
         if not offsets:
             return described
-        committed, problems = self._committed(described.items)
-        found = tuple(replace(group, offsets=committed.get(group.id)) for group in described.items)
+        committed, pending, problems = self._committed(described.items)
+        found = tuple(
+            replace(group, offsets=committed.get(group.id), pending=pending.get(group.id))
+            for group in described.items
+        )
         bare = [group.id for group in found if committed.get(group.id) == {} and not group.members]
         if bare and not problems:
             names = first_names(bare, SHOWN)
@@ -352,19 +356,28 @@ class LiveSource:
 
         return read_open_transactions(self.client, places)
 
-    def _committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-        """Committed offsets by group, or a share group's start offsets, once it has any."""
+    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        _, pending, _ = self._committed(groups)
+        return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
+
+    def _committed(
+        self, groups: Sequence[Group]
+    ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
+        """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""
         if self.client is None:
-            return self.admin.committed([group.id for group in groups])
+            committed, problems = self.admin.committed([group.id for group in groups])
+            return committed, {}, problems
         from groups.described import committed_offsets, share_offsets
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
-        others = [group.id for group in groups if group.type is not GroupType.SHARE]
-        committed, problems = offsets_of(self.client.committed_offsets(others), committed_offsets)
+        answers, pending = fetched_offsets(
+            self.client, [group for group in groups if group.type is not GroupType.SHARE]
+        )
+        committed, problems = offsets_of(answers, committed_offsets)
         if not share:
-            return committed, problems
+            return committed, pending, problems
         started, unread = offsets_of(self.client.share_group_offsets(share), share_offsets)
-        return committed | started, problems + unread
+        return committed | started, pending, problems + unread
 
     def topics(
         self,

@@ -27,7 +27,7 @@ from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
-    from groups.model import Node, Offsets, Topic
+    from groups.model import Group, Node, Offsets, PendingOffsets, Topic
     from wire.client.cluster import TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
@@ -194,6 +194,55 @@ def offsets_of(
             for (topic, partition), failure in failed.items()
         ]
     return offsets, tuple(problems)
+
+
+def fetched_offsets(
+    client: KafkaClient, groups: Sequence[Group]
+) -> tuple[Answers[str, Any], dict[str, PendingOffsets]]:
+    """The responses with the committed offsets of groups, and offsets in open transactions.
+
+    One request returns both, unless there are such offsets; then a second one returns what was committed before. Only a
+    request that names a partition shows an offset in a transaction if none was committed before: it is sent for
+    partitions that members own.
+    """
+    from groups.described import pending_places
+    from groups.model import PendingOffsets
+
+    answers = client.committed_offsets([group.id for group in groups], require_stable=True)
+    pending = {name: pending_places(group) for name, group in answers.found.items()}
+    unstable = [name for name, places in pending.items() if places]
+    found, failed = dict(answers.found), dict(answers.failed)
+    if unstable:
+        again = client.committed_offsets(unstable)
+        found |= again.found
+        failed |= again.failed
+    bare = {group.id: _owned_without(group, found[group.id]) for group in groups if group.id in found}
+    bare = {name: places for name, places in bare.items() if places}
+    if bare:
+        for name, group in client.committed_offsets(bare, only=bare, require_stable=True).found.items():
+            pending[name] |= pending_places(group)
+    none = {name: PendingOffsets() for name in found}
+    held = {name: places for name, places in pending.items() if places}
+    if held:
+        from cli.sources.transactions import pending_offsets
+
+        none |= pending_offsets(client, held)
+    return Answers(found={name: found[name] for name in found if name not in failed}, failed=failed), none
+
+
+def _owned_without(group: Group, answer: Any) -> list[tuple[str, int]]:
+    """Partitions that members own, or are to own, for which the response has no offset."""
+    places = {
+        (topic, number)
+        for member in group.members
+        for owned in (member.owned or {}, member.target or {})
+        for topic, numbers in owned.items()
+        for number in numbers
+    }
+    if not places:
+        return []
+    known = {(topic.name, each.partition_index) for topic in answer.topics for each in topic.partitions}
+    return sorted(places - known)
 
 
 def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:

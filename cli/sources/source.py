@@ -97,6 +97,10 @@ class Source(Protocol):
         """The named groups, in the given order; with committed offsets if requested."""
         ...
 
+    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """Described groups with their offsets in open transactions, which a describe with offsets also returns."""
+        ...
+
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """Described groups; classic groups with their leaders, or the reason why these are not known.
 
@@ -176,6 +180,10 @@ class FileSource:
         listed = self.list_groups()
         problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
         return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
+
+    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """The same groups: what is known has been read with the offsets."""
+        return tuple(groups)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
         """The same groups: known leaders have already been read."""

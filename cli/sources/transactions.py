@@ -8,8 +8,9 @@ from typing import Any
 from cli.sources.permissions import Needs, cause_of, with_missing_operations
 from cli.sources.source import OpenTransactions
 from groups.listing import Problem
-from groups.model import OpenTransaction
+from groups.model import OpenTransaction, PendingOffsets
 from wire.client.client import KafkaClient
+from wire.client.cluster import OFFSETS_TOPIC, partition_of
 from wire.errors import Failure
 
 DESCRIBING_PRODUCERS = Needs(topic="READ")
@@ -34,6 +35,31 @@ def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, in
         },
         problems=tuple(problems),
     )
+
+
+def pending_offsets(
+    client: KafkaClient, pending: Mapping[str, Collection[tuple[str, int]]]
+) -> dict[str, PendingOffsets]:
+    """Groups with offsets in open transactions, and these transactions; groups whose transactions have ended are left
+    out."""
+    found: dict[str, PendingOffsets] = {}
+    topic = client.metadata([OFFSETS_TOPIC]).topics.get(OFFSETS_TOPIC)
+    logs = {} if topic is None else {group: partition_of(group, len(topic.partitions)) for group in pending}
+    opened = read_open_transactions(client, {(OFFSETS_TOPIC, number) for number in logs.values()})
+    for group, places in pending.items():
+        log = OFFSETS_TOPIC, logs.get(group, _UNKNOWN)
+        transactions = opened.by_partition.get(log)
+        if transactions == ():
+            continue  # ended since
+        by_topic: dict[str, list[int]] = {}
+        for name, number in sorted(places):
+            by_topic.setdefault(name, []).append(number)
+        found[group] = PendingOffsets(
+            partitions={name: tuple(numbers) for name, numbers in by_topic.items()},
+            transactions={} if transactions is None else {log: transactions},
+            problem=opened.problems[0].message if transactions is None and opened.problems else None,
+        )
+    return found
 
 
 def _transaction(producer: Any, known: Mapping[int, Any]) -> OpenTransaction:

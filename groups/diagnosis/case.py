@@ -55,6 +55,12 @@ class Case:
         return None if found is None or found.settings is None else found.settings.get(name)
 
     @cached_property
+    def pending(self) -> frozenset[tuple[str, int]]:
+        """Partitions with an offset in an open transaction, in the newest observation that requested them."""
+        known = (group.pending for _, group in reversed(list(self.seen)))
+        return next((pending.places for pending in known if pending is not None), frozenset())
+
+    @cached_property
     def topics(self) -> Mapping[str, Topic]:
         """The topics in the newest observation that requested them."""
         return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
@@ -131,6 +137,7 @@ class Need(Enum):
     START_OFFSETS = "the log start offsets are not known"
     TWO_OFFSETS = "needs two observations of the committed offsets"
     TRANSACTIONS = "open transactions are not known"
+    PENDING = "offsets in open transactions are not known"
     COMMIT_TIMES = "the source does not show when offsets were committed"
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
@@ -150,6 +157,7 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
     Need.START_OFFSETS: lambda case: any(topic.start_offsets is not None for topic in case.topics.values()),
     Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
     Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
+    Need.PENDING: lambda case: any(group.pending is not None for _, group in case.seen),
     Need.COMMIT_TIMES: lambda case: any(
         each.timestamp is not None for found in case.offsets.values() for each in found.values()
     ),

@@ -27,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     subscriptions.topic_missing,
     subscriptions.regex_matches_nothing,
     transactions.open_transaction,
+    transactions.pending_offsets,
     offsets.topic_recreated,
     offsets.records_lost,
     offsets.beyond_end,
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     assignments.skew,
     rebalances.in_progress,
     offsets.left_over,
+    transactions.aborted_records,
     assignments.idle_members,
     members.mixed_protocols,
 )

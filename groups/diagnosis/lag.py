@@ -5,7 +5,7 @@ They use `groups.progress`, which defines when a partition is STALLED, STOPPED, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
@@ -42,7 +42,8 @@ def is_alone(group: Group) -> bool:
 def stalled_by_member(case: Case) -> Iterator[tuple[Member, dict[Place, Progress], bool]]:
     """Members with stalled partitions, these partitions, and whether the member advances in any of its partitions.
 
-    Partitions that wait for an open transaction are not included. A member is skipped if it did not own its stalled
+    Partitions that wait for an open transaction are not included; nor are those that were not searched for a record if
+    no other partition of the member has one. A member is skipped if it did not own its stalled
     partitions at every observation.
     """
     for member in case.group.members:
@@ -54,10 +55,21 @@ def stalled_by_member(case: Case) -> Iterator[tuple[Member, dict[Place, Progress
             if one is None:
                 continue
             moves |= bool(one.committed_per_s)
-            if one.verdict is Verdict.STALLED and not waits_for_transaction(case, place):
+            waits = place in case.pending or waits_for_transaction(case, place)
+            if one.verdict is Verdict.STALLED and not waits:
                 stalled[place] = one
-        if stalled and all(_had(group, member.id, stalled) for _, group in case.seen):
+        if (
+            stalled
+            and _is_certain(case, owned, stalled)
+            and all(_had(group, member.id, stalled) for _, group in case.seen)
+        ):
             yield member, stalled, moves
+
+
+def _is_certain(case: Case, owned: Iterable[Place], stalled: Mapping[Place, Progress]) -> bool:
+    """Whether a record is known to be unread, or no partition was searched for one."""
+    searched = [place for place in owned if place in case.last.next_records]
+    return not searched or any(place in stalled for place in searched)
 
 
 def _owned(member: Member) -> list[Place]:
@@ -199,7 +211,8 @@ def stopped(case: Case) -> Iterator[Symptom]:
         if has_stopped and case.group.protocol_type == ""
         else ""
     )
-    level = error if has_stopped and not abandoned and not seldom else warning
+    is_sure = _is_certain(case, case.last.next_records, lagging)
+    level = error if has_stopped and is_sure and not abandoned and not seldom else warning
     yield level(
         message=(
             f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from groups.brokers import OFFSETS_RETENTION
 from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
-from groups.model import Group, Topic
+from groups.model import Topic
+from groups.readers import unsubscribed_topics
 from groups.times import about, format_moment
 
 
@@ -164,7 +166,7 @@ def never_committed(case: Case) -> Iterator[Symptom]:
         return  # it keeps its offsets elsewhere
     known = {place for place, _, _ in committed(case)}
     missing: dict[Place, int] = {}
-    for place in _owned_throughout(case) - known:
+    for place in _owned_throughout(case) - known - case.pending:
         topic = case.topics.get(place[0])
         if topic is None:
             continue
@@ -241,16 +243,6 @@ def expiring(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _wanted(group: Group) -> set[str] | None:
-    """The topics that members subscribe to or own; None if a member's subscription is unknown or has a regex."""
-    topics: set[str] = set()
-    for member in group.members:
-        if member.subscription is None or member.subscription.regex is not None:
-            return None
-        topics |= {*member.subscription.topics, *(member.owned or {})}
-    return topics
-
-
 @rule(
     "left-over-offsets",
     "offsets of topics that no member reads",
@@ -260,10 +252,8 @@ def _wanted(group: Group) -> set[str] | None:
 )
 def left_over(case: Case) -> Iterator[Symptom]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
-    wanted = _wanted(case.group)
-    if wanted is None:
-        return
-    left = [place for place, _, _ in committed(case) if place[0] not in wanted]
+    unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets))
+    left = [place for place, _, _ in committed(case) if place[0] in unsubscribed]
     if not left:
         return
     topics = sorted({topic for topic, _ in left})

@@ -1,14 +1,17 @@
-"""Rules about open transactions, which consumers with `isolation.level=read_committed` wait for."""
+"""Rules about open transactions: consumers with `isolation.level=read_committed` wait for their end, and consumers that
+need an offset that was committed in one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from groups.diagnosis.case import Case, Need, Symptom, error, note, rule
-from groups.diagnosis.lag import is_consuming
-from groups.diagnosis.places import Place, all_names, names, waits_for_transaction
-from groups.model import OpenTransaction
+from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.lag import has_offsets, is_consuming
+from groups.diagnosis.places import Place, all_names, names, records, waits_for_transaction
+from groups.findings import Evidence
+from groups.model import OpenTransaction, PendingOffsets, Topic
 from groups.times import about, format_moment
+from groups.transactions import how_to_end, oldest, pending_remedy, pending_text, producer_of
 
 
 @rule(
@@ -21,7 +24,8 @@ from groups.times import about, format_moment
 def open_transaction(case: Case) -> Iterator[Symptom]:
     """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it.
 
-    An error if it is open for longer than the threshold, else a note: short transactions are normal.
+    An error if it is open for longer than the threshold; a warning if records were produced during the observation,
+    all of it before the transaction ended; else a note: short transactions are normal.
     """
     held = {
         place: found[0]
@@ -30,47 +34,120 @@ def open_transaction(case: Case) -> Iterator[Symptom]:
     }
     if not held:
         return
-    place = min(held, key=lambda each: (_begun_ms(held[each]), each))
+    place = min(held, key=lambda each: (held[each].since_ms, each))
     one = held[place]
-    begun_ms = _begun_ms(one)
-    open_ms = case.last.at_ms - begun_ms
-    level = note if open_ms < case.thresholds.transaction_ms else error
-    whose = (
-        f"Producer {one.producer_id}, whose transaction no coordinator knows,"
-        if one.transactional_id is None
-        else f"The producer {one.transactional_id}"
-    )
+    open_ms = case.last.at_ms - one.since_ms
+    came = sum(_came(case, each) for each in held)
+    level = error if open_ms >= case.thresholds.transaction_ms else warning if came else note
+    producer = producer_of(one)
     yield level(
         message=(
-            f"{whose} has had a transaction open for {about(open_ms / 1000)}. Consumers with "
-            f"isolation.level=read_committed wait for its end in {names(held)}."
+            f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a transaction "
+            f"open for {about(open_ms / 1000)}. Consumers with isolation.level=read_committed wait for its end in "
+            f"{names(held)}"
+            + (f"; {records(came)} were produced there in {about(case.seen_ms / 1000)}." if came else ".")
         ),
-        remedy=_remedy(place, one),
-        since_ms=begun_ms,
-        evidence={
-            "partitions": all_names(held),
-            "transactional_id": one.transactional_id,
-            "producer_id": one.producer_id,
-            "producer_epoch": one.producer_epoch,
-            "state": one.state,
-            "start_offset": one.start_offset,
-            "timeout_ms": one.timeout_ms,
-            "last_write": None if one.last_write_ms is None else format_moment(one.last_write_ms),
-        },
+        remedy=how_to_end(place, one),
+        since_ms=one.since_ms,
+        evidence={"partitions": all_names(held), **_evidence(one), "produced": came},
     )
 
 
-def _begun_ms(one: OpenTransaction) -> int:
-    known = [each for each in (one.begun_ms, one.last_write_ms) if each is not None]
-    return min(known, default=0)
+def _came(case: Case, place: Place) -> int:
+    """The number of records produced to a partition in all of the observations, if its last stable offset was the same
+    in the first and the last of them; else 0."""
+    known = [each.topics for each in case.observations if each.topics is not None]
+    first, last = (
+        (_offsets(topics, place) for topics in (known[0], known[-1])) if known else ((None, None),) * 2
+    )
+    (stable, end), (stable_now, end_now) = first, last
+    if stable is None or stable != stable_now or end is None or end_now is None:
+        return 0
+    return max(0, end_now - end)
 
 
-def _remedy(place: Place, one: OpenTransaction) -> str:
-    topic, partition = place
-    abort = f"kafka-transactions.sh abort --topic {topic} --partition {partition} --start-offset {one.start_offset}"
-    if one.transactional_id is None:
-        return f"Abort it: {abort}."
-    return (
-        f"Check the application of {one.transactional_id}: it must end the transaction; a restart aborts it. "
-        f"If the application no longer exists: {abort}."
+def _offsets(topics: Mapping[str, Topic], place: Place) -> tuple[int | None, int | None]:
+    topic = topics.get(place[0])
+    if topic is None:
+        return None, None
+    return (topic.stable_offsets or {}).get(place[1]), (topic.end_offsets or {}).get(place[1])
+
+
+def _evidence(one: OpenTransaction) -> Evidence:
+    return {
+        "transactional_id": one.transactional_id,
+        "producer_id": one.producer_id,
+        "producer_epoch": one.producer_epoch,
+        "state": one.state,
+        "start_offset": one.start_offset,
+        "timeout_ms": one.timeout_ms,
+        "last_write": None if one.last_write_ms is None else format_moment(one.last_write_ms),
+    }
+
+
+@rule(
+    "pending-offsets",
+    "offsets that are pending in an open transaction",
+    source="KIP-447, UNSTABLE_OFFSET_COMMIT",
+    needs=(Need.PENDING,),
+    applies=has_offsets,
+)
+def pending_offsets(case: Case) -> Iterator[Symptom]:
+    """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends.
+
+    An error if the transaction is open for longer than the threshold; a warning if the offsets were pending at the
+    first and last observation of offsets and the transaction began before; else a note.
+    """
+    known = [group.pending for _, group in case.seen if group.pending is not None]
+    pending = known[-1] if known else PendingOffsets()
+    if not pending.places:
+        return
+    one = oldest(pending)
+    since_ms = None if one is None else one.since_ms
+    open_ms = 0 if since_ms is None else case.last.at_ms - since_ms
+    is_same = since_ms is None or since_ms <= case.observations[0].at_ms
+    stays = len(known) > 1 and is_same and bool(known[0].places & pending.places)
+    level = error if open_ms >= case.thresholds.transaction_ms else warning if stays else note
+    yield level(
+        message=pending_text(pending, case.last.at_ms),
+        remedy=pending_remedy(pending),
+        since_ms=since_ms,
+        evidence={"partitions": all_names(pending.places), **({} if one is None else _evidence(one))},
+    )
+
+
+@rule(
+    "aborted-records",
+    "records of aborted transactions after the committed offset, and no others",
+    source="KIP-98, Aborted transactions",
+    applies=has_offsets,
+)
+def aborted_records(case: Case) -> Iterator[Symptom]:
+    """Lag that consumers with `read_committed` never read; brokers do not show the isolation level of consumers."""
+    after = {
+        place: record
+        for place, record in case.last.next_records.items()
+        if record.offset is None and record.aborted and place not in case.pending
+    }
+    if not after:
+        return
+    count = sum(record.aborted for record in after.values())
+    limited = [place for place, record in after.items() if record.is_unknown]
+    least = "at least " if limited else ""
+    if len(limited) == len(after):
+        end = "Whether other records follow them is not known: the search ended at its limit."
+    else:
+        end = "Consumers with isolation.level=read_committed have nothing to read there." + (
+            f" Not known for {names(limited)}: the search ended at its limit." if limited else ""
+        )
+    yield note(
+        message=(
+            f"After the committed offset there {'is' if count == 1 else 'are'} only {least}{records(count)} of aborted "
+            f"transactions in {names(after)}. {end}"
+        ),
+        remedy=(
+            "None for read_committed; lag in records includes them until the next commit. Consumers with "
+            "read_uncommitted get these records: if they do not commit, they are stalled."
+        ),
+        evidence={"partitions": all_names(after), "aborted": count},
     )

@@ -123,13 +123,22 @@ def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None
 def _change(
     group: Group, changes: Sequence[OffsetChange], problems: Sequence[Problem], *, exists: bool
 ) -> GroupChange:
+    pending = frozenset[Place]() if group.pending is None else group.pending.places
     return GroupChange(
         described=group,
         exists=exists,
-        changes=tuple(changes),
+        changes=tuple(
+            replace(change, remark="; ".join(filter(None, (change.remark, _PENDING))))
+            if change.place in pending
+            else change
+            for change in changes
+        ),
         refusals=tuple(refusals(group)),
         problems=tuple(problems),
     )
+
+
+_PENDING = "pending in an open transaction"
 
 
 def refusals(group: Group) -> Iterator[Problem]:

@@ -32,6 +32,7 @@ KIND: tuple[Rule, ...] = (
 
 RULES: tuple[Rule, ...] = (
     kind.group_is_stable,
+    kind.offsets_are_not_pending,
     clients.library_is_known,
     clients.library_is_inferred,
     clients.declared_library_matches_observed,
@@ -89,6 +90,7 @@ RULES: tuple[Rule, ...] = (
 
 STREAMS_RULES: tuple[Rule, ...] = (
     kind.group_is_stable,
+    kind.offsets_are_not_pending,
     client_configs.configs_are_of_the_group,
     streams.streams_support_the_change,
     streams.queries_are_affected,

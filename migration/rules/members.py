@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from groups.findings import Finding
 from groups.model import GroupState, GroupType
 from groups.times import duration_text
+from groups.transactions import pending_remedy, pending_text
 from migration.client_config import SESSION_TIMEOUT
 from migration.model import Destination, list_names
 from migration.rules.case import Case
@@ -81,6 +82,18 @@ def group_is_stable(case: Case) -> Iterator[Finding]:
             message=f"{case.group.id} is {state.value}, not Stable.",
             remedy="Wait until it is Stable before the first step.",
             source="Field trial on 4.3.1: only Stable is a safe sign",
+        )
+
+
+def offsets_are_not_pending(case: Case) -> Iterator[Finding]:
+    """A restarted member reads nothing until the transaction ends, whatever its protocol."""
+    pending = case.group.pending
+    if pending is not None and pending.partitions:
+        yield case.warning(
+            "pending-offsets",
+            message=pending_text(pending),
+            remedy=pending_remedy(pending),
+            source="KIP-447, UNSTABLE_OFFSET_COMMIT",
         )
 
 

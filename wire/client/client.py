@@ -137,14 +137,21 @@ class KafkaClient:
         """Delete groups of any type that have no members; True for each deleted group."""
         return self.ask_coordinators(groups, delete_groups)
 
-    def committed_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
-        """Every committed offset of classic, consumer and streams groups; an unknown group has none.
+    def committed_offsets(
+        self,
+        groups: Iterable[str],
+        *,
+        only: Mapping[str, Sequence[TopicPartition]] | None = None,
+        require_stable: bool = False,
+    ) -> Answers[str, Any]:
+        """The committed offsets of classic, consumer and streams groups, of all partitions or `only` of some.
 
-        The result has the `topics` of each group, with their partitions.
+        The result has the `topics` of each group, with their partitions; an unknown group has none. With
+        `require_stable`, a partition with an offset in an open transaction has the error UNSTABLE_OFFSET_COMMIT.
         """
         from wire.client.offsets import offset_fetch
 
-        return self.ask_coordinators(groups, offset_fetch)
+        return self.ask_coordinators(groups, partial(offset_fetch, only, require_stable))
 
     def share_group_offsets(self, groups: Iterable[str]) -> Answers[str, Any]:
         """Start offsets and lag of share groups."""

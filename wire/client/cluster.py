@@ -270,7 +270,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
         found[group] = failure
         if failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE or topic is None or not topic.partitions:
             continue
-        partition = topic.partitions[_partition_of(group, len(topic.partitions))]
+        partition = topic.partitions[partition_of(group, len(topic.partitions))]
         if partition.leader_id not in alive:
             found[group] = replace(
                 failure,
@@ -280,7 +280,7 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
     return found
 
 
-def _partition_of(group: str, count: int) -> int:
+def partition_of(group: str, count: int) -> int:
     """The group's partition: Java's hash of the group id, without the sign (GroupCoordinatorService.partitionFor)."""
     code = 0
     units = group.encode("utf-16-be", "surrogatepass")

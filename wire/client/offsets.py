@@ -26,6 +26,7 @@ READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 _CONSUMER = -1
 _NO_GENERATION = -1
+_FIRST_STABLE = 7
 _FIRST_FETCHING_SEVERAL = 8
 _FETCHED_PER_REQUEST = 50
 
@@ -72,16 +73,35 @@ def by_topic(
 
 
 def offset_fetch(
-    connection: Connection, groups: Sequence[str], deadline: Deadline
+    only: Mapping[str, Sequence[TopicPartition]] | None,
+    require_stable: bool,
+    connection: Connection,
+    groups: Sequence[str],
+    deadline: Deadline,
 ) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for every offset of `groups` of any type; a missing group has none.
+    """Ask one coordinator for offsets of `groups` of any type, all or `only` some; a missing group has none.
 
-    The result of a group has `topics` with partitions. Brokers before 3.0 are asked one group at a time, as are those
-    whose responses would be too long otherwise.
+    The result of a group has `topics` with partitions. With `require_stable`, partitions with an offset in an open
+    transaction have the error UNSTABLE_OFFSET_COMMIT instead of an offset (since 2.5, KIP-447). Brokers before 3.0 are
+    asked one group at a time, as are those whose responses would be too long otherwise.
     """
     yield from connection.open(deadline)
+    stable = (
+        {"require_stable": True}
+        if require_stable and connection.version(OFFSET_FETCH) >= _FIRST_STABLE
+        else {}
+    )
+
+    def topics(group: str) -> Sequence[Mapping[str, Any]] | None:
+        if only is None:
+            return None
+        named = groupby(sorted(set(only[group])), key=itemgetter(0))
+        return [{"name": name, "partition_indexes": [number for _, number in found]} for name, found in named]
+
     if connection.version(OFFSET_FETCH) < _FIRST_FETCHING_SEVERAL:
-        requests: list[dict[str, Any]] = [{"group_id": group, "topics": None} for group in groups]
+        requests: list[dict[str, Any]] = [
+            {"group_id": group, "topics": topics(group), **stable} for group in groups
+        ]
         responses = yield from connection.ask(OFFSET_FETCH, requests, deadline)
         return {
             group: outcome(response) or response for group, response in zip(groups, responses, strict=True)
@@ -89,7 +109,7 @@ def offset_fetch(
 
     def requested(per_request: int) -> list[dict[str, Any]]:
         return [
-            {"groups": [{"group_id": group, "topics": None} for group in batch]}
+            {"groups": [{"group_id": group, "topics": topics(group)} for group in batch], **stable}
             for batch in batches(groups, per_request)
         ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.counts import counted
+from cli.counts import counted, first_names
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns
 from groups.lag import NextRecords, PartitionLag, partition_lags, with_next_records
@@ -57,8 +57,11 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
     return {group: own for group, own in behind.items() if own}, unknown
 
 
-def offset_data(row: PartitionLag, view: OffsetsView) -> dict[str, Any]:
+def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, Any]:
     """A partition in the JSON document."""
+    pending = None
+    if group.pending is not None:
+        pending = row.partition in group.pending.partitions.get(row.topic, ())
     data = {
         "topic": row.topic,
         "partition": row.partition,
@@ -68,11 +71,12 @@ def offset_data(row: PartitionLag, view: OffsetsView) -> dict[str, Any]:
         "leader_epoch": row.leader_epoch,
         "metadata": row.metadata,
         "member": row.member and row.member.id,
+        "pending": pending,
     }
     if view.log_start:
         data |= {"log_start": row.log_start, "lost": row.lost}
     if view.lag_time:
-        data["lag_ms"] = row.lag_ms
+        data |= {"lag_ms": row.lag_ms, "lag_ms_remark": why_no_lag_time(row, view.now_ms)}
     if view.last_commit:
         data["last_commit_ms"] = row.last_commit_ms
     return data
@@ -117,6 +121,34 @@ def offsets_table(
 
     names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
     return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
+
+
+def why_no_lag_time(row: PartitionLag, now_ms: int) -> str | None:
+    """Why the age of the first unread record is not known although the log was read; None if it is known."""
+    record = row.next_record
+    if record is None or row.lag_ms is not None:
+        return None
+    if record.is_unknown:
+        return f"the search for an unread record ended at offset {record.searched_to}: none before it"
+    return record.wrong_time(now_ms)
+
+
+def lag_time_remarks(rows: Mapping[str, Sequence[PartitionLag]], now_ms: int) -> tuple[str, ...]:
+    """A line for each reason for which lag times are not known, with the partitions."""
+    places: dict[str, dict[str, None]] = {}
+    for listed in rows.values():
+        for row in listed:
+            if (why := why_no_lag_time(row, now_ms)) is not None:
+                places.setdefault(why, {})[f"{row.topic}-{row.partition}"] = None
+    lines = [
+        f"the lag time of {first_names(list(names), _NAMED)} is not known: {why}"
+        for why, names in places.items()
+    ]
+    more = len(lines) - _NAMED
+    return (*lines[:_NAMED], *([f"and of {counted(more, 'partition')} more"] if more > 0 else []))
+
+
+_NAMED = 5
 
 
 def _lost_text(row: PartitionLag) -> str:

@@ -63,7 +63,12 @@ def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, A
         {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
         for topic, own in _by_topic(rows).items()
     ]
-    return {**Totals.of(rows).as_data(lag_time=lag_time), "topics": topics}
+    unsubscribed = [row.lag for row in rows if not row.is_subscribed]
+    return {
+        **Totals.of(rows).as_data(lag_time=lag_time),
+        "lag_unsubscribed": (total_lag(unsubscribed) or 0),
+        "topics": topics,
+    }
 
 
 def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, Any]:

@@ -11,10 +11,18 @@ from cli.render.cells import Cell
 from cli.render.document import Block, Deferred, Document, Table, columns
 from cli.verbs.describe import streams
 from cli.verbs.describe.members import member_data, members_table
-from cli.verbs.describe.offsets import PLAIN, OffsetsView, lagging, offset_data, offsets_table
+from cli.verbs.describe.offsets import (
+    PLAIN,
+    OffsetsView,
+    lag_time_remarks,
+    lagging,
+    offset_data,
+    offsets_table,
+)
 from cli.verbs.describe.totals import all_totals, group_totals, total_tables
 from groups.lag import PartitionLag
 from groups.model import Group, GroupState, GroupType, Node, Problem, Topic
+from groups.transactions import pending_remedy, pending_text
 
 if TYPE_CHECKING:
     from cli.sources.source import AuthorizedOperations
@@ -80,7 +88,9 @@ def _offsets_document(
     blocks: list[Block] = [offsets_table(groups, rows, view, verbose=verbose)]
     if view.totals:
         blocks += total_tables(rows, lag_time=view.lag_time)
-    remarks = (*filter(None, map(remark_on, groups)), *remarks)
+    remarks = (*filter(None, map(remark_on, groups)), *remarks, *pending_remarks(groups, view.now_ms))
+    if view.lag_time:
+        remarks += lag_time_remarks(rows, view.now_ms)
     return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
 
 
@@ -160,7 +170,7 @@ def group_data(
         **numbers,
         **({"topology": streams.topology_data(group.topology)} if of_streams else {}),
         "members": [member_data(group, member) for member in group.members],
-        "offsets": None if offsets is None else [offset_data(row, view) for row in offsets],
+        "offsets": None if offsets is None else [offset_data(row, view, group) for row in offsets],
         **totals,
     }
 
@@ -178,6 +188,15 @@ def remark_on(group: Group) -> str | None:
     if group.state is GroupState.NOT_READY:
         return f"Warning: {named} is not ready: most likely a source topic of its topology is missing."
     return f"Warning: {named} is rebalancing."
+
+
+def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:
+    """A line for each group with offsets in open transactions."""
+    return tuple(
+        f"{group.id}: {pending_text(group.pending, now_ms)} {pending_remedy(group.pending)}"
+        for group in groups
+        if group.pending is not None and group.pending.partitions
+    )
 
 
 def _node_data(node: Node | None) -> dict[str, Any] | None:

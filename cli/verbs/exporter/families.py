@@ -173,6 +173,26 @@ def _lag(rows: Iterable[PartitionLag]) -> float | None:
     return total_lag(row.lag for row in rows)
 
 
+def _group_lag_seconds(facts: GroupFacts) -> float | None:
+    """Topics that no member reads do not count."""
+    rows = [row for row in facts.rows if row.is_subscribed]
+    return _lag_seconds(rows)
+
+
+def _unsubscribed_lag(facts: GroupFacts) -> float:
+    return total_lag(row.lag for row in facts.rows if not row.is_subscribed) or 0
+
+
+def _lost(rows: Iterable[PartitionLag]) -> float | None:
+    known = [lost for row in rows if (lost := row.lost) is not None]
+    return sum(known) if known else None
+
+
+def _pending(facts: GroupFacts) -> float | None:
+    pending = facts.group.pending
+    return None if pending is None else sum(map(len, pending.partitions.values()))
+
+
 def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
     longest_ms = longest_lag_ms(rows)
     return None if longest_ms is None else longest_ms / 1000
@@ -303,8 +323,23 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     ),
     GroupFamily(
         name="kohort_group_lag_seconds",
-        help="Age of the oldest unread record, over all partitions whose age is known; 0: all are read.",
-        values=lambda facts: _lag_seconds(facts.rows),
+        help="Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are read.",
+        values=_group_lag_seconds,
+    ),
+    GroupFamily(
+        name="kohort_group_lag_unsubscribed_records",
+        help="The part of kohort_group_lag_records in topics that no member reads, while the group has members.",
+        values=_unsubscribed_lag,
+    ),
+    GroupFamily(
+        name="kohort_group_lost_records",
+        help="Offsets between the committed offsets and the starts of the logs: deleted before the group read them.",
+        values=lambda facts: _lost(facts.rows),
+    ),
+    GroupFamily(
+        name="kohort_group_offsets_pending_partitions",
+        help="Partitions with an offset in an open transaction: consumers that start there wait for its end.",
+        values=_pending,
     ),
     GroupFamily(
         name="kohort_group_lag_unknown_partitions",
@@ -368,8 +403,13 @@ OF_TOPICS = (
     ),
     RowsFamily(
         name="kohort_topic_lag_seconds",
-        help="Age of the oldest unread record of a topic; 0: all are read.",
+        help="Age of the oldest record of a topic that can be read; 0: all are read.",
         values=_lag_seconds,
+    ),
+    RowsFamily(
+        name="kohort_topic_lost_records",
+        help="Offsets of a topic between the committed offsets and the starts of the logs: deleted unread.",
+        values=_lost,
     ),
 )
 OF_PARTITIONS = (
@@ -380,8 +420,13 @@ OF_PARTITIONS = (
     ),
     RowFamily(
         name="kohort_partition_lag_seconds",
-        help="Age of the first unread record of a partition; 0: all are read.",
+        help="Age of the first record of a partition that can be read; 0: all are read.",
         values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
+    ),
+    RowFamily(
+        name="kohort_partition_lost_records",
+        help="Offsets between the committed offset and the start of the log: deleted unread.",
+        values=attrgetter("lost"),
     ),
     RowFamily(
         name="kohort_partition_committed_offset",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,12 @@ from cli.verbs.offsets.found import (
     committed_original,
     find_groups,
 )
-from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups, notify_redelivery
+from cli.verbs.offsets.notices import (
+    notify_kept_offsets,
+    notify_new_groups,
+    notify_pending,
+    notify_redelivery,
+)
 from cli.verbs.offsets.reset_request import ResetRequest
 from groups.listing import Cause
 from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem
@@ -79,6 +85,7 @@ def plan_resets(
         plans = with_internal_topics(source, plans, internal_topics)
     notify_new_groups(plans)
     notify_redelivery(plans)
+    notify_pending(plans, time.time_ns() // 1_000_000)
     return OffsetsChange(
         command=command,
         plans=plans,
@@ -158,6 +165,7 @@ def plan_clone(
         plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
     )
     notify_new_groups(plans)
+    notify_pending(plans, time.time_ns() // 1_000_000)
     notify_kept_offsets(found.groups, set(places))
     return OffsetsChange(
         command="offsets clone",

@@ -9,6 +9,7 @@ from cli.counts import first_names
 from cli.output import notice
 from groups.model import Group, GroupType
 from groups.offsets.model import GroupChange, Place, committed_places
+from groups.transactions import pending_remedy, pending_text
 
 
 def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None:
@@ -33,6 +34,18 @@ def notify_new_groups(plans: Iterable[GroupChange]) -> None:
             noted.setdefault(makes, []).append(plan.group)
     for makes, groups in noted.items():
         notice(f"{first_names(groups, GROUPS_NAMED)}: no such group; {makes}")
+
+
+def notify_pending(plans: Iterable[GroupChange], now_ms: int) -> None:
+    """Print notices of changed partitions with an offset in an open transaction."""
+    for plan in plans:
+        pending = plan.described.pending
+        if pending is None or not any(change.place in pending.places for change in plan.changes):
+            continue
+        notice(
+            f"{plan.group}: {pending_text(pending, now_ms)} {pending_remedy(pending)} The new offsets replace "
+            "the pending ones, but consumers still wait, and the application may commit more offsets."
+        )
 
 
 def notify_redelivery(plans: Iterable[GroupChange]) -> None:

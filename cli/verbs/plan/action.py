@@ -145,7 +145,7 @@ def plan_groups(
     cluster = source.cluster()
     access = source.access() if request.destination is Destination.CONSUMER else None
     known = source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
-    found = _with_leaders(source, described.items, request)
+    found = source.with_pending_offsets(_with_leaders(source, described.items, request))
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
 
     def planned(group: Group) -> RehearsedPlan:

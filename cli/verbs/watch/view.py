@@ -32,6 +32,7 @@ from cli.verbs.watch.redraw import Screen
 from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.times import duration_text, format_moment, seconds_text
+from groups.transactions import pending_text
 from migration.inspection import InspectedMember, inspect
 
 LONGEST_LOG = 500
@@ -148,6 +149,7 @@ def _summary(state: WatchState, name: str) -> str:
     parts = [group.type.value, group.state.value, *epoch_words(group)]
     parts += [counted(len(group.members), "member"), counted(len(found.wanted), "partition")]
     parts += [f"{len(found.unowned):,} without an owner"] if found.unowned else []
+    parts += [pending_text(group.pending, found.at_ms)] if group.pending and group.pending.partitions else []
     return ", ".join(parts)
 
 
@@ -243,6 +245,8 @@ def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int
         return
     yield from _state_lines(group, before.shown if before else None, len(state.wanted), width)
     yield from _unowned_lines(state, width)
+    if group.pending is not None and group.pending.partitions:
+        yield from folded(safe_text(pending_text(group.pending, state.at_ms)), width, Role.BAD)
     lags = _lags_table(shown.state, name, state, width)
     if lags.rows:
         earlier = _lags_table(shown.before, name, before, width) if shown.before and before else None

@@ -9,7 +9,17 @@ from typing import Any
 from groups.diagnosis.diagnose import diagnose
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding
-from groups.model import Client, Group, GroupState, GroupType, Member, MemberProtocol, Subscription, Topic
+from groups.model import (
+    Client,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    PendingOffsets,
+    Subscription,
+    Topic,
+)
 
 START_MS = 1_000_000
 
@@ -43,6 +53,7 @@ def group(*members: Member, **more: Any) -> Group:
         "group_epoch": 5,
         "assignment_epoch": 5,
         "offsets": {},
+        "pending": PendingOffsets(),
     }
     return Group(id="payments", members=members, **{**facts, **more})
 

@@ -12,21 +12,21 @@ from wire.client.cluster import (
     Broker,
     ClusterMetadata,
     TopicMetadata,
-    _partition_of,
     explained,
     offline_coordinators,
+    partition_of,
 )
 from wire.errors import Failure
 
 
 @given(st.text(max_size=20), st.integers(min_value=1, max_value=50))
-def test_the_partition_of_a_group_follows_javas_hash(group: str, count: int) -> None:
-    assert _partition_of(group, count) == abs(int(string_hashes([group])[0])) % count
+def test_thepartition_of_a_group_follows_javas_hash(group: str, count: int) -> None:
+    assert partition_of(group, count) == abs(int(string_hashes([group])[0])) % count
 
 
 def test_the_smallest_hash_has_no_positive_one() -> None:
     """`Math.abs` of it is itself; Kafka's `Utils.abs` makes 0 of it."""
-    assert _partition_of("polygenelubricants", 50) == 0
+    assert partition_of("polygenelubricants", 50) == 0
 
 
 def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:

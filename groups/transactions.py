@@ -1,0 +1,80 @@
+"""Open transactions in words: whose they are, and how to end them."""
+
+from __future__ import annotations
+
+from groups.model import OpenTransaction, PendingOffsets
+from groups.times import about, format_moment
+
+
+def producer_of(transaction: OpenTransaction) -> str:
+    """The producer, by its transactional id if a coordinator knows it."""
+    if transaction.transactional_id is None:
+        return f"producer {transaction.producer_id}, whose transaction no coordinator knows"
+    return f"the producer {transaction.transactional_id}"
+
+
+def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
+    """What to do about an open transaction on a partition."""
+    topic, partition = place
+    abort = (
+        f"kafka-transactions.sh abort --topic {topic} --partition {partition} "
+        f"--start-offset {transaction.start_offset}"
+    )
+    if transaction.transactional_id is None:
+        return f"Abort it: {abort}."
+    return (
+        f"Check the application of {transaction.transactional_id}: it must end the transaction; a restart aborts it. "
+        f"If the application no longer exists: {abort}."
+    )
+
+
+def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
+    """A sentence about offsets in open transactions; empty if there are none. Without a time, it has no durations."""
+    places = [f"{topic}-{number}" for topic, number in sorted(pending.places)]
+    if not places:
+        return ""
+    names = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+    subject = f"The {'offset' if len(places) == 1 else 'offsets'} of {names} {_is(len(places))} pending in "
+    wait = (
+        f"consumers that get {'this partition' if len(places) == 1 else 'these partitions'} wait for its end"
+    )
+    transactions = _transactions(pending)
+    if not transactions:
+        why = f" ({pending.problem})" if pending.problem else ""
+        return f"{subject}an open transaction; {wait}. Its producer is not known{why}."
+    since = ", ".join(f"{producer_of(each)} ({_open_since(each, now_ms)})" for _, each in transactions[:3])
+    if len(transactions) == 1:
+        return f"{subject}an open transaction of {since}; {wait} (UNSTABLE_OFFSET_COMMIT)."
+    more = f" and {len(transactions) - 3} more" if len(transactions) > 3 else ""
+    return (
+        f"{subject}one or more of {len(transactions)} open transactions, of {since}{more}; {wait} "
+        "(UNSTABLE_OFFSET_COMMIT)."
+    )
+
+
+def pending_remedy(pending: PendingOffsets) -> str:
+    """What to do about offsets in open transactions."""
+    transactions = _transactions(pending)
+    if not transactions:
+        return "End the transaction in its application, or abort it: kafka-transactions.sh list, describe, abort."
+    place, first = transactions[0]
+    return how_to_end(place, first)
+
+
+def oldest(pending: PendingOffsets) -> OpenTransaction | None:
+    """The transaction that has been open for the longest time; None if none is known."""
+    return min((each for _, each in _transactions(pending)), key=lambda each: each.since_ms, default=None)
+
+
+def _transactions(pending: PendingOffsets) -> list[tuple[tuple[str, int], OpenTransaction]]:
+    return [(place, each) for place, listed in pending.transactions.items() for each in listed]
+
+
+def _open_since(transaction: OpenTransaction, now_ms: int | None) -> str:
+    if now_ms is None:
+        return f"open since {format_moment(transaction.since_ms)}"
+    return f"open for {about(max(now_ms - transaction.since_ms, 0) / 1000)}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -1,0 +1,179 @@
+"""What consumers can read on a real broker: aborted, deleted and unsubscribed records, and open transactions."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from tests.cli.command import Kohort
+from tests.cli.verbs.diagnose.test_lag_live import Scene, scene
+from tests.kafka.broker import Broker
+from tests.kafka.topics import delete_records
+from tests.kafka.wait import wait_until
+
+__all__ = ["scene"]
+pytestmark = pytest.mark.kafka
+COMMITTED = {"isolation.level": "read_committed"}
+
+
+def begun(scene: Scene, word: str) -> Producer:
+    producer = Producer({"bootstrap.servers": scene.broker.bootstrap, "transactional.id": scene.name(word)})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    return producer
+
+
+def put(producer: Producer, topic: str, count: int = 1, **more: Any) -> None:
+    for _ in range(count):
+        producer.produce(topic, b"", partition=0, **more)
+    assert producer.flush(30) == 0
+
+
+def committed(consumer: Consumer, topic: str, offset: int) -> None:
+    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+
+
+def stable_end(consumer: Consumer, topic: str) -> int:
+    return consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)[1]
+
+
+def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: Kohort) -> None:
+    # Ten records, five aborted ones and their marker; a read_committed member that has committed the ten.
+    aborts = scene.topic("aborts")
+    producer = begun(scene, "aborter")
+    put(producer, aborts, 5)
+    producer.abort_transaction(30)
+    member = scene.member("aborted", aborts, **COMMITTED)
+    wait_until(lambda: stable_end(member, aborts) == 16, "the marker is written")
+    committed(member, aborts, 10)
+    scene.commit("aborted-alone", aborts, 10)
+    # Three hundred records of which 250 are deleted.
+    long = scene.topic("long", records=300)
+    delete_records(broker, {(long, 0): 250})
+    scene.commit("lost", long, 100)
+    # All records of a topic are deleted.
+    empty = scene.topic("empty")
+    delete_records(broker, {(empty, 0): 10})
+    scene.commit("all-deleted", empty, 10)
+    # A group that has moved to another topic.
+    old, new = scene.topic("old"), scene.topic("new")
+    scene.commit("moved", old, 2)
+    committed(scene.member("moved", new), new, 10)
+    # An open transaction in which records come, and one with offsets of a group.
+    held = scene.topic("held")
+    till = begun(scene, "till")
+    put(till, held)
+    committed(scene.member("held", held, **COMMITTED), held, 10)
+    scene.again_and_again(lambda: put(scene.producer, held), 1.0)
+    read = scene.topic("read")
+    eos = begun(scene, "eos")
+    starts = scene.member("pending", read, **COMMITTED)
+    eos.send_offsets_to_transaction([TopicPartition(read, 0, 7)], starts.consumer_group_metadata(), 30)
+    scene.commit("reset", read, 3)
+    again = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": scene.name("reset")})
+    eos.send_offsets_to_transaction([TopicPartition(read, 0, 7)], again.consumer_group_metadata(), 30)
+    # Records of 1970, of tomorrow, and without a wrong time.
+    times = {}
+    now_ms = time.time_ns() // 1_000_000
+    for word, ms in (("seconds", now_ms // 1000), ("ahead", now_ms + 1_800_000), ("fine", now_ms - 60_000)):
+        times[word] = scene.topic(word, records=0)
+        put(scene.producer, times[word], 19, timestamp=ms)
+        scene.commit(word, times[word], 0)
+
+    address = ("-b", broker.bootstrap, "--output", "json")
+    reported = kohort("diagnose", "--match", scene.prefix, "--for", "6s", "--commit-interval", "1s", *address)
+    found = {
+        group["group"].removeprefix(f"{scene.prefix}-"): {each["rule"]: each for each in group["findings"]}
+        for group in reported.document["groups"]
+    }
+    levels = {
+        word: {rule: each["level"] for rule, each in rules.items()}
+        for word, rules in found.items()
+        if word not in times
+    }
+    assert levels == {
+        "aborted": {"aborted-records": "note"},
+        "aborted-alone": {"aborted-records": "note"},
+        "lost": {"records-lost": "warning", "stopped": "error"},
+        "all-deleted": {},
+        "moved": {"left-over-offsets": "note"},
+        "held": {"open-transaction": "warning"},
+        "pending": {"pending-offsets": "warning"},
+        "reset": {"pending-offsets": "warning", "stopped": "error"},
+    }
+    assert found["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
+    assert (
+        found["lost"]["records-lost"]["evidence"]["records_lost"],
+        found["lost"]["stopped"]["evidence"]["lag"],
+    ) == (150, 50)
+    assert found["moved"]["left-over-offsets"]["evidence"] == {"partitions": [f"{old}-0"], "lag": 8}
+    assert found["held"]["open-transaction"]["evidence"]["produced"] >= 3
+    evidence = found["pending"]["pending-offsets"]["evidence"]
+    assert (evidence["partitions"], evidence["transactional_id"]) == ([f"{read}-0"], scene.name("eos"))
+    assert "abort --topic __consumer_offsets" in found["pending"]["pending-offsets"]["remedy"]
+
+    described = kohort("describe", "--match", scene.prefix, "--lag-time", "--totals", *address)
+    rows = {
+        (group["group"].removeprefix(f"{scene.prefix}-"), row["topic"].removeprefix(f"{scene.prefix}-")): row
+        for group in described.document["groups"]
+        for row in group["offsets"]
+    }
+    assert (rows["aborted", "aborts"]["lag"], rows["aborted", "aborts"]["lag_ms"]) == (6, 0)
+    assert rows["lost", "long"]["lag"] == 200
+    assert rows["pending", "read"]["pending"] is True
+    assert rows["lost", "long"]["pending"] is False
+    assert 60_000 <= rows["fine", "fine"]["lag_ms"] < 180_000
+    for word, why in (("seconds", "before Kafka existed"), ("ahead", "in the future, by 30 min")):
+        assert rows[word, word]["lag_ms"] is None
+        assert why in rows[word, word]["lag_ms_remark"]
+        assert why in described.stderr
+    assert f"open transaction of the producer {scene.name('eos')}" in described.stderr
+    (moved,) = (each for each in described.document["groups"] if each["group"] == scene.name("moved"))
+    assert (moved["totals"]["lag"], moved["totals"]["lag_unsubscribed"], moved["totals"]["max_lag_ms"]) == (
+        8,
+        8,
+        0,
+    )
+
+    text = kohort("exporter", "--once", "--match", scene.prefix, "-b", broker.bootstrap).stdout
+    figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    for word, metric, value in (
+        ("aborted", "lag_records", 6),
+        ("aborted", "lag_seconds", 0),
+        ("lost", "lag_records", 200),
+        ("lost", "lost_records", 150),
+        ("moved", "lag_records", 8),
+        ("moved", "lag_unsubscribed_records", 8),
+        ("moved", "lag_seconds", 0),
+        ("pending", "offsets_pending_partitions", 1),
+        ("lost", "offsets_pending_partitions", 0),
+    ):
+        assert float(figures[f'kohort_group_{metric}{{group="{scene.name(word)}"}}']) == value, (word, metric)
+    assert f'kohort_group_lag_seconds{{group="{scene.name("ahead")}"}}' not in figures
+
+    # A reset over pending offsets is done, says so, and wins over them.
+    changed = kohort(
+        "offsets",
+        "reset",
+        scene.name("reset"),
+        "--topic",
+        read,
+        "--to-earliest",
+        "--execute",
+        "--yes",
+        *address,
+    ).succeeded()
+    assert f"open transaction of the producer {scene.name('eos')}" in changed.stderr
+    (change,) = changed.document["groups"][0]["offsets"]
+    assert (change["remark"], change["after"]) == ("pending in an open transaction", 0)
+    eos.commit_transaction(30)
+    wait_until(
+        lambda: "pending" not in kohort("describe", scene.name("reset"), *address).stderr, "it has ended"
+    )
+    (offset,) = again.committed([TopicPartition(read, 0)], timeout=30)
+    assert offset.offset == 0
+    again.close()
+    till.abort_transaction(30)
