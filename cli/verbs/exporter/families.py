@@ -327,6 +327,11 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
         values=_group_lag_seconds,
     ),
     GroupFamily(
+        name="kohort_group_unread_records",
+        help="Records that can be read, in topics that members read: the lag without deleted and aborted records.",
+        values=lambda facts: total_lag(row.unread for row in facts.rows if row.is_subscribed),
+    ),
+    GroupFamily(
         name="kohort_group_lag_unsubscribed_records",
         help="The part of kohort_group_lag_records in topics that no member reads, while the group has members.",
         values=_unsubscribed_lag,

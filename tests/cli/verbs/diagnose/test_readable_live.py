@@ -148,6 +148,9 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         ("moved", "lag_records", 8),
         ("moved", "lag_unsubscribed_records", 8),
         ("moved", "lag_seconds", 0),
+        ("moved", "unread_records", 0),
+        ("aborted", "unread_records", 0),
+        ("lost", "unread_records", 50),
         ("pending", "offsets_pending_partitions", 1),
         ("lost", "offsets_pending_partitions", 0),
     ):
