@@ -52,7 +52,7 @@ def test_what_can_be_read(
     [
         (NOW_MS - 7_000, 7_000, None),
         (NOW_MS + 5_000, 0, None),
-        (NOW_MS + 60_000, None, "a time in the future, by 60 s"),
+        (NOW_MS + 60_000, None, "a time in the future, by 1 min"),
         (NOW_MS // 1000, None, "the time 1970-01-21T10:53:45.600Z, before Kafka existed"),
         (0, None, "the time 1970-01-01T00:00:00.000Z"),
         (2**62, None, "in the future"),
