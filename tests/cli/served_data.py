@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.conformance.cluster import Cluster
 from tests.conformance.peer import Peer
 from tests.kafka.ports import HOST
+from tests.kafka.wait import wait_until
+from tests.support.forked import Process
 
 T = TypeVar("T")
 
@@ -31,14 +34,20 @@ class Served:
         """Start it and wait until it listens; settings have `_` for `.`. Without `data` nothing is kept."""
         words = {**QUICK, **{name.replace("_", "."): value for name, value in settings.items()}}
         config = [word for name, value in words.items() for word in ("--config", f"{name}={value}")]
-        command = [sys.executable, "-m", "tests.conformance.serve", "--listen", f"{HOST}:{port}"]
-        self._process = subprocess.Popen(
-            [*command, *(("--data", str(data)) if data else ()), *config, *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        installed = Path(sys.executable).with_name("kohort")
+        command: list[str | Path] = [installed, "serve", "--listen", f"{HOST}:{port}"]
+        printed, stdout = os.pipe()
+        with ExitStack() as files:
+            self._printed = files.enter_context(open(printed, encoding="utf-8"))
+            self._stderr = files.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
+            self._files = files.pop_all()
+        with open(stdout, "w") as output:
+            self._process = Process(
+                [*command, *(("--data", data) if data else ()), *config, *options],
+                env=os.environ, stdout=output, stderr=self._stderr,
+            )  # fmt: skip
         self.stderr = ""
-        assert self._process.stdout is not None
-        listening = self._process.stdout.readline()
+        listening = self._printed.readline()
         if not listening.startswith("Listening on "):
             raise AssertionError(f"it does not listen: {self.wait()}, {self.stderr}")
         self.bootstrap = listening.removeprefix("Listening on ").strip()
@@ -57,17 +66,24 @@ class Served:
         return self.wait()
 
     def state_line(self) -> str:
-        """What it says when it is sent SIGUSR1; what it said before is lost."""
+        """What it says when it is sent SIGUSR1."""
+        said = len(self._said())
         self._process.send_signal(signal.SIGUSR1)
-        assert self._process.stderr is not None
-        return next(line for line in self._process.stderr if "brokers=" in line)
+        wait_until(lambda: "brokers=" in self._said()[said:] and self._said().endswith("\n"), "its state")
+        return next(line for line in self._said()[said:].splitlines() if "brokers=" in line)
 
     def wait(self) -> int:
         """Wait until it ends on its own, with nothing more on stdout; the exit status."""
-        if self._process.stderr is not None and not self._process.stderr.closed:
-            printed, self.stderr = self._process.communicate(timeout=30)
-            assert printed == ""
-        return self._process.wait(30)
+        status = self._process.wait(30)
+        if not self._printed.closed:
+            self.stderr = self._said()
+            with self._files:
+                assert self._printed.read() == ""
+        return status
+
+    def _said(self) -> str:
+        # The process writes at the position that it shares with this file.
+        return os.pread(self._stderr.fileno(), 1 << 24, 0).decode()
 
     def ask(self, questions: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         """Send requests over a separate connection."""

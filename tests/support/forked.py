@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, Any, NoReturn
 
 from wire.errors import WireError
 
@@ -54,31 +54,78 @@ def run(
     command: Sequence[str | bytes | Path], *, env: Mapping[str, str], stdin: str | None, timeout_s: float
 ) -> subprocess.CompletedProcess[str]:
     """Run the script `kohort`, first in `command`, as `subprocess.run` does; TimeoutExpired when it does not end."""
-    words = [os.fsdecode(word) for word in command]
-    request = {"arguments": words, "env": dict(env), "directory": os.getcwd()}
     with (
-        tempfile.TemporaryFile("w+") as asked,
-        tempfile.TemporaryFile("w+", encoding="utf-8") as given,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as typed,
         tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as stdout,
         tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as stderr,
     ):
-        json.dump(request, asked)
-        given.write(stdin or "")
-        for file in (asked, given):
-            file.flush()
-            file.seek(0)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-            server.connect(_address(_start(env)))
-            files = [file.fileno() for file in (asked, given, stdout, stderr)]
-            socket.send_fds(server, [b"run"], files)
-            status = _status(server, words, timeout_s)
+        typed.write(stdin or "")
+        typed.seek(0)
+        process = Process(command, env=env, stdin=typed, stdout=stdout, stderr=stderr)
+        try:
+            status = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         for file in (stdout, stderr):
             file.seek(0)
         # As text is read from a pipe.
         said, complained = (
             file.read().replace("\r\n", "\n").replace("\r", "\n") for file in (stdout, stderr)
         )
-    return subprocess.CompletedProcess(words, status, said, complained)
+    return subprocess.CompletedProcess(process.args, status, said, complained)
+
+
+class Process:
+    """The script `kohort`, first in `command`, as `subprocess.Popen` runs a program; the files are files or pipes."""
+
+    def __init__(
+        self,
+        command: Sequence[str | bytes | Path],
+        *,
+        env: Mapping[str, str],
+        stdin: IO[Any] | None = None,
+        stdout: IO[Any],
+        stderr: IO[Any],
+    ) -> None:
+        self.args = [os.fsdecode(word) for word in command]
+        self.returncode: int | None = None
+        request = {"arguments": self.args, "env": dict(env), "directory": os.getcwd()}
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._server.connect(_address(_start(env)))
+        with tempfile.TemporaryFile("w+") as asked, open(os.devnull) as nothing:
+            json.dump(request, asked)
+            asked.flush()
+            files = [file.fileno() for file in (asked, stdin or nothing, stdout, stderr)]
+            socket.send_fds(self._server, [b"run"], files)
+        self.pid = int(self._server.recv(32))
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """The exit status; TimeoutExpired if it does not end in time."""
+        if self.returncode is None:
+            self._server.settimeout(timeout_s)
+            try:
+                self.returncode = int(self._server.recv(32))
+            except (TimeoutError, BlockingIOError) as error:
+                raise subprocess.TimeoutExpired(self.args, timeout_s or 0) from error
+            self._server.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """The exit status, None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """SIGKILL, unless it has ended, and wait for the end."""
+        self.send_signal(signal.SIGKILL)
+        self.wait()
 
 
 def script(directory: Path, env: Mapping[str, str]) -> None:
@@ -92,16 +139,6 @@ def script(directory: Path, env: Mapping[str, str]) -> None:
 
 def _start(env: Mapping[str, str]) -> Start:
     return tuple(sorted((name, value) for name, value in env.items() if name in AT_START))
-
-
-def _status(server: socket.socket, words: list[str], timeout_s: float) -> int:
-    server.settimeout(timeout_s)
-    pid = int(server.recv(32))
-    try:
-        return int(server.recv(32))
-    except TimeoutError as error:
-        os.kill(pid, signal.SIGKILL)
-        raise subprocess.TimeoutExpired(words, timeout_s) from error
 
 
 @cache

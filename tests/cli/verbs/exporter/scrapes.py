@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import signal
 import ssl
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -17,6 +17,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
 from tests.cli.command import Kohort, Word, words
+from tests.support.forked import Process
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 Labels = frozenset[tuple[str, str]]
@@ -68,7 +69,7 @@ class Response:
 class Exporter:
     """One run. `stderr` is a file."""
 
-    process: subprocess.Popen[str]
+    process: Process
     url: str
     errors: Path
     tls: ssl.SSLContext | None = None
@@ -109,17 +110,15 @@ class Exporter:
 def exporting(kohort: Kohort, directory: Path, *args: Word) -> Iterator[Exporter]:
     """An exporter on a free port, once it listens."""
     errors = directory / "exporter.stderr"
-    with errors.open("w") as stream:
+    printed, output = os.pipe()
+    with open(output, "w") as stdout, errors.open("w") as stderr:
         command = [kohort.executable, "exporter", "--listen", "127.0.0.1:0", *words(*args)]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=stream, text=True, env=dict(kohort.env)
-        )
-    try:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        assert said.startswith("Serving metrics on "), (said, errors.read_text())
-        url = said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics")
-        yield Exporter(process, url, errors)
-    finally:
-        process.kill()
-        process.communicate()
+        process = Process(command, stdout=stdout, stderr=stderr, env=kohort.env)
+    with open(printed) as lines:
+        try:
+            said = lines.readline()
+            assert said.startswith("Serving metrics on "), (said, errors.read_text())
+            url = said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics")
+            yield Exporter(process, url, errors)
+        finally:
+            process.kill()

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from tests.cli.command import Kohort, words
 from tests.kafka.wait import wait_until
+from tests.support.forked import Process
 from tests.support.terminals import read_to_end, resize
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -25,7 +26,9 @@ _STEERING = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 class Running:
     """A process that writes to files or a terminal, and what it has written so far."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: Callable[[], str], errors: Path) -> None:
+    def __init__(
+        self, process: Process | subprocess.Popen[bytes], output: Callable[[], str], errors: Path
+    ) -> None:
         self.process, self._output, self._errors = process, output, errors
 
     @property
@@ -68,7 +71,7 @@ def in_pipe(
     """Run it with files for stdout and stderr; ended after the block at the latest."""
     out, errors = directory / f"{name}.out", directory / f"{name}.err"
     with out.open("wb") as stdout, errors.open("wb") as stderr:
-        process = subprocess.Popen(
+        process = Process(
             [kohort.executable, *words(*arguments)], stdout=stdout, stderr=stderr, env=kohort.env
         )
     yield from _running(process, Running(process, out.read_text, errors))
@@ -130,7 +133,7 @@ class Terminal(Running):
         return [line.rstrip() for line in self.stdout.rpartition(LEAVE)[2].split("\r\n")]
 
 
-def _running(process: subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
+def _running(process: Process | subprocess.Popen[bytes], running: Any) -> Iterator[Any]:
     try:
         yield running
     finally:
