@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from groups.times import duration_text
 
 MISSING = "-"
+_CODE = re.compile(
+    r"""(?<![^\s(\[{"'/=,])`(?=[^\s`])(.{0,2000}?[^\s`])`(?![^\s)\]}"'/.,;:!?])"""
+)
+"""Code between backticks, which stand outside of words: other backticks belong to a name, also those in the code."""
 
 
 class Duration(int):
@@ -38,6 +43,12 @@ def safe_text(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def prose_parts(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a sentence without control characters, each with whether it is code: ``run `kohort list` ``."""
+    parts = _CODE.split(safe_text(text))
+    yield from ((part, index % 2 == 1) for index, part in enumerate(parts) if part)
 
 
 def text_width(text: str) -> int:

@@ -1,12 +1,31 @@
-"""Markdown, to paste into runbooks."""
+"""GitHub-flavored Markdown, to paste into runbooks.
+
+Names from a cluster or a file are shown as they are: no character of theirs is markup, and GitHub links no `@name` and
+no `#1` in them. Backslashes do not prevent those links, code spans do.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from cli.render.cells import Cell, cell_text, safe_text
+from cli.render.cells import Cell, cell_text, prose_parts, safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
+
+_LINKED = re.compile(
+    r"""(?: (?:https?|ftp)://[^\s|]* | www\.[^\s|]+                         # URLs
+    | (?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+ | (?<!\w)@[a-z0-9][\w/-]*    # addresses, and names of users and teams
+    | (?<![\w./-])[\w./-]*\#\d+ | (?<!\w)gh-\d+                           # issues
+    | :(?=[\d_]*[a-z+-]|100:|1234:)[\w+-]+:                               # emojis
+    )+""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What GitHub turns into a link or a picture, outside of code."""
+_MARKUP = re.compile(r"[\\`*\[\]<~|$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that are or may be markup in a line; `_` is none within a word."""
+_STARTS_BLOCK = re.compile(r"^(\d{0,9})([#>+=.)-])")
+_OUTER_BLANKS = re.compile("^ +| +$")
 
 
 def render_markdown(document: Document, stream: TextIO) -> None:
@@ -17,36 +36,73 @@ def render_markdown(document: Document, stream: TextIO) -> None:
         stream.writelines(line + "\n" for line in _lines(block))
 
 
+def text_markdown(text: str) -> str:
+    """Text in a line, each character shown as it is."""
+    return text if text.isalnum() else _with_blanks(_escaped(safe_text(text)))
+
+
+def prose_markdown(text: str) -> str:
+    """A sentence in a line; words between backticks are code."""
+    parts = (_code_span(part) if is_code else _escaped(part) for part, is_code in prose_parts(text))
+    return _with_blanks("".join(parts))
+
+
+def _paragraph(text: str) -> str:
+    return _STARTS_BLOCK.sub(r"\1\\\2", prose_markdown(text))
+
+
+def _with_blanks(text: str) -> str:
+    """The text with the blanks at its ends, which Markdown would drop."""
+    return _OUTER_BLANKS.sub(lambda blanks: "&#32;" * len(blanks[0]), text)
+
+
+def _escaped(text: str) -> str:
+    pieces, end = [], 0
+    for link in _LINKED.finditer(text):
+        pieces += [_MARKUP.sub(r"\\\g<0>", text[end : link.start()]), _code_span(link[0])]
+        end = link.end()
+    return "".join([*pieces, _MARKUP.sub(r"\\\g<0>", text[end:])])
+
+
+def _code_span(code: str) -> str:
+    """Code, between more backticks than it contains in a row."""
+    fence = "`" * _free_run(code, 1)
+    blank = " " if code.startswith("`") or code.endswith("`") else ""
+    return f"{fence}{blank}{code}{blank}{fence}"
+
+
+def _free_run(text: str, least: int) -> int:
+    """A number of backticks that is longer than any run of them in a text."""
+    return max([least, *(len(run) + 1 for run in re.findall("`+", text))])
+
+
 def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield "#" * block.level + " " + safe_text(block.text)
+        yield "#" * block.level + " " + re.sub("#$", r"\#", prose_markdown(block.text))
     elif isinstance(block, Text | Picture):
-        yield safe_text(block.text)
+        yield _paragraph(block.text)
     elif isinstance(block, Item):
-        yield safe_text(f"{block.lead} {block.text}".rstrip())
+        yield _paragraph(f"{block.lead} {block.text}".rstrip())
         for detail in block.details:
-            yield from ("", safe_text(detail))
+            yield from ("", _paragraph(detail))
     elif isinstance(block, Code):
-        yield f"```{block.language}"
+        fence = "`" * _free_run("\n".join(block.lines), 3)
+        yield fence + re.sub(r"[^\w-]", "", block.language)
         yield from map(safe_text, block.lines)
-        yield "```"
+        yield fence
     elif isinstance(block, Checklist):
-        yield from (f"- [ ] {safe_text(item)}" for item in block.items)
+        yield from (f"- [ ] {prose_markdown(item)}" for item in block.items)
     else:
         yield from _table(block)
 
 
 def _table(table: Table) -> Iterator[str]:
     if table.header:
-        yield _row([column.name for column in table.columns])
+        yield _row([text_markdown(column.name) for column in table.columns])
         yield _row(["---:" if column.number else "---" for column in table.columns])
     for row in table.rows:
-        yield _row([_cell(cell) for cell in row])
+        yield _row([text_markdown(cell_text(cell)) for cell in row])
 
 
 def _row(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _cell(cell: Cell) -> str:
-    return safe_text(cell_text(cell)).replace("\\", "\\\\").replace("|", "\\|")

@@ -5,10 +5,9 @@ All text from a cluster is escaped, and the page's content security policy forbi
 
 from __future__ import annotations
 
-import re
 from html import escape
 
-from cli.render.cells import safe_text
+from cli.render.cells import prose_parts, safe_text
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -19,7 +18,6 @@ _HEAD = """<!DOCTYPE html>
 <meta name="referrer" content="no-referrer">
 """
 PAGE_END = "</main>\n</body>\n</html>\n"
-_CODE = re.compile(r"`([^`]+)`")
 
 COLORS = """
 :root {
@@ -125,7 +123,8 @@ def text_html(text: str) -> str:
 
 def prose_html(text: str) -> str:
     """A text as HTML; words between backticks are code."""
-    return _CODE.sub(r"<code>\1</code>", text_html(text))
+    parts = ((escape(part), is_code) for part, is_code in prose_parts(text))
+    return "".join(f"<code>{part}</code>" if is_code else part for part, is_code in parts)
 
 
 def shortened_to(name: str, most: int) -> str:
