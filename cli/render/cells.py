@@ -9,9 +9,7 @@ from typing import TypeAlias
 from groups.times import duration_text
 
 MISSING = "-"
-_CODE = re.compile(
-    r"""(?<![^\s(\[{"'/=,])`(?=[^\s`])(.{0,2000}?[^\s`])`(?![^\s)\]}"'/.,;:!?])"""
-)
+_CODE = re.compile(r"""(?<![^\s(\[{"'/=,])`(?=[^\s`])(.{0,2000}?[^\s`])`(?![^\s)\]}"'/.,;:!?])""")
 """Code between backticks, which stand outside of words: other backticks belong to a name, also those in the code."""
 
 

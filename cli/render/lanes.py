@@ -155,7 +155,7 @@ def draw_file(drawing: Drawing) -> Iterator[str]:
     head, *rest = _lines(drawing, "drawing", 'xmlns="http://www.w3.org/2000/svg" ')
     yield head
     yield f"<style>{COLORS}{DRAWING}{KINDS}</style>\n"
-    yield '<rect width="100%" height="100%" style="fill: var(--paper)"/>\n'
+    yield '<rect class="paper" width="100%" height="100%"/>\n'
     yield from rest
 
 

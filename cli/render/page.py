@@ -5,6 +5,7 @@ All text from a cluster is escaped, and the page's content security policy forbi
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from cli.render.cells import prose_parts, safe_text
@@ -43,6 +44,18 @@ COLORS = """
 }
 """
 """Colors by name, for light and dark screens and for paper."""
+_LIGHT = dict(re.findall(r"--(\w+): (#\w+);", COLORS.partition("@media")[0]))
+_COLORED = re.compile(r"[\w-]+: [^;{}]*?var\(--(\w+)\);")
+
+
+def with_literals(css: str) -> str:
+    """Rules whose colors have a literal value before the variable, for programs that do not know variables, such as
+    rsvg-convert and mail programs."""
+    return _COLORED.sub(
+        lambda rule: f"{rule[0].replace(f'var(--{rule[1]})', _LIGHT[rule[1]])} {rule[0]}", css
+    )
+
+
 _PAGE = """\
 * { box-sizing: border-box; }
 body {
@@ -75,7 +88,7 @@ figure { margin: 1rem 0; }
 figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
 .errors { border: 1px solid var(--none); border-radius: 6px; padding: .5rem 1rem; }
 """
-DRAWING = """\
+DRAWING = with_literals("""\
 svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--ink); }
 svg .faint { fill: var(--faint); }
@@ -89,7 +102,8 @@ svg .bar { fill: var(--faint); }
 svg .away { fill: url(#away); stroke: var(--line); }
 svg .hatch { stroke: var(--faint); stroke-width: 1; }
 svg .none { fill: var(--none); }
-"""
+svg .paper { fill: var(--paper); }
+""")
 """The style of drawings, without their kinds."""
 _PAPER = """\
 @media print {
@@ -102,12 +116,14 @@ _PAPER = """\
   td.n { white-space: normal; }
 }
 """
-KINDS = "".join(
-    f"svg .k{number} {{ fill: var(--k{number}); }}\nsvg .t{number} {{ fill: var(--k{number}); fill-opacity: .18; }}\n"
-    for number in range(8)
+KINDS = with_literals(
+    "".join(
+        f"svg .k{kind} {{ fill: var(--k{kind}); }}\nsvg .t{kind} {{ fill: var(--k{kind}); fill-opacity: .18; }}\n"
+        for kind in range(8)
+    )
 )
 """`k0` to `k7` color the parts of a picture, `t0` to `t7` their background."""
-STYLE = COLORS + _PAGE + DRAWING + _PAPER + KINDS
+STYLE = COLORS + with_literals(_PAGE) + DRAWING + _PAPER + KINDS
 """The whole style sheet."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from cli.render.page import STYLE, shortened_to, text_html
+from cli.render.page import STYLE, shortened_to, text_html, with_literals
 
 FEWEST_COLUMNS = 12
 """A plot of fewer columns leaves room at the right, so that columns do not get too wide."""
@@ -62,7 +62,7 @@ td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
   .figures li, .bars > *, .legend { break-inside: avoid; }
 }
 """
-PLOTS_STYLE = STYLE + _PLOTS
+PLOTS_STYLE = STYLE + with_literals(_PLOTS)
 """The style sheet of a page with plots."""
 
 

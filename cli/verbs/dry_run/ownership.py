@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 from assignors.rebalance import owners_in
 from cli.errors import UsageError
 from cli.output import write_file
+from cli.render.page import COLORS
 from groups.dry_run import DryRun
 
 WIDTH = 960
@@ -23,6 +24,16 @@ LEFT, RIGHT = 220, WIDTH - 220 - BAR
 ROW, GAP, TOP = 18, 6, 86
 MOST_MEMBERS = 200
 """Maximum number of bars: more are unreadable, and the picture shows the number of omitted ones."""
+
+_STYLE = (
+    COLORS
+    + """\
+svg .paper { fill: #ffffff; fill: var(--paper); }
+svg text { fill: #222222; fill: var(--ink); }
+svg .count { paint-order: stroke; stroke-width: 3px; stroke: #ffffff; stroke: var(--paper); }
+"""
+)
+"""Colors of a light or dark screen; programs that ignore it show the attributes."""
 
 Place = tuple[str, int]
 
@@ -63,7 +74,9 @@ def ownership_svg(run: DryRun) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" font-family="sans-serif">\n'
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n' + "\n".join(body) + "\n</svg>\n"
+        f'<style>{_STYLE}</style>\n<rect class="paper" width="{WIDTH}" height="{height}" fill="#ffffff"/>\n'
+        + "\n".join(body)
+        + "\n</svg>\n"
     )
 
 
@@ -132,7 +145,7 @@ def _bar(
         )
     inside = f"{len(bar.places)}"
     count_x = x + BAR - 4 if anchor == "end" else x + 4
-    yield _text(count_x, bar.y + 13, inside, anchor, 10)
+    yield _text(count_x, bar.y + 13, inside, anchor, 10, style="count")
 
 
 def _ribbons(
@@ -184,8 +197,11 @@ def _short(text: str, most: int = 30) -> str:
     return text if len(text) <= most else f"{text[:12]}…{text[-(most - 13) :]}"
 
 
-def _text(x: float, y: float, text: str, anchor: str, size: int, weight: str = "normal") -> str:
+def _text(
+    x: float, y: float, text: str, anchor: str, size: int, weight: str = "normal", style: str = ""
+) -> str:
+    classes = f' class="{style}"' if style else ""
     return (
-        f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
+        f'<text{classes} x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
         f'fill="#222222">{escape(text)}</text>'
     )

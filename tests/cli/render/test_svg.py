@@ -1,0 +1,53 @@
+"""Colors of pictures: a literal value, and the variable of a dark screen after it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cli.render.page import DRAWING, KINDS
+from tests.cli.command import Kohort
+
+PAINTS = ("fill", "stroke", "color", "background")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+
+
+def check_colors(css: str) -> None:
+    """A paint with a variable follows the same paint with a value."""
+    painted = 0
+    for selector, body in _RULE.findall(css):
+        values: dict[str, str] = {}
+        for name, value in re.findall(r"([\w-]+):([^;]+)", body):
+            if name in PAINTS and "var(" in value:
+                painted += 1
+                assert "var(" not in values.get(name, "var("), (selector, name)
+            values[name] = value
+    assert painted
+
+
+def test_each_paint_of_a_drawing_has_a_literal_first() -> None:
+    check_colors(DRAWING)
+    check_colors(KINDS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dry-run billing --add 1 --assignor cooperative-sticky --svg {svg} --embedded {sample}",
+        "plan warehouse --to cooperative --svg {svg} --embedded {sample}",
+        "simulate rolling-bounce --svg {svg}",
+    ],
+)
+def test_a_picture_is_for_dark_screens_and_programs_without_css(
+    kohort: Kohort, sample: Path, tmp_path: Path, line: str
+) -> None:
+    kohort.quick(line.format(svg=tmp_path / "x.svg", sample=sample)).succeeded()
+    root = ElementTree.parse(tmp_path / "x.svg").getroot()
+    css = "".join(element.text or "" for element in root.iter() if element.tag.endswith("style"))
+    assert "@media (prefers-color-scheme: dark)" in css
+    check_colors(css)
+    for element in root.iter():
+        assert not any("var(" in value for value in element.attrib.values())
