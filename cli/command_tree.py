@@ -17,6 +17,7 @@ from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
 from cli.errors import ExitStatus, UsageError
 from cli.option_groups import check_values, expand
 from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
+from cli.usage_errors import COMMANDS
 from wire.suggestion import closest
 
 Build = Callable[[bool], Any]
@@ -118,7 +119,9 @@ def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None
             if ctx.parent is None:
                 known = _second_words() | known
             nearest = closest(word, known)
-            hint = f"; did you mean {known[nearest]}?" if nearest else ""
+            command = COMMANDS.get(word) if ctx.parent is None else None
+            command = command or (known[nearest] if nearest else None)
+            hint = f"; did you mean {command}?" if command else ""
             raise UsageError(
                 f"there is no command '{family}{word}'{hint}\n`{ctx.command_path} --help` lists the commands"
             )

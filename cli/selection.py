@@ -20,6 +20,7 @@ from cli.output import notice
 from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.sources.source import ReadResult, Source
+from cli.usage_errors import pattern_hint
 from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
 from wire.errors import WireError
 from wire.suggestion import SIMILAR, did_you_mean
@@ -368,7 +369,10 @@ def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Pro
 
 
 def _close_name(source: Source, group: str) -> str:
-    """`; did you mean X?`, X being a group of the source; empty if no name is close or groups cannot be listed."""
+    """`; did you mean X?`, X being a group of the source, or a regex for a shell's pattern; empty if no name is close
+    or groups cannot be listed."""
+    if hint := pattern_hint(group):
+        return hint
     try:
         return did_you_mean(group, (listed.id for listed in source.list_groups().items), SIMILAR)
     except WireError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from wire.suggestion import closest, did_you_mean
@@ -14,6 +15,46 @@ _PLAIN_WORDS = {
     r"got unexpected extra arguments? \((.*)\)$": r"unexpected argument: \1",
     r"got unexpected extra argument\(s\) \((.*)\)$": r"unexpected argument: \1",
 }
+_FORMATS = ("json", "yaml", "csv", "markdown", "html")
+_OPTIONS = {
+    **dict.fromkeys(("-o", "-f", "--format", "--out"), "--output"),
+    **{f"--{name}": f"--output {name}" for name in _FORMATS},
+    **dict.fromkeys(("--broker", "--brokers", "--broker-list", "--server", "-s"), "--bootstrap-server"),
+    **dict.fromkeys(("--config", "--consumer-config", "-c"), "--command-config"),
+    **dict.fromkeys(("-w", "--interval"), "--watch"),
+    **dict.fromkeys(("-a", "--all"), "--all-groups"),
+    **dict.fromkeys(("-y", "--force", "--no-confirm"), "--yes"),
+    "-t": "--topic",
+    "--no-color": "--color never",
+}
+"""Names in other tools, and what they are called here."""
+_GROUP_OPTIONS = ("--group", "--groups", "--group-id", "-g")
+_ACTIONS = {
+    "--list": "list",
+    "--describe": "describe",
+    "--delete": "delete",
+    "--reset-offsets": "offsets reset",
+    "--delete-offsets": "offsets delete",
+}
+"""Actions of Kafka's tool, and the commands for them."""
+COMMANDS = {
+    **dict.fromkeys(("lag", "lags", "show", "info", "state", "members", "offset"), "describe"),
+    **dict.fromkeys(("ls", "groups", "group", "consumer-groups", "get"), "list"),
+    **dict.fromkeys(("reset-offsets", "reset-offset", "seek"), "offsets reset"),
+    **dict.fromkeys(("delete-offsets", "delete-offset"), "offsets delete"),
+    **dict.fromkeys(("rm", "drop", "delete-group", "delete-groups"), "delete"),
+    **dict.fromkeys(("status", "health", "check", "doctor"), "diagnose"),
+    **dict.fromkeys(("migrate", "upgrade", "convert"), "plan"),
+    **dict.fromkeys(("top", "monitor", "tail"), "watch"),
+    **dict.fromkeys(("contexts", "clusters", "use-context"), "context list"),
+    **dict.fromkeys(("metrics", "prometheus"), "exporter"),
+    **dict.fromkeys(("regex", "regexes"), "validate-regex"),
+    "backup": "offsets export",
+    "restore": "offsets import",
+    "kick": "members remove",
+}
+"""First words that other tools or habits suggest, and the commands for them."""
+_EXTRA = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*?)\)?$")
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 
@@ -32,10 +73,62 @@ def usage_error(error: Any) -> str:
 def _suggestion(error: Any, context: Any) -> str:
     name = getattr(error, "option_name", None)
     if name is not None:
-        names = [option for each in context.command.params for option in each.opts if option.startswith("-")]
-        names += getattr(context.command, "commands", ())
-        options = {each.lstrip("-"): each for each in names}
-        nearest = None if name.lstrip("-") in options else closest(name.lstrip("-"), options)
-        return f"; did you mean {options[nearest]}?" if nearest else ""
+        return _about_option(name, context)
+    extra = _EXTRA.search(error.format_message())
+    if extra and any("--match" in parameter.opts for parameter in context.command.params):
+        return f"; did you mean {_match_option(extra[1]) or f'`kohort describe {shlex.quote(extra[1])}`'}?"
     choice = _CHOICE.search(error.format_message())
     return did_you_mean(choice[1], re.findall("'(.*?)'", choice[2])) if choice else ""
+
+
+def _about_option(name: str, context: Any) -> str:
+    """What the option is called here, where it belongs, or the name that is closest."""
+    options = {
+        option.lstrip("-"): option
+        for parameter in context.command.params
+        for option in parameter.opts
+        if option.startswith("-")
+    }
+    commands = getattr(context.command, "commands", ())
+    if name in _GROUP_OPTIONS and (commands or _takes_groups(context.command)):
+        return f"; groups are arguments: `{context.command_path} {'COMMAND ' if commands else ''}GROUP`"
+    if name in _GROUP_OPTIONS and "match" in options:
+        return "; did you mean --match REGEX, or `kohort describe GROUP`?"
+    if name == "--dry-run" and "execute" in options:
+        return f"; without --execute, `{context.command_path}` only shows what would change"
+    familiar = _OPTIONS.get(name, "")
+    if familiar and familiar.split()[0].lstrip("-") in options:
+        return f"; did you mean {familiar}?"
+    nearest = closest(name.lstrip("-"), [option for option in options if option != name.lstrip("-")])
+    if nearest is not None:
+        return f"; did you mean {options[nearest]}?"
+    if not commands:
+        return ""
+    if name in _ACTIONS and context.parent is None:
+        return f"; did you mean `kohort {_ACTIONS[name]}`? (kohort-consumer-groups takes the options of Kafka's tool)"
+    if (word := closest(name.lstrip("-"), commands)) is not None:
+        return f"; did you mean {word}?"
+    return f"; options follow the command: `{context.command_path} COMMAND {name} …`"
+
+
+def pattern_hint(group: str) -> str:
+    """A suggestion for a group id that is a pattern of a shell; empty if it is none."""
+    pattern = _match_option(group)
+    return f"; a group id is no pattern: did you mean {pattern}?" if pattern else ""
+
+
+def _match_option(text: str) -> str:
+    """The option that selects what a shell's pattern means, such as `--match '^b'` for `b*`; empty if it is none."""
+    if not re.search(r"[*?]", text):
+        return ""
+    if not text.strip("*"):
+        return "--all-groups"
+    regex = "".join({"*": ".*", "?": "."}.get(letter) or re.escape(letter) for letter in text)
+    return f"--match {shlex.quote(f'^{regex}$'.removesuffix('.*$').replace('^.*', '', 1))}"
+
+
+def _takes_groups(command: Any) -> bool:
+    return any(
+        parameter.param_type_name == "argument" and "GROUP" in (parameter.metavar or "")
+        for parameter in command.params
+    )

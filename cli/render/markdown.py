@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from cli.render.cells import Cell, cell_text, prose_parts, safe_text
+from cli.render.cells import cell_text, prose_parts, safe_text
 from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
 
 _LINKED = re.compile(

@@ -12,6 +12,7 @@ from cli.selection import with_close_names
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
+from cli.usage_errors import pattern_hint
 from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
 from cli.verbs.offsets.found import (
@@ -112,7 +113,10 @@ def _places(
         places, problems = topics.existing(_all_places(group))
         if not places and not problems:
             problems = (
-                Problem(subject=group.id, message="shows no committed offsets; name topics (--topic)"),
+                Problem(
+                    subject=group.id,
+                    message=f"shows no committed offsets; name topics (--topic){pattern_hint(group.id)}",
+                ),
             )
         return places, problems
     return topics.of(request.scopes)

@@ -17,8 +17,8 @@ from tests.cli.render.rendered import rendered_blocks
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 NAMES = (
     "<img src=x onerror=y>", "<!-- x", "**bold**", "_under_ snake_case", "~~gone~~", "a|b\\|c\\", "[x](http://y)",
-    "[ ] x", "![x](y)", "&amp; & &x", "# x #", "- x", "+ x", "1. x", "12) x", "> x", "---", "===", "    x", " x ", "\tx",
-    "line\nbreak", "\\*", "$a$", "a`b", "a``b`c", "`", "```sh", "~~~", "",
+    "[ ] x", "![x](y)", "&amp; & &x", "# x #", "- x", "+ x", "1. x", "12) x", "> x", "---", "===", "    x", " x ",
+    "\tx", "line\nbreak", "\\*", "$a$", "a`b", "a``b`c", "`", "```sh", "~~~", "",
 )  # fmt: skip
 LINKED = {
     "by @alice today": "@alice", "team @org/team": "@org/team", "fix #1": "#1", "org/repo#12": "org/repo#12",
@@ -48,7 +48,9 @@ def check_shown(name: str) -> None:
     texts = [text for text, _ in inline(table, Code((name, "end")))]
     assert texts == [text, "B", text, text, f"{text}\nend\n"]
     if "`" not in name:
-        texts = [text for text, _ in inline(Heading(name), Checklist((name,)), Item(lead=f"{name}:", text="x"))]
+        texts = [
+            text for text, _ in inline(Heading(name), Checklist((name,)), Item(lead=f"{name}:", text="x"))
+        ]
         assert texts == [text, f"[ ] {text}" if text else "[ ]", f"{text}: x"]
 
 
