@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
@@ -16,7 +16,7 @@ from cli.counts import counted
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
-from cli.render.document import Document
+from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.model import Group, Problem
 from groups.offsets.model import Place
@@ -156,6 +156,26 @@ class ClusterChange(ABC, Generic[P]):
         if failed is None:
             return True
         return False if failed.refused else None
+
+    def with_states(self, table: Table, parts: Iterable[tuple[str, Part]]) -> Table:
+        """The table with a row per part, and whether each was applied; before the change, whether each can be, if some
+        cannot."""
+        applicable = {plan.group for plan in self.plans_to_apply}
+        outcome = self.outcome
+        if outcome is None and all(plan.group in applicable for plan in self.plans):
+            return table
+
+        def state(group: str, part: Part) -> bool | None:
+            if outcome is None:
+                return group in applicable
+            return self.applied(group, part) if (group, part) in outcome else False
+
+        rows = [
+            (*row, {True: "yes", False: "no", None: None}[state(*part)])
+            for row, part in zip(table.rows, parts, strict=True)
+        ]
+        heading = Column("APPLICABLE" if outcome is None else "APPLIED")
+        return replace(table, columns=(*table.columns, heading), rows=rows)
 
     def apply(self) -> None:
         self.outcome = self.send()

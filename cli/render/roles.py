@@ -74,7 +74,7 @@ def _any(role: Role) -> RoleOf:
 
 _ROLES: Mapping[str, RoleOf] = {
     **dict.fromkeys(("STATE", "VERDICT", "LEVEL", "REHEARSED"), _word),
-    **dict.fromkeys(("HOLDS", "VALID", "ARRIVED"), _answer),
+    **dict.fromkeys(("HOLDS", "VALID", "ARRIVED", "APPLIED", "APPLICABLE"), _answer),
     **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
     **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST"), _any(Role.BAD)),
     **dict.fromkeys(("#WARNINGS", "#UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),

@@ -123,7 +123,7 @@ class DesiredStateChange:
         return Document(
             command="apply",
             data={"executed": self.executed, "groups": data},
-            blocks=[_table(data)],
+            blocks=[_table(data, executed=self.executed)],
             errors=self.errors,
         )
 
@@ -161,18 +161,22 @@ class DesiredStateChange:
         ]
 
 
-def _table(data: Sequence[Mapping[str, Any]]) -> Table:
+def _table(data: Sequence[Mapping[str, Any]], *, executed: bool) -> Table:
     rows = list(_rows(data))
-    shown = 5 if any(row[4] for row in rows) else 4
-    headings = columns("GROUP", "WHAT", "CURRENT", "NEW", "REMARK")
-    return Table(columns=headings[:shown], rows=[row[:shown] for row in rows])
+    shown = [0, 1, 2, 3, *[4] * any(row[4] for row in rows), *[5] * executed]
+    headings = columns("GROUP", "WHAT", "CURRENT", "NEW", "REMARK", "APPLIED")
+    return Table(
+        columns=tuple(headings[place] for place in shown),
+        rows=[[row[place] for place in shown] for row in rows],
+    )
 
 
 def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
+    answers = {True: "yes", False: "no", None: None}
     for group in data:
         name = group["group"]
         for each in group["settings"]:
-            yield name, each["name"], each["before"], each["after"], ""
+            yield name, each["name"], each["before"], each["after"], "", answers[each["applied"]]
         for each in group["offsets"]:
             yield (
                 name,
@@ -180,9 +184,10 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
                 each["before"],
                 "none" if each["after"] is None else each["after"],
                 each["remark"] or "",
+                answers[each["applied"]],
             )
         if group["delete"]:
-            yield name, "the group", group["state"], "deleted", ""
+            yield name, "the group", group["state"], "deleted", "", answers[group["deleted"]]
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:

@@ -84,7 +84,8 @@ class GroupDeletions(WrittenChange[PlannedChange]):
         more = [] if lags is None else [*LAST_USE, "#LAG"]
         table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS", *more), rows=rows)
         data = {"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]}
-        blocks = [table, *topic_tables(self.plans)]
+        states = self.with_states(table, ((group.id, None) for group in groups))
+        blocks = [states, *topic_tables(self.plans)]
         return Document(command="delete", data=data, blocks=blocks, errors=tuple(self.errors))
 
     def _data(self, plan: PlannedChange) -> dict[str, Any]:

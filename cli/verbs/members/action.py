@@ -73,6 +73,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
         instance = ["GROUP-INSTANCE-ID"] if static else []
         names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "ASSIGNMENT"]
         follows = tuple(consequences(plan)) if plan.applicable else ()
+        table = Table(columns=columns(*names), rows=[self._row(each, static) for each in plan.members])
         return Document(
             command="members remove",
             data={
@@ -80,7 +81,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
                 "reason": self.reason,
                 "groups": [self._data(follows)],
             },
-            blocks=[Table(columns=columns(*names), rows=[self._row(each, static) for each in plan.members])],
+            blocks=[self.with_states(table, ((plan.group, member.id) for member in plan.members))],
             errors=tuple(self.errors),
             remarks=() if self.outcome is not None else follows,
         )

@@ -122,7 +122,8 @@ class OffsetsChange(_OfOffsets[GroupChange]):
             (group, *fields(change, *names).values(), *[change.remark or ""] * remarks)
             for group, change in changes
         ]
-        return Table(columns=columns("GROUP", *headings, *["REMARK"] * remarks), rows=rows)
+        table = Table(columns=columns("GROUP", *headings, *["REMARK"] * remarks), rows=rows)
+        return self.with_states(table, ((group, change.place) for group, change in changes))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -140,13 +141,15 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
     def document(self) -> Document:
         rows = [(plan.group, *place, offset) for plan in self.plans for place, offset in plan.offsets]
+        table = Table(columns=columns("GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET"), rows=rows)
+        parts = [(plan.group, place) for plan in self.plans for place, _ in plan.offsets]
         return Document(
             command="offsets delete",
             data={
                 "executed": self.outcome is not None,
                 "groups": [self._data(plan) for plan in self.plans],
             },
-            blocks=[Table(columns=columns("GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET"), rows=rows)],
+            blocks=[self.with_states(table, parts)],
             errors=merged(self.errors),
         )
 
