@@ -12,6 +12,7 @@ FROM python:${PYTHON}-slim
 COPY --from=build /opt/kohort /opt/kohort
 ENV PATH=/opt/kohort/bin:$PATH \
     HOME=/tmp \
+    KOHORT_IMAGE=1 \
     PYTHONUNBUFFERED=1
 USER 65532:65532
 WORKDIR /tmp

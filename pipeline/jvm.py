@@ -25,6 +25,7 @@ from pathlib import Path
 
 from groups.times import seconds_text
 from pipeline.errors import PipelineError
+from wire.extras import MODULES, install_command
 
 _START_TIMEOUT_S = 300.0
 _END_TIMEOUT_S = 10.0
@@ -172,16 +173,18 @@ def check_spark() -> None:
 
     :raises MissingSpark: the extra is not installed; there is no Java, it is too old, or lacks modules
     """
-    _check_extra()
+    check_extra()
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # otherwise spark-submit has started the JVM
         _check_java(_java())
 
 
-def _check_extra() -> None:
-    missing = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
+def check_extra() -> None:
+    """:raises MissingSpark: the packages of the extra are not installed"""
+    missing = [name for name in MODULES["spark"] if find_spec(name) is None]
     if missing:
         raise MissingSpark(
-            f"{', '.join(missing)} cannot be imported: install Kohort with its extra, `pipx install 'kohort[spark]'`"
+            f"{', '.join(missing)} cannot be imported: kohort fleet needs the extra spark. "
+            f"Run: {install_command('spark')}"
         )
 
 

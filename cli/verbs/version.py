@@ -90,6 +90,7 @@ def libraries() -> list[Library]:
 def features(known: Sequence[Library]) -> Iterator[Feature]:
     """Features that need more than the base installation, and what is missing for them."""
     from wire.client.logins import login_methods
+    from wire.extras import install_command
 
     for method in login_methods():
         if method.extra is not None:
@@ -97,7 +98,7 @@ def features(known: Sequence[Library]) -> Iterator[Feature]:
     for extra, purpose in PURPOSES.items():
         absent = [library.name for library in known if library.extra == extra and library.version is None]
         if absent:
-            missing: str | None = f"{', '.join(absent)}: pip install 'kohort[{extra}]'"
+            missing: str | None = f"{', '.join(absent)}: {install_command(extra)}"
         else:
             missing = _missing_java() if extra == "spark" else None
         yield Feature(name=purpose, extra=extra, missing=missing)

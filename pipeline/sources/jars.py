@@ -13,6 +13,7 @@ from pathlib import Path
 
 from groups.times import seconds_text
 from pipeline.errors import PipelineError
+from pipeline.jvm import check_extra
 
 KAFKA_SOURCE = "spark-sql-kafka-0-10"
 SCALA = "2.13"
@@ -51,8 +52,10 @@ def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None)
     Pass them to `pipeline.session.SessionSettings`: a running session accepts no jars. The first call on a machine
     fetches 10 MB; two processes may do so at once.
 
-    :raises MissingKafkaSource: they are not cached, and Maven is missing or fails
+    :raises MissingSpark: the extra is not installed
+    :raises MissingKafkaSource: the jars are not cached, and Maven is missing or fails
     """
+    check_extra()
     settings = [(conf or {}).get(name, "") for name in _SETTINGS]
     if any(KAFKA_SOURCE in text for text in (*(Path(jar).name for jar in given), *settings)):
         return tuple(given)

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism
 from wire.client.in_time import in_time
-from wire.client.logins import install_command
 from wire.client.security import KerberosSettings
 from wire.client.steps import Deadline
+from wire.extras import install_command
 
 try:
     import gssapi

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from wire.client.errors import UnsupportedMechanism
-
-_EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "aws": ("boto3", "aws_msk_iam_sasl_signer"),
-    "azure": ("azure.identity",),
-    "gcp": ("google.auth",),
-    "kerberos": ("gssapi",),
-    "keystores": ("cryptography",),
-}
-"""The modules of each of Kohort's extras."""
+from wire.extras import install_command, is_installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,26 +53,9 @@ def login_methods() -> tuple[LoginMethod, ...]:
     )
 
 
-def is_installed(extra: str) -> bool:
-    """Whether the modules of an extra can be found, without importing them."""
-    return all(map(_is_found, _EXTRAS[extra]))
-
-
-def install_command(extra: str) -> str:
-    """The command that installs an extra."""
-    return f"pip install 'kohort[{extra}]'"
-
-
 def require(extra: str, purpose: str) -> None:
     """:raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command"""
     if not is_installed(extra):
         raise UnsupportedMechanism(
             f"{purpose} needs packages that are not installed. Run: {install_command(extra)}"
         )
-
-
-def _is_found(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # its parent package is missing
-        return False

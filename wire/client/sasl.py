@@ -8,10 +8,10 @@ from typing import Any
 
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
-from wire.client.logins import install_command, is_installed
 from wire.client.security import ConnectionSettings, OAuthSettings
 from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
+from wire.extras import install_command, is_installed
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 Exchange = Generator[bytes, bytes, None]
@@ -119,7 +119,12 @@ def why_unsupported(settings: ConnectionSettings) -> str | None:
     if mechanism in _WITH_PASSWORD or (mechanism == "OAUTHBEARER" and settings.oauth is not None):
         return None
     if mechanism == DEFAULT_MECHANISM:
-        return None if is_installed("kerberos") else _NO_KERBEROS
+        if is_installed("kerberos"):
+            return None
+        return (
+            f"sasl.mechanism {DEFAULT_MECHANISM} (Kerberos, Kafka's default) needs packages that are not installed. "
+            f"Run: {install_command('kerberos')}; or set sasl.mechanism to another that the listener offers"
+        )
     if mechanism == "OAUTHBEARER":
         return (
             "Kohort leaves sasl.mechanism OAUTHBEARER with unsecured tokens or another grant to librdkafka. It "
@@ -127,12 +132,6 @@ def why_unsupported(settings: ConnectionSettings) -> str | None:
         )
     supported = ", ".join(_WITH_PASSWORD)
     return f"sasl.mechanism {mechanism} is not known. Kohort supports {supported}, OAUTHBEARER and GSSAPI"
-
-
-_NO_KERBEROS = (
-    f"sasl.mechanism {DEFAULT_MECHANISM} (Kerberos, Kafka's default) needs packages that are not installed. Run: "
-    f"{install_command('kerberos')}; or set sasl.mechanism to another that the listener offers"
-)
 
 
 def _plain(user: str, password: str, _mechanism: str) -> Exchange:

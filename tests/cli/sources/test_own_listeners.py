@@ -19,7 +19,7 @@ from tests.kafka.kdc import REALM, Realm, kerberos_realm, missing_programs
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.programs import compiled
 from tests.support.long import LONG
-from wire.client.logins import is_installed
+from wire.extras import is_installed
 
 pytestmark = [pytest.mark.kafka, LONG]
 

@@ -21,8 +21,8 @@ from wire.client.client import KafkaClient
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.properties import load_properties
 from wire.client.connection import Connection
-from wire.client.logins import is_installed
 from wire.client.steps import Deadline, run
+from wire.extras import is_installed
 from wire.messages.schemas.groups import LIST_GROUPS
 
 pytestmark = pytest.mark.kafka

@@ -11,6 +11,7 @@ from cli.verbs.version import FOR_DEVELOPERS, parse_requirement
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
 from tests.docs.pages import ROOT
+from wire.extras import install_command
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -44,7 +45,7 @@ def test_what_is_not_installed_is_missing_with_its_remedy(
     answer = kohort.quick("version --verbose --output json").succeeded(stderr="").document["details"]
     assert [library["version"] for library in answer["libraries"]][1] is None
     (fleet,) = [feature for feature in answer["features"] if feature["extra"] == "spark"]
-    assert fleet["missing"] == "no-such-kohort-library: pip install 'kohort[spark]'"
+    assert fleet["missing"] == f"no-such-kohort-library: {install_command('spark')}"
 
 
 def test_java_that_cannot_be_found_is_named(kohort: Kohort) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.jvm import MissingSpark
 from pipeline.sources.jars import MissingKafkaSource, cache, kafka_jars
 
 SOURCE = f"spark-sql-kafka-0-10_2.13-{version('pyspark')}.jar"
@@ -83,6 +84,12 @@ def test_without_maven_the_message_says_what_to_do() -> None:
     assert "install Maven, or pass its jars with --jars: " in said
     for jar in (SOURCE, "kafka-clients-", "commons-pool2-", "spark-token-provider-kafka-0-10_2.13-"):
         assert jar in said
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.jvm.find_spec", lambda _: None)
+    with pytest.raises(MissingSpark, match="pyspark, pyarrow, pandas cannot be imported"):
+        kafka_jars()
 
 
 @pytest.mark.usefixtures("asked")

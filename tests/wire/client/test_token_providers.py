@@ -19,6 +19,7 @@ from wire.client.logins import login_methods
 from wire.client.steps import Deadline
 from wire.client.tokens.source import TokenSource
 from wire.client.tokens.token import Token
+from wire.extras import install_command
 
 MSK = ("b-1.demo.abcde.c2.kafka.eu-west-1.amazonaws.com:9098",)
 HUBS = ("shop.servicebus.windows.net:9093",)
@@ -321,10 +322,10 @@ def test_a_provider_that_gives_no_token_says_why(tmp_path: Path, case: str) -> N
 
 
 def test_a_missing_extra_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wire.client.logins._EXTRAS", {"aws": ("no_such_module.of_aws",)})
+    monkeypatch.setattr("wire.extras.MODULES", {"aws": ("no_such_module.of_aws",)})
     with pytest.raises(UnsupportedMechanism) as caught:
         token(tmp_path, MSK, *IAM)
-    assert "Run: pip install 'kohort[aws]'" in str(caught.value)
+    assert str(caught.value).endswith(f"Run: {install_command('aws')}")
 
 
 def test_every_login_method_says_what_installs_it() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from wire.client.config.config_file import Properties
-from wire.client.logins import install_command, is_installed
 from wire.client.security import Secret, TlsSettings
+from wire.extras import install_command, is_installed
 
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
