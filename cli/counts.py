@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from groups.counts import counted
 
-def counted(count: int, what: str) -> str:
-    """`1 offset`, `12 offsets`, `1,200 offsets`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+__all__ = ["counted", "first_names"]
 
 
 def first_names(names: Sequence[str], most: int, what: str = "") -> str:

@@ -16,6 +16,7 @@ from assignors.model import Undetermined
 from assignors.rebalance import Procedure, Rebalance, owners_in, procedure_of, run_rebalances
 from assignors.registry import find, known, rebalance_protocol
 from groups.client_library import assignors_of, library_of_all
+from groups.counts import counted
 from groups.group_spec import ask, current_of, eager_members, members_of_unknown_lists
 from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
 from groups.what_if import WhatIf, change_group, change_topics
@@ -331,7 +332,8 @@ def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem
     partitions = sum(topics[name].partitions for name in wanted & topics.keys())
     idle = len(group.members) - partitions
     if partitions and idle > 0:
-        message = f"has {len(group.members)} members for {partitions} partitions: at least {idle} get none"
+        members, owned = counted(len(group.members), "member"), counted(partitions, "partition")
+        message = f"has {members} for {owned}: at least {idle} {'gets' if idle == 1 else 'get'} none"
         yield Problem(subject=group.id, message=message)
 
 

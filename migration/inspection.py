@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from groups.counts import share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import Succession, succession
 from groups.waits import Wait, labels_of, waits_of
@@ -95,7 +96,7 @@ def standing(group: Group) -> str:
         return f"Consumer: {_all(total)} the consumer protocol."
     if modern:
         return (
-            f"Mixed: {modern} of {total} members {_speak(modern)} the consumer protocol, "
+            f"Mixed: {share(modern, total, 'member', ('speaks', 'speak'))} the consumer protocol, "
             f"{total - modern} {_speak(total - modern)} the classic one."
         )
     return (
@@ -138,9 +139,8 @@ def _bounced(lists: Sequence[Sequence[str]]) -> str:
     if not listing:
         return ""
     if listing < len(lists):
-        return (
-            f"; {listing} of {len(lists)} list {COOPERATIVE}: the first of two bounces to it is in progress"
-        )
+        lists_it = f"{listing} of {len(lists)} {'lists' if listing == 1 else 'list'} {COOPERATIVE}"
+        return f"; {lists_it}: the first of two bounces to it is in progress"
     if alone < len(lists):
         return (
             f"; all list {COOPERATIVE}, {alone or 'none'} alone: the first of two bounces to it is complete"

@@ -39,6 +39,7 @@ from coordinator.server.faults.events import (
 from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.times import seconds_text
+from groups.counts import counted
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 
@@ -230,7 +231,7 @@ async def _disconnect(cluster: Cluster, event: Disconnect) -> str:
     sessions = [each for each in cluster.sessions if each.client_id == event.client]
     for session in sessions:
         session.end()
-    return f"{len(sessions)} connections of {event.client} are closed"
+    return f"closed {counted(len(sessions), 'connection')} of {event.client}"
 
 
 async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.counts import share
 from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
 from groups.diagnosis.rebalances import is_unsettled, partitions_text
 from groups.model import Group, GroupType, Member, Partitions
@@ -85,8 +86,8 @@ def idle_members(case: Case) -> Iterator[Symptom]:
         return
     yield note(
         message=(
-            f"{len(idle)} of {len(group.members)} members own no partition (of {partitions} owned in total): "
-            f"{case.named(idle)}."
+            f"{share(len(idle), len(group.members), 'member', ('owns', 'own'))} no partition "
+            f"(of {partitions} owned in total): {case.named(idle)}."
         ),
         remedy="Add partitions to the topics, or stop these members unless they are standbys.",
         members=tuple(idle),

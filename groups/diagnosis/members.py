@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypedDict
 
+from groups.counts import share
 from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
 from groups.diagnosis.changes import MembershipChange, by_host, changes, host_of, rebalances
 from groups.diagnosis.rebalances import awaited, partitions_text
@@ -306,8 +307,8 @@ def mixed_protocols(case: Case) -> Iterator[Symptom]:
         return
     yield note(
         message=(
-            f"{len(classic)} of {len(case.group.members)} members use the classic protocol: the migration to the "
-            "consumer protocol is not complete."
+            f"{share(len(classic), len(case.group.members), 'member', ('uses', 'use'))} the classic protocol: "
+            "the migration to the consumer protocol is not complete."
         ),
         remedy=f"See its progress: kohort describe {case.in_shell} --migration.",
         members=tuple(classic),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from groups.counts import counted
 from groups.diagnosis.case import Case, Need, Symptom, error, list_names, rule, warning
 from groups.model import Group, Member
 from groups.regex.broker import compile_broker_regex, judge
@@ -76,8 +77,8 @@ def regex_matches_nothing(case: Case) -> Iterator[Symptom]:
         elif not compile_broker_regex(pattern).matches(names):
             yield warning(
                 message=(
-                    f"The regex {pattern!r} of {case.named(members)} matches none of {len(names)} topics: the broker "
-                    "matches the whole name."
+                    f"The regex {pattern!r} of {case.named(members)} matches none of {counted(len(names), 'topic')}: "
+                    "the broker matches the whole name."
                 ),
                 remedy=_TRY.format(pattern=pattern),
                 members=tuple(members),

@@ -133,8 +133,3 @@ def _name(member: PlannedMember) -> str:
     known = [] if member.label == member.id else [f"id {member.id}"]
     known += [f"host {member.host}"] if member.host else []
     return f"{member.label} ({', '.join(known)})" if known else member.label
-
-
-def count(number: int, noun: str) -> str:
-    """`1 member`, `2 members`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

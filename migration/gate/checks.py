@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from groups.counts import counted, share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import FirstFollower, first_follower, leader_of, leads, precedes, succession
-from migration.gate.answers import Check, await_all, count, name_all, no, undecided, yes
+from migration.gate.answers import Check, await_all, name_all, no, undecided, yes
 from migration.gate.observation import GateObservation, MembershipDiff, is_named, outcomes
 from migration.model import (
     Absent,
@@ -93,13 +94,13 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
 
 def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
     least, most, found = condition.at_least, condition.at_most, len(observed.members)
-    text = f"the group has {count(found, 'member')}"
+    text = f"the group has {counted(found, 'member')}"
     temporary_ids = [
         member.client.id for member in observed.members if member.client.id in observed.temporary_ids
     ]
     if twice := len(temporary_ids) - len(set(temporary_ids)):
         found -= twice  # a duplicate does not count as a member of the group
-        text += f", of which {count(twice, 'temporary member')} too many"
+        text += f", of which {counted(twice, 'temporary member')} too many"
     since = observed.roster
     if least is not None and found < least:
         missing = since.missing if since else ()
@@ -122,7 +123,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
     others = [PlannedMember.of(member) for member in members if member.protocol not in (wanted, None)]
     unknown = len(members) - len(able) - len(others)
     needed = max(1, len(members)) if condition.at_least is None else condition.at_least
-    text = f"{len(able)} of {count(len(members), 'member')} {_verb(len(able))} the {wanted.value} protocol"
+    text = f"{share(len(able), len(members), 'member', ('speaks', 'speak'))} the {wanted.value} protocol"
     if len(able) >= needed:
         return yes(tag, text)
     if len(able) + unknown >= needed:
@@ -151,7 +152,7 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
         return undecided(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
     wanted = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
-    text = f"{len(gone)} of {count(total, 'member')} have left or rejoined under a new id"
+    text = f"{share(len(gone), total, 'member', ('has', 'have'))} left or rejoined under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
         text += f", {len(early)} already spoke the new protocol when the step started"
@@ -218,16 +219,16 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
     carrying = [m for m in group.members if m.user_data and m.user_data.assignment]
     if carrying:
         sizes = ", ".join(
-            f"{PlannedMember.of(one).label}: {count(_size(one), 'byte')}" for one in carrying[:8]
+            f"{PlannedMember.of(one).label}: {counted(_size(one), 'byte')}" for one in carrying[:8]
         )
-        return no(tag, f"the assignments of {count(len(carrying), 'member')} carry user data ({sizes})")
+        return no(tag, f"the assignments of {counted(len(carrying), 'member')} carry user data ({sizes})")
     unknown = [member for member in group.members if member.user_data is None]
     if unknown:
         return undecided(
             tag,
-            f"whether the assignments of {count(len(unknown), 'member')} carry user data is unknown from this source; "
-            "DescribeGroups shows it (of a live cluster whose login Kohort's own client supports), and so does the "
-            "broker's log",
+            f"whether the assignments of {counted(len(unknown), 'member')} carry user data is unknown from this "
+            "source; DescribeGroups shows it (of a live cluster whose login Kohort's own client supports), and so does "
+            "the broker's log",
         )
     return yes(tag, "no member's assignment carries user data")
 
@@ -340,10 +341,6 @@ def _holders(members: Sequence[Member], client_id: str) -> list[Member]:
     return [member for member in members if member.client.id == client_id]
 
 
-def _verb(number: int) -> str:
-    return "speaks" if number == 1 else "speak"
-
-
 def _size(member: Member) -> int:
     return len(member.user_data.assignment) if member.user_data else 0
 
@@ -354,7 +351,7 @@ def _no_group(observed: GateObservation) -> str:
 
 def _too_few_known(observed: GateObservation, known: int) -> str:
     where = "the plan's baseline is" if observed.position <= 0 else "the gate notes are"
-    return f"{count(known, 'member')} known from the start of the step, fewer than it restarts: {where} incomplete"
+    return f"{counted(known, 'member')} known from the start of the step, fewer than it restarts: {where} incomplete"
 
 
 def _no_notes(observed: GateObservation) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from groups.counts import counted
 from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, GateResult, await_all, count, name_all, no, undecided, yes
+from migration.gate.answers import Check, GateResult, await_all, name_all, no, undecided, yes
 from migration.gate.checks import check_condition
 from migration.gate.observation import GateObservation, is_named
 from migration.gate.staleness import differences, find_deviation
@@ -108,7 +109,7 @@ def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
         return yes("as-planned", f"{who} speaks the {wanted.value} protocol")
     return no(
         "as-planned",
-        f"{count(len(wrong), 'member')} rejoined without the {wanted.value} protocol: {name_all(wrong)}",
+        f"{counted(len(wrong), 'member')} rejoined without the {wanted.value} protocol: {name_all(wrong)}",
         awaited=await_all(wrong, f"rejoined without the {wanted.value} protocol"),
     )
 
@@ -130,7 +131,7 @@ def check_settled(observed: GateObservation) -> Check:
     if late:
         return no(
             NAME,
-            f"{count(len(late), 'member')} not yet at the target assignment: {name_all(late)}",
+            f"{counted(len(late), 'member')} not yet at the target assignment: {name_all(late)}",
             awaited=await_all(late, "has not reached its target assignment"),
         )
     unowned = list(islice(_unowned(observed), SHOWN + 1))

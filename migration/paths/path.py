@@ -351,7 +351,7 @@ def leftovers(context: PathContext) -> Risk:
         what="A line that the consumer protocol does not allow is still in the configuration.",
         symptom=f"{_of_libraries(context, looks)}. The check reports that a member is missing, or that it speaks the "
         "classic protocol.",
-        then="Remove the lines marked `# remove` above, and start the member again.",
+        then="Remove the lines that this step of the plan marks `# remove`, and start the member again.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Block, Heading, Table, Text, columns, led
 from cli.render.lines import Role
+from groups.counts import share
 from groups.model import GroupType, MemberProtocol
 from groups.succession import Succession, after_load
 from groups.waits import Wait, WaitKind
@@ -167,7 +168,7 @@ def _upgrade(found: Inspection) -> str | None:
             return None
         return "Not known now: whether assignments carry user data, which would block an online upgrade."
     if blockers:
-        who = f"{len(blockers)} of {len(found.members)} members"
+        who = share(len(blockers), len(found.members), "member")
         return (
             f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(found)}), and the broker "
             "refuses the first member of the consumer protocol with GROUP_ID_NOT_FOUND."

@@ -16,6 +16,7 @@ from assignors.rebalance import owners_in
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.page import COLORS
+from groups.counts import share
 from groups.dry_run import DryRun
 
 WIDTH = 960
@@ -83,10 +84,11 @@ def ownership_svg(run: DryRun) -> str:
 def _heading(run: DryRun) -> Iterator[str]:
     side = "broker" if run.leader is None else f"{run.leader.library.value} leader"
     yield _text(24, 30, f"{run.group}: {run.assignor} ({side})", "start", 18, weight="bold")
-    share = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
+    moved = share(run.moved, run.owned, "partition", ("moves", "move"))
+    percent = f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
     count = len(run.rebalances)
     rebalances = "one rebalance" if count == 1 else f"{count} rebalances"
-    yield _text(24, 50, f"{run.moved} of {run.owned} partitions move{share} in {rebalances}", "start", 12)
+    yield _text(24, 50, f"{moved}{percent} in {rebalances}", "start", 12)
     yield _text(LEFT + BAR, 74, "before", "end", 12, weight="bold")
     yield _text(RIGHT, 74, "after", "start", 12, weight="bold")
 

@@ -11,6 +11,7 @@ from assignors.rebalance import Procedure
 from cli.counts import counted
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
+from groups.counts import share
 from groups.dry_run import DryRun
 from groups.model import Problem
 from migration.model import list_names
@@ -104,7 +105,7 @@ def _blocks(run: DryRun) -> Iterator[Block]:
 def _summary(run: DryRun) -> str:
     fewest = "" if run.minimum_moved is None else f"; no even assignment moves fewer than {run.minimum_moved}"
     sentences = [
-        f"{run.moved} of {run.owned} partitions move{_share(run)}{fewest}.",
+        f"{share(run.moved, run.owned, 'partition', ('moves', 'move'))}{_share(run)}{fewest}.",
         f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
     ]
     if run.leader is not None and run.leader.known_by != "asked for":

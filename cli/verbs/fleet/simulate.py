@@ -18,6 +18,7 @@ from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from cli.verbs.simulate.action import Source, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Variant
+from groups.counts import share
 
 if TYPE_CHECKING:
     from pipeline.simulation import Case, SimulationRun
@@ -174,7 +175,7 @@ def _remarks(run: SimulationRun) -> Iterator[str]:
     total = sum(run.verdicts.values())
     for verdict, text in words.items():
         if count := run.verdicts[verdict]:
-            yield f"{count:,} of {total:,} runs {text}"
+            yield f"{share(count, total, 'run')} {text}"
 
 
 def status_of(run: SimulationRun) -> ExitStatus:

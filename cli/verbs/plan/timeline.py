@@ -14,6 +14,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.document import Block, Heading, Picture
@@ -86,7 +87,7 @@ def in_words(timeline: Timeline) -> str:
     """The picture in words, for readers who cannot see it."""
     text = f"The group is {'; then '.join(_span_titles(timeline))}. {_members(timeline)}."
     if timeline.left_out:
-        text += f" {timeline.left_out:,} rounds are not drawn; they resemble their neighbors."
+        text += f" Not drawn, since similar to their neighbors: {counted(timeline.left_out, 'round')}."
     return f"{text} Computed, not measured."
 
 

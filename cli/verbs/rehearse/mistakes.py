@@ -138,11 +138,11 @@ def _costs(symptom: Symptom) -> Iterator[str]:
     """Figures that are worse than planned."""
     costs, planned = symptom.costs, symptom.planned_costs
     if costs.rebalances > planned.rebalances:
-        yield f"{costs.rebalances} rebalances, not {planned.rebalances}"
+        yield f"{counted(costs.rebalances, 'rebalance')}, not {planned.rebalances}"
     if costs.without_owner_s >= planned.without_owner_s + 1:
         yield f"{costs.without_owner_s:.0f} partition-seconds without an owner, not {planned.without_owner_s:.0f}"
     if costs.read_twice > planned.read_twice:
-        yield f"{costs.read_twice} records read twice, not {planned.read_twice}"
+        yield f"{counted(costs.read_twice, 'record')} read twice, not {planned.read_twice}"
     if costs.commits_refused > planned.commits_refused:
         yield f"{costs.commits_refused} commits refused, not {planned.commits_refused}"
     if symptom.violations:

@@ -15,6 +15,7 @@ from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
 from coordinator.simulation.result import Result
 from groups.times import seconds_text
+from groups.counts import share
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulation import Costs
 
@@ -44,7 +45,7 @@ def picture_of(group: str, run: Rehearsed) -> Picture | None:
 
 def _in_words(run: Rehearsed) -> str:
     opened = [each for each in run.rounds if each.gate_open_after_s is not None]
-    sentence = f"Seed {run.seed}: {len(opened)} of {len(run.rounds)} rounds ended with an open gate"
+    sentence = f"Seed {run.seed}: {share(len(opened), len(run.rounds), 'round')} ended with an open gate"
     return f"{sentence}; {run.unsafe[0]}." if run.unsafe else f"{sentence}."
 
 

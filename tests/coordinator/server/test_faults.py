@@ -256,7 +256,7 @@ def test_the_connections_of_a_client_are_closed() -> None:
             clients = [await made.client("app-1"), await made.client("app-1"), await made.client("app-2")]
             for client in clients:
                 await client.ask(HEARTBEAT, HEART)
-            assert (await operator.fault(disconnect="app-1")).outcome == "2 connections of app-1 are closed"
+            assert (await operator.fault(disconnect="app-1")).outcome == "closed 2 connections of app-1"
             for client in clients[:2]:
                 with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                     await client.ask(HEARTBEAT, HEART)

@@ -1,0 +1,14 @@
+"""Counts of things as text."""
+
+from __future__ import annotations
+
+
+def counted(count: int, what: str) -> str:
+    """`1 offset`, `12 offsets`, `1,200 offsets`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def share(part: int, whole: int, what: str, verbs: tuple[str, str] = ("", "")) -> str:
+    """`2 of 3 members have`, `1 of 3 members has`, `0 of 1 member has`; `verbs` are the singular and the plural."""
+    one, many = verbs
+    return f"{part:,} of {counted(whole, what)} {one if 1 in (part, whole) else many}".rstrip()
