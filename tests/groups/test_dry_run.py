@@ -180,7 +180,7 @@ def test_a_regex_takes_what_the_broker_would_match() -> None:
         (classic([member("a", topics=["missing"])]), "missing is subscribed to and does not exist"),
         (
             classic([member(f"m{number}") for number in range(1000)]),
-            "g has 1000 members for 3 partitions: at least 997 get none",
+            "g has 1,000 members for 3 partitions: at least 997 get none",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -144,7 +144,7 @@ def lists(*protocols: str) -> Member:
         ),
         (
             classic_group(lists("range"), lists("cooperative-sticky", "range"), protocol="range"),
-            "Classic: both members speak the classic protocol; range is in use; 1 of 2 list cooperative-sticky: the "
+            "Classic: both members speak the classic protocol; range is in use; 1 of 2 lists cooperative-sticky: the "
             "first of two bounces to it is in progress.",
         ),
         (
