@@ -19,6 +19,9 @@ from cli.render.document import Document
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.listing import Cause, Problem
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""A blank at which no line is broken."""
+
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
     """Print data to stdout and errors to stderr, and exit with the status.
@@ -61,7 +64,29 @@ def notice(message: str) -> None:
     text = "\n".join(map(safe_text, message.split("\n")))
     if sys.stderr is not None:  # else print would use stdout
         with cleared(), suppress(BrokenPipeError):  # the reader has closed the pipe
-            print(f"kohort: {text}", file=sys.stderr)
+            print(_wrapped(f"kohort: {text}", sys.stderr), file=sys.stderr)
+
+
+def _wrapped(text: str, stream: TextIO) -> str:
+    """The lines of a message, for a terminal broken between words, which would else break them anywhere; ids are words,
+    and so is code between backticks."""
+    if not stream.isatty():
+        return text
+    from textwrap import fill
+
+    from cli.render.cells import prose_parts
+    from cli.render.table import terminal_width
+
+    def unbroken(line: str) -> str:
+        parts = prose_parts(line)
+        return "".join(f"`{part}`".replace(" ", NO_BREAK) if is_code else part for part, is_code in parts)
+
+    width = terminal_width(stream)
+    lines = (
+        fill(unbroken(line), width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return "\n".join(lines).replace(NO_BREAK, " ")
 
 
 def write_line(text: str) -> None:

@@ -184,7 +184,7 @@ def check_extra() -> None:
     if missing:
         raise MissingSpark(
             f"{', '.join(missing)} cannot be imported: kohort fleet needs the extra spark. "
-            f"Run: {install_command('spark')}"
+            f"Run: `{install_command('spark')}`"
         )
 
 

@@ -22,7 +22,9 @@ from coordinator.store.described_groups import (
 from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.topic_names import KnownTopic, KnownTopics
+from groups.counts import counted
 from groups.group_configs import GroupConfig, own_configs
+from groups.listing import GroupFilter
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from wire.log.errors import DamagedLog
 
@@ -81,9 +83,16 @@ class ReplayedSource(FileSource):
         return Cluster(id=next(iter(_cluster_ids(self.log.directories)), None), features=features)
 
     def list_groups(self) -> ReadResult[GroupListing]:
+        return self.select_groups(GroupFilter())
+
+    def select_groups(self, wanted: GroupFilter, /, **_: bool) -> ReadResult[GroupListing]:
         log = self.log
-        rows = map(listed_group, [*log.state.groups.values(), *log.others.values()])
-        return ReadResult(self._with_defaults(sorted(rows, key=lambda row: row.id)), self._new_problems())
+        rows = list(map(listed_group, [*log.state.groups.values(), *log.others.values()]))
+        defaults = default_assignors(rows)
+        listed = (_with_default(row, defaults) for row in sorted(rows, key=lambda row: row.id))
+        selected = tuple(filter(wanted.passes, listed))
+        self._notify_defaults({row.id: defaults[row.id] for row in selected if row.id in defaults})
+        return ReadResult(selected, self._new_problems())
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         found: list[Group] = []
@@ -93,21 +102,21 @@ class ReplayedSource(FileSource):
             problems += oddities
             if group is not None:
                 found.append(self._with_offsets(group) if offsets else group)
-        return ReadResult(self._with_defaults(found), (*problems, *self._new_problems()))
+        defaults = default_assignors(found)
+        self._notify_defaults(defaults)
+        groups_found = tuple(_with_default(group, defaults) for group in found)
+        return ReadResult(groups_found, (*problems, *self._new_problems()))
 
-    def _with_defaults(self, groups: Sequence[AnyGroup]) -> tuple[AnyGroup, ...]:
-        """The groups with the assignor that a broker uses if no member names one."""
-        defaults = default_assignors(groups)
-        if defaults.keys() - self._assumed:
-            self._assumed |= defaults.keys()
-            (first, *rest), assumed = defaults, ", ".join(sorted(set(defaults.values())))
-            who = f"{first} and {len(rest)} more groups" if rest else first
+    def _notify_defaults(self, defaults: Mapping[str, str]) -> None:
+        """Report the groups with the assignor that a broker uses if no member names one; each of them once."""
+        new = {group: assignor for group, assignor in defaults.items() if group not in self._assumed}
+        if new:
+            self._assumed |= new.keys()
+            (first, *rest), assumed = new, ", ".join(sorted(set(new.values())))
+            who = f"{first} and {counted(len(rest), 'more group')}" if rest else first
             self.notices.add(
                 f"{who}: the members name no assignor; assuming {assumed}, the default of brokers"
             )
-        return tuple(
-            replace(group, protocol=defaults[group.id]) if group.id in defaults else group for group in groups
-        )
 
     def _group(self, name: str) -> tuple[Group | None, tuple[Problem, ...]]:
         group, oddities = described_group(self.log.state, self.log.others, name, self.topic_names)
@@ -191,6 +200,10 @@ class ReplayedSource(FileSource):
                 f"{', '.join(guessed[:3])}{more}: assumed to have the partitions that these directories show; "
                 "if another broker has more, name the topics with --topics FILE"
             )
+
+
+def _with_default(group: AnyGroup, defaults: Mapping[str, str]) -> AnyGroup:
+    return replace(group, protocol=defaults[group.id]) if group.id in defaults else group
 
 
 def _merged(topic: KnownTopic, known: KnownTopic | None) -> KnownTopic:

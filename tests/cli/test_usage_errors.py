@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Answer, Kohort
+from tests.support.terminals import on_terminal
 
 
 def test_a_usage_error_of_the_whole_process(kohort: Kohort, sample: Path) -> None:
@@ -38,3 +39,23 @@ def test_a_blocked_plan_is_an_answer(kohort: Kohort, sample: Path, output: str) 
     assert answer.status == 1
     assert "blocked" in answer.stdout.lower()
     assert answer.stderr == ""
+
+
+@pytest.mark.parametrize("columns", [40, 80, 400])
+def test_a_terminal_breaks_messages_between_words(kohort: Kohort, sample: Path, columns: int) -> None:
+    group = "a-group-with-a-name-that-is-longer-than-a-line-of-a-narrow-terminal"
+    command = [kohort.executable, "describe", group, "--match", "x", "--embedded", sample]
+    message = (
+        "kohort: give only one of GROUP, --match and --all-groups; filters such as --type narrow it down"
+    )
+    for options, text in (
+        ([], message),
+        (["--nothing-like-it"], "`kohort describe --help` shows what is valid"),
+    ):
+        shown = on_terminal([*command, *options], kohort.env, columns=columns).terminal
+        lines = shown.replace("\r\n", "\n").splitlines()
+        assert text in " ".join(line.strip() for line in lines)
+        assert max(map(len, lines)) <= columns
+    missing = on_terminal([*command[:3], "--embedded", sample], kohort.env, columns=columns).terminal
+    assert group in missing
+    assert str(sample) in missing

@@ -22,4 +22,8 @@ def test_a_share_agrees_with_its_noun_and_verb(part: int, whole: int, text: str)
 
 
 def test_a_share_needs_no_verb() -> None:
-    assert (share(0, 1, "round"), counted(1, "round"), counted(0, "round")) == ("0 of 1 round", "1 round", "0 rounds")
+    assert (share(0, 1, "round"), counted(1, "round"), counted(0, "round")) == (
+        "0 of 1 round",
+        "1 round",
+        "0 rounds",
+    )

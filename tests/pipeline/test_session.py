@@ -246,7 +246,7 @@ class TestJava:
 
     def test_no_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("pipeline.jvm.find_spec", lambda name: None if name == "pyspark" else object())
-        with pytest.raises(MissingSpark, match=r"^pyspark cannot be imported: .* Run: .*\[.*spark\]'?$"):
+        with pytest.raises(MissingSpark, match=r"^pyspark cannot be imported: .* Run: `.*\[.*spark\]'?`$"):
             check_spark()
 
     def test_no_java_on_the_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

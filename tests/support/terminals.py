@@ -50,13 +50,13 @@ def on_terminal(
     command: Sequence[str | bytes | Path],
     env: Mapping[str, str],
     *,
-    columns: int = 80,
+    columns: int = 400,
     answers: Sequence[str] = (),
     meanwhile: Callable[[], object] = lambda: None,
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Shown:
-    """Run it on a terminal; each question gets the next answer, before which `meanwhile` is called.
+    """Run it on a terminal, by default so wide that no message is folded; each question gets the next answer, before which `meanwhile` is called.
 
     `stdout` and `stderr` go elsewhere where they are given, as with Popen.
     """

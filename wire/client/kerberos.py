@@ -17,7 +17,7 @@ try:
     import gssapi
 except (ImportError, OSError) as error:  # not installed, or the system has no Kerberos library
     raise UnsupportedMechanism(
-        f"sasl.mechanism GSSAPI cannot be used here ({error}). Run: {install_command('kerberos')}"
+        f"sasl.mechanism GSSAPI cannot be used here ({error}). Run: `{install_command('kerberos')}`"
     ) from None
 
 T = TypeVar("T")

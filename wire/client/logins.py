@@ -57,5 +57,5 @@ def require(extra: str, purpose: str) -> None:
     """:raises UnsupportedMechanism: `purpose` needs packages that are not installed, with the command"""
     if not is_installed(extra):
         raise UnsupportedMechanism(
-            f"{purpose} needs packages that are not installed. Run: {install_command(extra)}"
+            f"{purpose} needs packages that are not installed. Run: `{install_command(extra)}`"
         )

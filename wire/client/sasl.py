@@ -123,7 +123,7 @@ def why_unsupported(settings: ConnectionSettings) -> str | None:
             return None
         return (
             f"sasl.mechanism {DEFAULT_MECHANISM} (Kerberos, Kafka's default) needs packages that are not installed. "
-            f"Run: {install_command('kerberos')}; or set sasl.mechanism to another that the listener offers"
+            f"Run: `{install_command('kerberos')}`; or set sasl.mechanism to another that the listener offers"
         )
     if mechanism == "OAUTHBEARER":
         return (

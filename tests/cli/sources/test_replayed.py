@@ -237,6 +237,27 @@ def test_the_assignor_is_what_members_name_or_the_brokers_default(
     assert _describe(kohort, "--log-dir", directory)["g"]["protocol"] == taken
 
 
+def test_notices_are_about_selected_groups_only(kohort: Kohort, tmp_path: Path) -> None:
+    records = [
+        record
+        for group in ("billing", "orders", "payments")
+        for record in (
+            ConsumerGroupRecord(group=group, value=ConsumerGroupValue(epoch=1)),
+            _consumer_member(group, "one", assignor="range" if group == "billing" else None),
+        )
+    ]
+    directory = _save(tmp_path, records)
+    said = "the members name no assignor; assuming uniform, the default of brokers\n"
+    for options, stderr in (
+        ("--match bill", ""),
+        ("--protocol range", ""),
+        ("--protocol uniform", f"kohort: orders and 1 more group: {said}"),
+        ("--match pay", f"kohort: payments: {said}"),
+    ):
+        answer = kohort.quick("list --output csv", *options.split(), "--log-dir", directory)
+        assert (answer.status, answer.stderr) == (0, stderr)
+
+
 def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path) -> None:
     directory = _save(tmp_path, [commit("g", "orders", 0, 10, metadata="note"), commit("g", "orders", 1, 11)])
     _topic(directory, "orders", ORDERS, 2)

@@ -325,7 +325,7 @@ def test_a_missing_extra_is_named_with_its_command(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("wire.extras.MODULES", {"aws": ("no_such_module.of_aws",)})
     with pytest.raises(UnsupportedMechanism) as caught:
         token(tmp_path, MSK, *IAM)
-    assert str(caught.value).endswith(f"Run: {install_command('aws')}")
+    assert str(caught.value).endswith(f"Run: `{install_command('aws')}`")
 
 
 def test_every_login_method_says_what_installs_it() -> None:

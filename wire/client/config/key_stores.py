@@ -74,7 +74,7 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
     if store_type == "PKCS12" and is_installed("keystores"):
         return True
     way_out = (
-        f"Run: {install_command('keystores')}. Or convert it" if store_type == "PKCS12" else "Convert it"
+        f"Run: `{install_command('keystores')}`. Or convert it" if store_type == "PKCS12" else "Convert it"
     )
     target = "truststore.pem" if kind == _TRUST else "keystore.pem"
     password = ", ssl.key.password=<the PEM pass phrase>" if kind == _KEYS else ""
