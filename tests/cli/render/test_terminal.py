@@ -19,7 +19,9 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 def shown_to_people(kohort: Kohort, *arguments: str | Path) -> str:
     """What a command prints on a terminal."""
-    return on_terminal([kohort.executable, *arguments], kohort.env, stderr=subprocess.DEVNULL).terminal
+    return on_terminal(
+        [kohort.executable, *arguments], kohort.env, columns=COLUMNS, stderr=subprocess.DEVNULL
+    ).terminal
 
 
 TABLES: Sequence[list[str]] = (
