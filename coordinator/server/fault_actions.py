@@ -38,8 +38,8 @@ from coordinator.server.faults.events import (
 )
 from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from groups.times import seconds_text
 from groups.counts import counted
+from groups.times import seconds_text
 from wire.errors import ErrorCode
 from wire.uuids import format_uuid
 

@@ -56,7 +56,8 @@ def on_terminal(
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Shown:
-    """Run it on a terminal, by default so wide that no message is folded; each question gets the next answer, before which `meanwhile` is called.
+    """Run it on a terminal, by default so wide that no message is folded; each question gets the next answer, before
+    which `meanwhile` is called.
 
     `stdout` and `stderr` go elsewhere where they are given, as with Popen.
     """

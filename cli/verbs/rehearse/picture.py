@@ -14,8 +14,8 @@ from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, fitting
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
 from coordinator.simulation.result import Result
-from groups.times import seconds_text
 from groups.counts import share
+from groups.times import seconds_text
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulation import Costs
 
