@@ -112,13 +112,13 @@ def _about_option(name: str, context: Any) -> str:
 
 
 def pattern_hint(group: str) -> str:
-    """A suggestion for a group id that is a pattern of a shell; empty if it is none."""
+    """A suggestion for a group id that is a pattern of a shell; empty for other ids."""
     pattern = _match_option(group)
     return f"; a group id is no pattern: did you mean {pattern}?" if pattern else ""
 
 
 def _match_option(text: str) -> str:
-    """The option that selects what a shell's pattern means, such as `--match '^b'` for `b*`; empty if it is none."""
+    """The option that selects what a shell's pattern means, such as `--match '^b'` for `b*`; empty for other texts."""
     if not re.search(r"[*?]", text):
         return ""
     if not text.strip("*"):

@@ -19,12 +19,20 @@ FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
 
 
+_PROSE = frozenset(("FINDING", "REMEDY", "PROBLEM", "SYMPTOM", "ACTION", "PATH", "WHY NOT", "REPORTED"))
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its heading, and whether it holds numbers."""
 
     name: str
     number: bool = False
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it holds sentences of Kohort, in which words between backticks are code."""
+        return self.name in _PROSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

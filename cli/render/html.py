@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from cli.render.cells import Cell, cell_text
@@ -70,6 +70,7 @@ def _figure(picture: Picture, position: int) -> Iterator[str]:
 def table_html(table: Table) -> Iterator[str]:
     """The HTML of a table, one row at a time, because tables may be long."""
     numbers = [' class="n"' if column.number else "" for column in table.columns]
+    writers = [prose_html if column.is_prose else text_html for column in table.columns]
     heads = (
         f'<th scope="col"{number}>{text_html(column.name)}</th>'
         for column, number in zip(table.columns, numbers, strict=True)
@@ -79,12 +80,15 @@ def table_html(table: Table) -> Iterator[str]:
         yield f"<thead><tr>{''.join(heads)}</tr></thead>\n"
     yield "<tbody>\n"
     for row in table.rows:
-        cells = (f"<td{number}>{_cell(cell)}</td>" for cell, number in zip(row, numbers, strict=True))
+        cells = (
+            f"<td{number}>{_cell(cell, write)}</td>"
+            for cell, number, write in zip(row, numbers, writers, strict=True)
+        )
         yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody>\n</table></div>\n"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, write: Callable[[str], str]) -> str:
     if cell == BOX:
         return '<input type="checkbox" aria-label="done">'
-    return str(cell) if type(cell) is int else text_html(cell_text(cell))
+    return str(cell) if type(cell) is int else write(cell_text(cell))

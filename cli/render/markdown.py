@@ -23,7 +23,7 @@ _LINKED = re.compile(
 )
 """What GitHub turns into a link or a picture, outside of code."""
 _MARKUP = re.compile(r"[\\`*\[\]<~|$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
-"""Characters that are or may be markup in a line; `_` is none within a word."""
+"""Characters that are or may be markup in a line; except `_` within a word."""
 _STARTS_BLOCK = re.compile(r"^(\d{0,9})([#>+=.)-])")
 _OUTER_BLANKS = re.compile("^ +| +$")
 
@@ -44,6 +44,17 @@ def text_markdown(text: str) -> str:
 def prose_markdown(text: str) -> str:
     """A sentence in a line; words between backticks are code."""
     parts = (_code_span(part) if is_code else _escaped(part) for part, is_code in prose_parts(text))
+    return _with_blanks("".join(parts))
+
+
+def _prose_cell(text: str) -> str:
+    """A sentence in a table, where a backslash precedes each `|`, also in code."""
+    if "\\|" in text:
+        return text_markdown(text)
+    parts = (
+        _code_span(part).replace("|", "\\|") if is_code else _escaped(part)
+        for part, is_code in prose_parts(text)
+    )
     return _with_blanks("".join(parts))
 
 
@@ -100,8 +111,9 @@ def _table(table: Table) -> Iterator[str]:
     if table.header:
         yield _row([text_markdown(column.name) for column in table.columns])
         yield _row(["---:" if column.number else "---" for column in table.columns])
+    writers = [_prose_cell if column.is_prose else text_markdown for column in table.columns]
     for row in table.rows:
-        yield _row([text_markdown(cell_text(cell)) for cell in row])
+        yield _row([write(cell_text(cell)) for write, cell in zip(writers, row, strict=True)])
 
 
 def _row(cells: list[str]) -> str:

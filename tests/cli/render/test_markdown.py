@@ -84,5 +84,7 @@ def test_prose_has_code_where_backticks_surround_words(text: str, codes: list[st
     ((shown, found),) = inline(Text(text))
     assert found == codes
     assert shown == (text if not codes else shown)
+    table = Table(columns=columns("FINDING"), rows=[(text,)])
+    assert [part for _, part in inline(table)] == [[], codes]
     html = rendered_blocks(OutputFormat.HTML, Text(text))
     assert html.count("<code>") == len(codes)
