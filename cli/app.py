@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import signal
 import sys
+from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
@@ -63,6 +65,10 @@ def root(
 
 def main() -> None:
     """Answer a shell that completes a command line, or run a command."""
+    codecs.register_error("escaped", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="escaped")
     if "_KOHORT_COMPLETE" in os.environ:
         from cli.verbs.completion.answer import main as answer
 
@@ -71,6 +77,15 @@ def main() -> None:
         run_command()
     except SystemExit as end:
         _exit(end)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Characters that the encoding of a stream lacks, as in JSON: \\u20ac."""
+    import json
+
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def run_command() -> NoReturn:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -124,6 +125,19 @@ def write_out(write: Callable[[TextIO], object]) -> None:
         raise CommandError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
+def as_utf8(stream: TextIO) -> TextIO:
+    """The stream; for a file that is read as UTF-8, whatever the terminal's encoding is."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+    return stream
+
+
+def _escape(stream: TextIO, errors: str) -> None:
+    """Set how a stream writes characters that its encoding lacks."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors=errors)
+
+
 def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
     """Write the document to a stream in a format."""
     match output:
@@ -140,6 +154,7 @@ def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
         case OutputFormat.YAML:
             from groups.yaml_files import yaml_lines
 
+            _escape(stream, "backslashreplace")  # YAML's escapes, unlike JSON's, have no surrogate pairs
             stream.writelines(yaml_lines(document.as_data()))
         case OutputFormat.CSV:
             from cli.render.csv_tables import render_csv
@@ -152,4 +167,5 @@ def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
         case OutputFormat.HTML:
             from cli.render.html import render_html
 
+            _escape(stream, "xmlcharrefreplace")
             render_html(document, stream)

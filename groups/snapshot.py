@@ -24,7 +24,10 @@ from groups.yaml_files import (
     replace_file,
     yaml_lines,
 )
+from wire.files import MEBIBYTE, read_bounded
 
+MOST_BYTES = 512 * MEBIBYTE
+"""Maximum size of a snapshot, and of a file of topics."""
 FORMAT_VERSION = 1
 """Incremented only when an older Kohort would misread the file; new fields do not need a new version."""
 
@@ -57,7 +60,7 @@ def read_snapshot(file: Path) -> Snapshot:
     TreeError if the file is unreadable, not a snapshot or newer, or if none of its groups and topics can be read.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_bounded(file, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
     except OSError as error:

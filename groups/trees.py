@@ -212,8 +212,11 @@ class Trees:
                 raise Malformed(f"expected a mapping, found {shown(value)}")
             found = {}
             for name, each in value.items():
+                met = len(self._unknown or ())
                 try:
                     found[read_key(name)] = read_item(each, name) if takes_key else read_item(each)
+                    if takes_key and self._faulty is not None and met == len(self._unknown or ()):
+                        value[name] = None  # it is read, and a large file should not be in memory twice
                 except Malformed as error:
                     if self._faulty is None or not takes_key:
                         raise error.below(name) from None

@@ -12,7 +12,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -21,6 +20,7 @@ import yaml
 
 from groups.errors import GroupsError
 from groups.trees import INT64, Between, Malformed, Trees, dotted
+from wire.files import MEBIBYTE, read_bounded
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
@@ -32,7 +32,8 @@ _LONGEST_PLAIN_KEY = 1000
 MAX_DEPTH = 32
 """No snapshot is half as deep; a deeper file is malicious."""
 
-MAX_BYTES = 8 * 1024 * 1024
+_LONGEST_WORD = 24
+MAX_BYTES = 8 * MEBIBYTE
 """No file that people write is larger."""
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -66,14 +67,9 @@ def read_text(file: Path, opened: BinaryIO | None = None) -> str:
     :raises TreeError: it cannot be read, is larger, or is not UTF-8
     """
     try:
-        with nullcontext(opened) if opened is not None else file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        return read_bounded(file if opened is None else opened, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
-    if len(data) > MAX_BYTES:
-        raise TreeError(file, None, "", f"larger than {MAX_BYTES // 2**20} MiB")
-    try:
-        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
 
@@ -196,6 +192,8 @@ class _Events:
         self.file = file
         self.parser = _Loader(text)
         self.anchors: dict[str, Any] = {}
+        self.words: dict[str, str] = {}
+        """The keys and short values of the file, each stored once: a large file repeats a few."""
 
     def document(self) -> Any:
         event = self._next()
@@ -219,8 +217,10 @@ class _Events:
 
     def _value(self, event: Any, depth: int) -> Any:
         kind = type(event)
+        value: Any
         if kind is yaml.ScalarEvent:
-            value = None if event.implicit[0] and event.value in _NULLS and not event.style else event.value
+            is_null = event.implicit[0] and event.value in _NULLS and not event.style
+            value = None if is_null else self._word(event)
         elif kind is yaml.AliasEvent:
             if event.anchor not in self.anchors:
                 raise self._error(event, f"the alias *{event.anchor} has no anchor")
@@ -240,7 +240,7 @@ class _Events:
         get_event, scalar = self.parser.get_event, yaml.ScalarEvent
         while not isinstance(event := get_event(), yaml.SequenceEndEvent):
             if type(event) is scalar and event.value not in _NULLS and not event.anchor:
-                values.append(event.value)
+                values.append(self._word(event))
             else:
                 values.append(self._value(event, depth + 1))
         return values
@@ -252,8 +252,12 @@ class _Events:
                 raise self._error(key, "a key that is not a plain word")
             if key.value in values:
                 raise self._error(key, f"the key {key.value!r} is listed twice")
-            values[key.value] = self._value(self._next(), depth + 1)
+            values[self._word(key)] = self._value(self._next(), depth + 1)
         return values
+
+    def _word(self, scalar: Any) -> str:
+        text: str = scalar.value
+        return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
 
 
 def replace_file(file: Path, text: str) -> None:

@@ -25,6 +25,8 @@ class Property:
     key: str
     value: str
     line: int
+    is_named: bool = True
+    """Whether a value follows the key after `=` or `:`. A word alone on its line may itself be a secret."""
 
     def __repr__(self) -> str:
         return f"Property(key={self.key!r}, line={self.line})"
@@ -62,9 +64,13 @@ def _property(line: int, logical: str) -> Property:
     while end < len(logical) and logical[end] not in "=:" + _BLANK:
         end += 2 if logical[end] == "\\" else 1
     rest = logical[end:].lstrip(_BLANK)
+    # A secret in Base64 ends in one or two `=`.
+    is_named = rest[:1] in ("=", ":") and rest.strip("=" + _BLANK) != ""
     if rest[:1] in ("=", ":"):
         rest = rest[1:].lstrip(_BLANK)
-    return Property(key=_unescape(line, logical[:end]), value=_unescape(line, rest), line=line)
+    return Property(
+        key=_unescape(line, logical[:end]), value=_unescape(line, rest), line=line, is_named=is_named
+    )
 
 
 def _unescape(line: int, text: str) -> str:

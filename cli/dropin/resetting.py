@@ -30,10 +30,11 @@ from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import GroupState
 from groups.offsets.model import Place
-from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
+from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, read_offsets
 from groups.offsets.scenarios import ToListed, name_of
 from wire.client.offsets import NewOffset
 from wire.errors import ErrorCode, Failure
+from wire.files import read_bounded
 from wire.java_text import JAVA
 
 Resets = Mapping[str, Mapping[Place, int]]
@@ -197,7 +198,7 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
     :raises ToolFailure: it cannot be read, or a line of it is not an offset
     """
     try:
-        text = path.read_bytes().decode("utf-8", JAVA)
+        text = read_bounded(path, MOST_BYTES).decode("utf-8", JAVA)
     except (OSError, ValueError) as error:
         said = f"java.io.IOException: Unable to read file {path}"
         why = error.strerror if isinstance(error, OSError) else str(error)

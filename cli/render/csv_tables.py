@@ -1,13 +1,22 @@
-"""CSV, written in one place: RFC 4180 with line feeds; unknown cells are empty, and durations are in seconds."""
+"""CSV, written in one place: RFC 4180 with line feeds; unknown cells are empty, and durations are in seconds.
+
+A text that a spreadsheet would run as a formula (`=cmd|…`) gets an apostrophe before it: ids and metadata are
+untrusted. So does a text that already begins with apostrophes before such a character: removing one gives the text
+again. Numbers stay numbers.
+"""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from cli.render.cells import Cell, Duration, cell_text
 from cli.render.document import Document, Table
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r].")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def render_csv(document: Document, stream: TextIO) -> None:
@@ -39,7 +48,15 @@ class CsvWriter:
 
 
 def _texts(row: Iterable[Cell]) -> list[str]:
-    return [cell if type(cell) is str else str(cell) if type(cell) is int else _text(cell) for cell in row]
+    return [
+        _harmless(cell) if type(cell) is str else str(cell) if type(cell) is int else _text(cell)
+        for cell in row
+    ]
+
+
+def _harmless(text: str) -> str:
+    is_formula = _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+    return f"'{text}" if is_formula else text
 
 
 def _text(cell: Cell) -> str:

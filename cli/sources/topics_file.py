@@ -13,8 +13,9 @@ from typing import Any
 
 from cli.errors import CommandError
 from coordinator.store.topic_names import KnownTopic
-from groups.snapshot import parse_snapshot
+from groups.snapshot import MOST_BYTES, parse_snapshot
 from groups.yaml_files import TreeError, load_tree
+from wire.files import read_bounded
 from wire.uuids import parse_uuid
 
 _DESCRIBED = re.compile(
@@ -30,7 +31,7 @@ def read_topics_file(file: Path) -> tuple[KnownTopic, ...]:
 
     CommandError if it cannot be read or is of another kind."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_bounded(file, MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else "not a text file in UTF-8"
         raise CommandError(f"{file}: cannot be read: {reason}") from None

@@ -18,6 +18,7 @@ import numpy as np
 from coordinator.partitions.log import Log
 from coordinator.partitions.producers import Producers
 from coordinator.partitions.segment_index import SegmentIndex
+from wire.files import open_regular
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import scan
 from wire.log.segments import list_segments, read_segment
@@ -105,7 +106,7 @@ class CoordinatorLog(Log):
         return _seen(path, status, SegmentIndex.of(segment))
 
     def _add_to(self, index: SegmentIndex, path: Path) -> None:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(index.size)
             batches = scan(file.read(), str(path), checksums=False).batches
         for batch in batches:

@@ -52,8 +52,8 @@ SWEEP_S = 30.0
 """How often idle clients are looked for."""
 
 
-def most_connections() -> int:
-    """Raise the limit of open files as far as allowed. Returns the number of connections that this permits."""
+def most_open_files() -> int:
+    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
     if soft == resource.RLIM_INFINITY:
@@ -61,7 +61,12 @@ def most_connections() -> int:
     elif soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         soft = wanted
-    return max(1, soft - KEPT_FREE)
+    return soft
+
+
+def most_connections() -> int:
+    """The number of connections that the limit of open files, raised as far as allowed, permits."""
+    return max(1, most_open_files() - KEPT_FREE)
 
 
 class Connections:

@@ -32,6 +32,7 @@ from uuid import UUID
 
 from coordinator.store.disk import write_atomically
 from coordinator.store.partition_files import read_checkpoint_lines, write_checkpoint_lines
+from wire.files import read_regular
 from wire.java_properties import BadProperty, parse_properties
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
@@ -58,7 +59,7 @@ def read_meta_properties(log_directory: Path) -> MetaProperties | None:
     """
     path = log_directory / META_PROPERTIES
     try:
-        text = path.read_bytes().decode(errors="replace")
+        text = read_regular(path).decode(errors="replace")
     except FileNotFoundError:
         return None
     try:
@@ -146,7 +147,7 @@ def read_configs(log_directory: Path, kind: ConfigKind) -> dict[str, dict[str, s
     """The stored configs; empty if there is no file. :raises DamagedLog: :raises OSError:"""
     path = log_directory / kind.file
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
     except FileNotFoundError:
         return {}
     try:

@@ -20,6 +20,7 @@ from pathlib import Path
 from uuid import UUID
 
 from coordinator.store.disk import write_atomically
+from wire.files import read_regular
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 
@@ -197,7 +198,7 @@ class _Line:
 def _lines(path: Path) -> list[_Line]:
     lines = []
     position = 0
-    for raw in path.read_bytes().splitlines(keepends=True):
+    for raw in read_regular(path).splitlines(keepends=True):
         lines.append(_Line(raw.decode(errors="replace").rstrip("\r\n"), position))
         position += len(raw)
     return lines

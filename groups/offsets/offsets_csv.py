@@ -12,7 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from groups.offsets.model import Place
+from wire.files import MEBIBYTE
 
+MOST_BYTES = 256 * MEBIBYTE
+"""Maximum size of a file: some five million offsets."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _LARGEST_PARTITION = 2**31 - 1
 _LARGEST_OFFSET = 2**63 - 1

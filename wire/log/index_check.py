@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from wire.files import read_regular
 from wire.log.batch_header import Batches
 from wire.log.errors import DamagedLog
 from wire.log.indexes import (
@@ -45,7 +46,7 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
     for suffix, entry, check in checks:
         path = index_path(segment, suffix)
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
         except FileNotFoundError:
             continue
         if len(data) % entry.itemsize:

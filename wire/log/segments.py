@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from wire.files import open_regular
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import BatchSearch, Fault, scan
 from wire.log.errors import DamagedLog
@@ -113,7 +114,7 @@ def read_segment(path: Path, *, checksums: bool = True) -> Segment:
     :raises DamagedLog: it has anything besides ascending whole batches and a torn tail
     :raises OSError: the file cannot be read
     """
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return _read(path, stream, checksums=checksums)
 
 
@@ -162,7 +163,7 @@ def _open(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
 
 
 def _open_listed(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
-    return [(path, opened.enter_context(path.open("rb"))) for path in list_segments(directory)]
+    return [(path, opened.enter_context(open_regular(path))) for path in list_segments(directory)]
 
 
 def _read(path: Path, stream: BinaryIO, *, checksums: bool = True) -> Segment:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
-from wire.client.config.config_file import ConfigFileError
+from wire.client.config.config_file import ConfigFileError, check_writers
 
 if TYPE_CHECKING:
     from cli.sources.contexts.model import Contexts
@@ -88,13 +88,8 @@ def config_text(path: Path) -> str:
     content, status = read_regular(path, MAX_BYTES)
     if status is None:
         return ""
-    if status.st_uid not in (os.geteuid(), 0):
-        raise ConfigFileError(
-            path, None, "the file belongs to another user, who could point Kohort at any cluster. "
-            f"Make it yours: cp {path} FILE, and name that in {FILE_VARIABLE}."
-        )  # fmt: skip
-    if status.st_mode & stat.S_IWOTH:
-        raise ConfigFileError(path, None, f"any user can write to this file. Run: chmod o-w {path}")
+    remedy = f"Make it yours: cp {path} FILE, and name that in {FILE_VARIABLE}."
+    check_writers(path, status, "point Kohort at any cluster", remedy)
     return decoded(path, content)
 
 

@@ -25,6 +25,7 @@ from prometheus_client.exposition import gzip_accepted
 
 from cli.verbs.exporter.cache import Exposition, FigureCache
 from coordinator.server.security.users import Users
+from wire.files import MEBIBYTE, read_bounded
 
 MOST_CONNECTIONS = 64
 SILENT_S = 30.0
@@ -72,7 +73,7 @@ class Login:
 
 def read_token(file: Path) -> str:
     """The token in a file. :raises OSError: :raises ValueError: it is empty, or not text"""
-    token = file.read_text(encoding="utf-8").strip()
+    token = read_bounded(file, MEBIBYTE).decode().strip()
     if not token:
         raise ValueError("it is empty")
     return token

@@ -11,6 +11,7 @@ from cli.errors import CommandError
 from cli.sources.log_directories import list_directory, partition_of, why_no_log
 from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
 from groups.model import Problem
+from wire.files import read_regular
 from wire.log.errors import DamagedLog
 from wire.log.salvage import IntactRun, parts_of
 from wire.log.segments import MOST_BYTES, list_segments
@@ -87,7 +88,7 @@ class SegmentFile:
         """:raises OSError: the file cannot be read; :raises DamagedLog: it is too long for a segment"""
         if path.stat().st_size > MOST_BYTES:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")
-        return cls(file=path_text(path), data=path.read_bytes())
+        return cls(file=path_text(path), data=read_regular(path))
 
     def parts(self) -> Iterator[IntactRun]:
         """The segment's intact batches, and the damage between them."""

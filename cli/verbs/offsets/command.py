@@ -178,7 +178,7 @@ def export(
       kohort offsets export --match '^billing' -b localhost:9092 > offsets.csv
     """
     from cli.counts import counted
-    from cli.output import notice, status_of, write_file, write_out
+    from cli.output import as_utf8, notice, status_of, write_file, write_out
     from cli.selection import describe_chosen, opened
     from cli.verbs.offsets.action import exported, parse_scopes
     from groups.offsets.offsets_csv import write_offsets
@@ -190,7 +190,7 @@ def export(
     with_group = with_group or len(set(selection.groups or ())) != 1
     text = write_offsets(rows, with_group=with_group)
     if file is None:
-        write_out(lambda stream: stream.write(text))
+        write_out(lambda stream: as_utf8(stream).write(text))
     else:
         write_file(file, [text], newline="")
         notice(f"{counted(len(rows), 'offset')} written to {file}")

@@ -13,7 +13,7 @@ from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.times import moment
 from groups.offsets.model import TopicScope
-from groups.offsets.offsets_csv import MalformedOffsets, OffsetFile, read_offsets
+from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, OffsetFile, read_offsets
 from groups.offsets.scenarios import (
     Scenario,
     ShiftBy,
@@ -24,6 +24,7 @@ from groups.offsets.scenarios import (
     ToTime,
 )
 from groups.times import format_moment, read_duration
+from wire.files import read_bounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ def _to_time(at_ms: int) -> ToTime:
 def read_offsets_file(path: Path) -> OffsetFile:
     """A CSV file of offsets; CommandError names the file, the line and the problem."""
     try:
-        file = read_offsets(path.read_bytes().decode())
+        file = read_offsets(read_bounded(path, MOST_BYTES).decode())
     except MalformedOffsets as error:
         raise CommandError(f"{path}, {error}") from None
     except UnicodeDecodeError as error:

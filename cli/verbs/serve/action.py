@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.counts import counted
-from cli.errors import UsageError
+from cli.errors import CommandError, UsageError
 from cli.output import notice
 from coordinator.store.disk import FsyncPolicy
 from groups.times import seconds_text
@@ -92,14 +92,15 @@ def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str,
     """The settings of a broker's properties file, overridden by those of `name=value`. UsageError if one is invalid."""
     settings: dict[str, str] = {}
     if config_file is not None:
+        from wire.client.config.config_file import ConfigFileError, read_text
         from wire.java_properties import BadProperty, parse_properties
 
         try:
-            entries = parse_properties(config_file.read_text(encoding="utf-8"))
+            entries = parse_properties(read_text(config_file))
         except BadProperty as error:
             raise UsageError(f"{config_file}, line {error.line}: {error}") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{config_file} cannot be read: {error}") from None
+        except ConfigFileError as error:
+            raise UsageError(str(error)) from None
         settings = {entry.key: entry.value for entry in entries}
     return {**settings, **_pairs(config)}
 
@@ -130,8 +131,15 @@ def prepare_cluster(
         cluster = Cluster(settings, of_groups, None, security, brokers=brokers)
         _make_topics(cluster, wanted)
         return cluster
+    from coordinator.server.connection import KEPT_FREE, most_open_files
     from coordinator.store.data_directory import DataDirectory
 
+    files = most_open_files()
+    if files < 2 * KEPT_FREE:
+        raise CommandError(
+            f"this process may open {files} files, and --data needs {2 * KEPT_FREE}: run `ulimit -n 1024`, "
+            "or raise the limit of the service or container"
+        )
     opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
         cluster = Cluster(settings, of_groups, opened, security, brokers=brokers)

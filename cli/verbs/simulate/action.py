@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from cli.errors import CommandError, ExitStatus, UsageError
+from cli.errors import ExitStatus, UsageError
 from cli.progress import Progress
 from cli.verbs.simulate.options import settings_of
 from coordinator.errors import InvalidSetting
@@ -26,7 +26,7 @@ from coordinator.simulation.seeds import RunSummary, ScenarioOf, always, play_se
 from coordinator.simulation.settings import check_playable, set_for_all, with_settings
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
-from groups.yaml_files import MAX_BYTES
+from groups.yaml_files import read_text
 from wire.suggestion import did_you_mean
 
 ALL = "all"
@@ -125,7 +125,8 @@ def read(called: str) -> Source:
     :raises UsageError: no scenario has that name :raises TreeError: the file is not a playable scenario
     """
     if called == STDIN:
-        return _single_source(called, parse_scenario(Path("<stdin>"), _read_stdin(), name="stdin"))
+        file = Path("<stdin>")
+        return _single_source(called, parse_scenario(file, read_text(file, sys.stdin.buffer), name="stdin"))
     file = Path(called)
     if file.exists() or file.suffix or file.name != called:
         return _single_source(called, read_scenario(file))
@@ -144,16 +145,6 @@ def _single_source(called: str, scenario: Scenario) -> Source:
     return Source(
         called=called, name=scenario.name, description=scenario.description, scenario_of=always(scenario)
     )
-
-
-def _read_stdin() -> str:
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise CommandError(f"standard input: larger than {MAX_BYTES // 2**20} MiB: no scenario is")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise CommandError("standard input: not text in UTF-8") from None
 
 
 def variants_of(protocol: str) -> tuple[Variant, ...]:

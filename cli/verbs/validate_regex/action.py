@@ -15,6 +15,7 @@ from cli.selection import opened, source_is_named
 from groups.regex import ClientEngine
 from groups.regex.compare import Comparison, compare, joined
 from groups.regex.topic_names import Names
+from wire.files import MEBIBYTE, read_bounded
 
 if TYPE_CHECKING:
     from groups.model import Problem
@@ -91,6 +92,8 @@ def _together(comparisons: Sequence[Comparison], client: ClientEngine | None) ->
 
 _DESCRIBED = re.compile(r"^\s*Topic: (\S+)\s", re.MULTILINE)
 _LISTED = re.compile(r"([-.0-9A-Z_a-z]+)(?: - marked for deletion)?")
+MOST_BYTES = 512 * MEBIBYTE
+"""Maximum size of a file; a snapshot is one that names topics."""
 MAX_LENGTH = 249
 """Maximum length of a topic name, in characters."""
 
@@ -110,7 +113,7 @@ def read_topic_names(file: Path) -> list[str]:
 def read_text(file: Path) -> str:
     """The text of a file, `-` for standard input. CommandError if it cannot be read."""
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
+        return read_bounded(sys.stdin.buffer if str(file) == "-" else file, MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else "not a text file in UTF-8"
         raise CommandError(f"{file}: cannot be read: {reason}") from None

@@ -25,6 +25,7 @@ from wire.acls import (
     ResourceType,
 )
 from wire.client.security import Secret
+from wire.files import MEBIBYTE, read_bounded
 
 FORMAT_VERSION = 1
 """Raised only when an older Kohort would misread the file."""
@@ -117,7 +118,7 @@ def _password(path: Path, user: _User, environment: Mapping[str, str], warnings:
     elif user.password_file is not None:
         file = path.parent / user.password_file
         try:
-            password = file.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+            password = read_bounded(file, MEBIBYTE).decode().removesuffix("\n").removesuffix("\r")
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "not a text file in UTF-8"
             raise Malformed(f"{file} cannot be read: {why}", "password_file") from None

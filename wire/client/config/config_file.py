@@ -1,11 +1,17 @@
 """A configuration file: its text, its typed properties, and the error that reports a problem in it."""
 
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from wire.client.errors import WireError
 from wire.client.security import Secret
+from wire.files import MEBIBYTE, read_bounded
 from wire.java_properties import Property
+
+MOST_BYTES = MEBIBYTE
+"""Maximum size of a properties file."""
 
 
 class ConfigFileError(WireError):
@@ -29,22 +35,36 @@ def read_text(path: Path) -> str:
     :raises ConfigFileError: missing, a directory, not readable, not UTF-8
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
         raise ConfigFileError(path, None, "the file does not exist. Check the path.") from None
     except IsADirectoryError:
         raise ConfigFileError(path, None, "this is a directory. Name a properties file in it.") from None
     except PermissionError:
         raise ConfigFileError(path, None, "this user may not read the file. Check its permissions.") from None
+    except OSError as error:
+        raise ConfigFileError(path, None, f"the file cannot be read: {error.strerror or error}.") from None
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = data.count(b"\n", 0, error.start) + 1
         raise ConfigFileError(
             path,
             line,
             f"byte {error.start} is not UTF-8. Save the file as UTF-8, or write the character as \\uXXXX.",
         ) from None
-    except OSError as error:
-        raise ConfigFileError(path, None, f"the file cannot be read: {error.strerror or error}.") from None
+
+
+def check_writers(path: Path, status: os.stat_result, harm: str, remedy: str) -> None:
+    """Refuse a file that another user could have written.
+
+    :param harm: what another user could do :param remedy: how the file becomes this user's
+    :raises ConfigFileError: it belongs to another user, or any user can write to it
+    """
+    if status.st_uid not in (os.geteuid(), 0):
+        raise ConfigFileError(path, None, f"the file belongs to another user, who could {harm}. {remedy}")
+    if status.st_mode & stat.S_IWOTH:
+        raise ConfigFileError(path, None, f"any user can write to this file. Run: chmod o-w {path}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

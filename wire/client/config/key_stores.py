@@ -67,8 +67,9 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
     try:
         store_type = _detect_type(Path(location)) or named_type
-    except OSError as error:
-        raise properties.error(f"{kind}.location", f"{location}: {error.strerror or error}.") from None
+    except (OSError, ValueError) as error:  # a path with a NUL character is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise properties.error(f"{kind}.location", f"{location}: {reason}.") from None
     if store_type == "PEM":
         raise properties.error(f"{kind}.location", f"{location} is PEM: set {kind}.type=PEM.")
     if store_type == "PKCS12" and is_installed("keystores"):

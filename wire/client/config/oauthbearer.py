@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 
-from wire.client.config.config_file import Properties
+from wire.client.config.config_file import Properties, check_writers
 from wire.client.config.jaas import LoginModule
 from wire.client.security import (
     MetadataEndpoint,
@@ -90,6 +91,9 @@ def _short_name(java_class: str) -> str:
 
 
 def _command(properties: Properties, text: str) -> TokenCommand:
+    path = properties.path
+    with suppress(OSError):  # a pipe that has been read, and is gone
+        check_writers(path, path.stat(), f"run any command ({COMMAND})", f"Make it yours: cp {path} FILE.")
     try:
         arguments = tuple(shlex.split(text))
     except ValueError:

@@ -12,6 +12,10 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCert
 from cryptography.x509 import Certificate
 
 from wire.client.security import Secret
+from wire.files import MEBIBYTE, read_bounded
+
+MOST_BYTES = 16 * MEBIBYTE
+"""Maximum size of a key store."""
 
 
 class UnreadableStore(ValueError):
@@ -52,7 +56,9 @@ def read_trust_store(path: Path, password: Secret | None) -> str:
 
 def _loaded(path: Path, password: Secret | None) -> PKCS12KeyAndCertificates:
     try:
-        return load_pkcs12(path.read_bytes(), None if password is None else password.reveal().encode())
+        return load_pkcs12(
+            read_bounded(path, MOST_BYTES), None if password is None else password.reveal().encode()
+        )
     except OSError as error:
         raise UnreadableStore(f"it cannot be read ({error.strerror or error})") from None
     except UnsupportedAlgorithm:

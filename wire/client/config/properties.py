@@ -123,7 +123,7 @@ def _remarks(path: Path, entries: Sequence[Property]) -> tuple[str, ...]:
     unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
     for entry in unknown:
         if is_refused(entry.key, by_key):
-            raise ConfigFileError(path, entry.line, refusal_of(entry.key))
+            raise ConfigFileError(path, entry.line, refusal_of(entry))
     return (f"{path}: {remark_on(unknown)}",)
 
 

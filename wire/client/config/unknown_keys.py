@@ -30,16 +30,23 @@ def is_refused(key: str, present: Collection[str]) -> bool:
     return not _SHAPE.fullmatch(key) or (meant is not None and meant not in present)
 
 
-def refusal_of(key: str) -> str:
+def refusal_of(entry: Property) -> str:
     """Why the key is refused, and what to write instead."""
-    hint = did_you_mean(key, ALL_KEYS) or ". Remove the line, or check the key's spelling."
-    return f"{key!r} is not a Kafka client property{hint}"
+    if not entry.is_named:
+        return (
+            "this line is not KEY=VALUE. It is not shown, as it may be a secret: remove it, or write its key."
+        )
+    hint = did_you_mean(entry.key, ALL_KEYS) or ". Remove the line, or check the key's spelling."
+    return f"{entry.key!r} is not a Kafka client property{hint}"
 
 
 def remark_on(unknown: Iterable[Property]) -> str:
     """The remark about the unknown keys of a file, in the order of the file."""
     keys = ", ".join(
-        f"{entry.key} (line {entry.line}{did_you_mean(entry.key, ALL_KEYS, _SIMILAR)})" for entry in unknown
+        f"{entry.key} (line {entry.line}{did_you_mean(entry.key, ALL_KEYS, _SIMILAR)})"
+        if entry.is_named
+        else f"a line without a value (line {entry.line})"
+        for entry in unknown
     )
     return f"ignored, as they are not Kafka client properties known to Kohort: {keys}"
 
