@@ -1,27 +1,38 @@
-"""The path of every change: show it, ask, apply exactly what was shown, report what was done and what was not."""
+"""The path of every change: show it, ask, compare, apply exactly what was shown, report what was done and what was not.
+
+Whatever happens around it, a change that was not made never ends with status 0, and one that was made or may have been
+made is reported: readers that leave, signals, and brokers that do not answer are parts of the path.
+"""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
 from cli.consent import ConsentOptions, ask
 from cli.counts import counted
-from cli.errors import ExitStatus
+from cli.errors import CommandError, ExitStatus
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
+from cli.progress import begin_step
 from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from cli.stopping import NOTHING_DONE, Stop, Stopped, awaiting_answers, name_of_signal, status_of_signal
 from groups.model import Group, Problem
-from groups.offsets.model import Place
+from groups.offsets.model import Place, PlannedChange
+from groups.offsets.scenarios import name_of
+from wire.errors import WireError
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from cli.sources.writer import ClusterWriter, Failed
 
 Part: TypeAlias = Place | str | None
@@ -29,7 +40,6 @@ Part: TypeAlias = Place | str | None
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
 """The outcome of a change, by group and part; None means done."""
 PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
-NOTHING_DONE = "nothing was changed"
 GROUPS_NAMED = 5
 """Messages about more groups than this contain only sums; the document contains all groups."""
 
@@ -61,8 +71,15 @@ class Change(Protocol):
         """The document to print: the change and, after `apply`, its outcome."""
         ...
 
+    def check_again(self, *, was_asked: bool) -> None:
+        """Compare what is changed with the preview, right before the change; what has moved is reported.
+
+        If a user was asked, who consented to what was shown, groups that have moved stay unchanged.
+        """
+        ...
+
     def apply(self) -> None:
-        """Send the change."""
+        """Send the change. Parts without an answer are reported too, also if Stopped was raised meanwhile."""
         ...
 
 
@@ -94,6 +111,8 @@ class ClusterChange(ABC, Generic[P]):
     """The verb for the change, in the past tense: `deleted`."""
     what: ClassVar[str]
     """The noun for one changed thing: `offset`."""
+    shown_by: ClassVar[str] = "describe {group} --offsets"
+    """The command, without `kohort`, that shows what a group's change did."""
 
     plans: Sequence[P]
     problems: Sequence[Problem] = ()
@@ -101,6 +120,12 @@ class ClusterChange(ABC, Generic[P]):
     outcome: Outcome | None = None
     held: Collection[str] = ()
     """Groups that stay unchanged, whatever their plans."""
+    moved: list[Problem] = field(default_factory=list)
+    """Why groups stay unchanged that have changed since the preview."""
+    unread: list[Problem] = field(default_factory=list)
+    """Why groups stay unchanged that could not be compared with the preview."""
+    blocked: dict[tuple[str, Part], Failed] = field(default_factory=dict)
+    """Parts that are not sent."""
 
     @property
     def plans_to_apply(self) -> list[P]:
@@ -111,7 +136,8 @@ class ClusterChange(ABC, Generic[P]):
     def failing(self) -> set[str]:
         """Groups whose change is impossible or failed."""
         failed = {group for (group, _), failed in (self.outcome or {}).items() if failed is not None}
-        return failed.union(plan.group for plan in self.plans if self.objections(plan))
+        late = [problem.group for problem in (*self.moved, *self.unread) if problem.group is not None]
+        return failed.union(late, (plan.group for plan in self.plans if self.objections(plan)))
 
     @property
     def is_empty(self) -> bool:
@@ -120,20 +146,35 @@ class ClusterChange(ABC, Generic[P]):
     @property
     def refused(self) -> bool:
         failures = (self.outcome or {}).values()
-        return any(plan.refusals for plan in self.plans) or any(each and each.refused for each in failures)
+        refused = any(plan.refusals for plan in self.plans) or bool(self.moved)
+        return refused or any(failure and failure.refused for failure in failures)
 
     @property
     def errors(self) -> list[Problem]:
         """Why parts of the change cannot be made, or were not made."""
-        errors = [*self.problems]
+        errors = [*self.problems, *self.moved, *self.unread]
         for plan in self.plans:
             errors += self.objections(plan)
         for (group, part), failed in (self.outcome or {}).items():
             if failed is not None:
-                place = part if isinstance(part, str) or part is None else f"{part[0]}-{part[1]}"
+                place = part if isinstance(part, str) or part is None else name_of(part)
                 subject = group if place is None else f"{group}, {place}"
-                errors.append(Problem(subject=subject, message=failed.message))
+                message = failed.message
+                if failed.is_unknown:
+                    message += f" The change may have been made: {self.comparison(group, part)} shows whether it was."
+                errors.append(Problem(subject=subject, message=message))
         return errors
+
+    def comparison(self, group: str, part: Part) -> str:
+        """The command that shows whether a part of the change was made."""
+        topic = part if isinstance(part, str) and part in self._internal_topics(group) else None
+        if topic is not None:
+            return f"kafka-topics.sh --describe --topic {shlex.quote(topic)}"
+        return f"kohort {self.shown_by.format(group=shlex.quote(group))}"
+
+    def _internal_topics(self, group: str) -> Collection[str]:
+        plans = (plan for plan in self.plans if plan.group == group)
+        return [topic for plan in plans for topic in getattr(plan, "internal_topics", ())]
 
     def objections(self, plan: P) -> Sequence[Problem]:
         """The objections to a plan."""
@@ -155,7 +196,20 @@ class ClusterChange(ABC, Generic[P]):
         failed = self.outcome[group, part]
         if failed is None:
             return True
-        return False if failed.refused else None
+        return None if failed.is_unknown else False
+
+    def check_again(self, *, was_asked: bool) -> None:
+        """Nothing is compared."""
+
+    def compared(self, subject: str, group: str, before: object, now: object, *, was_asked: bool) -> None:
+        """Report a value that has changed since the preview; if a user was asked, its group stays unchanged."""
+        text = f"was {_or_none(before)} at the preview, is {_or_none(now)}"
+        if was_asked:
+            message = f"{text}: another program has changed it; run the command again"
+            self.moved.append(Problem(subject=subject, message=message, group=group))
+            self.held = {*self.held, group}
+        else:
+            notice(f"{subject}: {text}; this change replaces it")
 
     def with_states(self, table: Table, parts: Iterable[tuple[str, Part]]) -> Table:
         """The table with a row per part, and whether each was applied; before the change, whether each can be, if some
@@ -178,11 +232,39 @@ class ClusterChange(ABC, Generic[P]):
         return replace(table, columns=(*table.columns, heading), rows=rows)
 
     def apply(self) -> None:
-        self.outcome = self.send()
+        """Send the change. :raises WireError: :raises CommandError: nothing could be sent"""
+        from cli.sources.writer import Failed
+        from wire.client.steps import Deadline
+
+        self.outcome = outcome = dict[tuple[str, Part], Failed | None](self.blocked)
+        missing: Failed | None = None
+        try:
+            requests = self.send()
+            while not Deadline.is_stopping() and (answered := next(requests, None)) is not None:
+                outcome.update(answered)
+            if Deadline.is_stopping():
+                missing = Failed(message="stopped before it was sent", refused=False)
+        except (WireError, CommandError) as error:
+            if outcome == self.blocked:
+                self.outcome = None
+                raise
+            missing = Failed(message=str(error), refused=False)
+        except Stopped as stopped:
+            missing = Failed(
+                message=f"no answer before {name_of_signal(stopped.number)}.", refused=False, is_unknown=True
+            )
+        if missing is not None:
+            for plan in self.plans_to_apply:
+                for part in self.parts(plan):
+                    outcome.setdefault((plan.group, part), missing)
+
+    def parts(self, plan: P) -> Iterable[Part]:
+        """The parts that a group's change is reported by: all of it, and its internal topics."""
+        return (None, *getattr(plan, "internal_topics", ()))
 
     @abstractmethod
-    def send(self) -> Outcome:
-        """Send the change to the cluster."""
+    def send(self) -> Iterator[Outcome]:
+        """Send the change to the cluster, and return the outcome of each of its requests."""
 
     @property
     @abstractmethod
@@ -199,17 +281,61 @@ class WrittenChange(ClusterChange[P]):
     writer: ClusterWriter | None
     """None if the change is only shown."""
 
-    def send(self) -> Outcome:
+    def send(self) -> Iterator[Outcome]:
         if self.writer is None:
             raise ValueError("a change without a writer is only shown")
-        return self.send_through(self.writer)
+        yield from self.send_through(self.writer)
 
     @abstractmethod
-    def send_through(self, writer: ClusterWriter) -> Outcome: ...
+    def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]: ...
+
+
+Q = TypeVar("Q", bound=PlannedChange)
+
+
+@dataclass(slots=True, kw_only=True)
+class CommittedChange(WrittenChange[Q]):
+    """A `WrittenChange` of committed offsets, which are read again before it is sent."""
+
+    of_all_offsets: ClassVar[bool] = False
+    """Whether the change affects all committed offsets of a group, also those that were not there at the preview."""
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict)
+    """The ids of the topics in the preview, as far as they are known."""
+
+    @abstractmethod
+    def committed_before(self, plan: Q) -> Mapping[Place, int | None]:
+        """The committed offsets in the preview that the change of a group depends on."""
+
+    def check_again(self, *, was_asked: bool) -> None:
+        before = {plan.group: self.committed_before(plan) for plan in self.plans_to_apply}
+        if self.writer is None or not before:
+            return
+        gone = self.writer.replaced_topics(self.topic_ids)
+        self.blocked = {
+            (group, place): gone[place[0]]
+            for group, places in before.items()
+            for place in places
+            if place[0] in gone
+        }
+        now, problems = self.writer.committed([plan.described for plan in self.plans_to_apply])
+        self.unread += [problem for problem in problems if problem.group in before]
+        self.held = {*self.held, *self.failing}
+        for group, committed in now.items():
+            for place in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
+                shown, offset = before[group].get(place), committed.get(place)
+                if shown != offset and place[0] not in gone:
+                    self.compared(f"{group}, {name_of(place)}", group, shown, offset, was_asked=was_asked)
+
+
+def _or_none(value: object) -> str:
+    return "none" if value is None else str(value)
 
 
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Show a change and, with consent, make it. Exits with the status."""
+    """Show a change and, with consent, make it. Exits with the status.
+
+    If nobody reads the preview, a change that is confirmed already is made, and its outcome is on stderr.
+    """
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     if not consent.execute or change.is_empty:
@@ -220,27 +346,59 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
     programs = output.output in FOR_PROGRAMS
     preview = arranged(change.document(), output)
     if not programs:
-        write_out(lambda stream: render(preview, output.output, stream))
+        try:
+            write_out(lambda stream: render(preview, output.output, stream))
+        except CommandError as error:
+            raise CommandError(f"{error}; {NOTHING_DONE}") from None
     if not consent.is_given:
-        if programs:
-            render(preview, OutputFormat.TABLE, sys.stderr)
-        for error in preview.errors:
-            notice(f"{error.subject}: {error.message}")
-        if not ask(f"about to {change.question}.", consent.place):
-            notice(NOTHING_DONE)
-            raise typer.Exit(int(ExitStatus.FALSE))
-    change.apply()
-    if change.done:
-        notice(change.done)
+        _ask(change, preview, consent, is_shown=not programs and sys.stdout.isatty())
+    try:
+        change.check_again(was_asked=not consent.is_given)
+    except (WireError, CommandError):
+        notice(NOTHING_DONE)
+        raise
+    with awaiting_answers(notice) as stop:
+        document = _made(change, stop)
+        for problem in document.errors:
+            if consent.is_given or problem not in preview.errors:
+                notice(f"{problem.subject}: {problem.message}")
     if programs:
-        _leave(change, output)
-        return
-    document = change.document()
-    for error in document.errors:
-        if consent.is_given or error not in preview.errors:
-            notice(f"{error.subject}: {error.message}")
+        try:
+            write_out(lambda stream: render(arranged(document, output), output.output, stream))
+        except Stopped as stopped:
+            raise typer.Exit(status_of_signal(stopped.number)) from None
+    if stop.status is not None:
+        raise typer.Exit(stop.status)
     if document.errors:
         raise typer.Exit(int(ExitStatus.REFUSED if change.refused else ExitStatus.UNREADABLE))
+
+
+def _ask(change: Change, preview: Document, consent: ConsentOptions, *, is_shown: bool) -> None:
+    """Ask where the change is visible: above the question, unless it `is_shown` on the same terminal."""
+    if not is_shown:
+        render(preview, OutputFormat.TABLE, sys.stderr)
+    for error in preview.errors:
+        notice(f"{error.subject}: {error.message}")
+    if not ask(f"about to {change.question}.", consent.place):
+        notice(NOTHING_DONE)
+        raise typer.Exit(int(ExitStatus.FALSE))
+
+
+def _made(change: Change, stop: Stop) -> Document:
+    """Make the change, and print what was done; its document with the outcome."""
+    if change.is_empty:
+        notice(NOTHING_DONE)
+        return change.document()
+    begin_step(f"making the change: {change.question}")
+    try:
+        change.apply()
+    except Stopped as stopped:
+        stop.number = stopped.number
+    if stop.number is not None:
+        notice(f"stopped by {name_of_signal(stop.number)}")
+    if change.done:
+        notice(change.done)
+    return change.document()
 
 
 def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import termios
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -104,9 +106,16 @@ def can_ask() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
+def _discard_input() -> None:
+    """Discard what was typed before the question was visible."""
+    with suppress(OSError, termios.error):  # a terminal that was just closed answers no question either
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
 def ask(question: str, place: SourceOrigin | None = None) -> bool:
     """Ask on the terminal. Only `y` and `yes` confirm; for a protected context, only its name."""
     with cleared():
+        _discard_input()
         notice(question)
         if place is not None:  # printed before, but the change may fill the screen by now
             notice(f"the target is {place}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -14,10 +12,11 @@ import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import OutputOptions
-from cli.progress import cleared
+from cli.progress import cleared, discard
 from cli.render.cells import safe_text
 from cli.render.document import Document
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from groups.files import replace_file
 from groups.listing import Cause, Problem
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -63,9 +62,13 @@ def arranged(document: Document, options: OutputOptions) -> Document:
 def notice(message: str) -> None:
     """Print a line for the user on stderr; control characters are escaped."""
     text = "\n".join(map(safe_text, message.split("\n")))
-    if sys.stderr is not None:  # else print would use stdout
-        with cleared(), suppress(BrokenPipeError):  # the reader has closed the pipe
+    if sys.stderr is None:  # print would use stdout
+        return
+    try:
+        with cleared():
             print(_wrapped(f"kohort: {text}", sys.stderr), file=sys.stderr)
+    except OSError:  # there is no other place to report that nothing can be reported
+        discard(sys.stderr)
 
 
 def _wrapped(text: str, stream: TextIO) -> str:
@@ -90,39 +93,62 @@ def _wrapped(text: str, stream: TextIO) -> str:
     return "\n".join(lines).replace(NO_BREAK, " ")
 
 
-def write_line(text: str) -> None:
-    """Print a line to stdout and flush it."""
-    write_out(lambda stream: stream.write(text + "\n"))
+def write_line(text: str) -> bool:
+    """Print a line to stdout and flush it, as `write_out` does."""
+    return write_out(lambda stream: stream.write(text + "\n"))
+
+
+def report(text: str) -> None:
+    """Print a line that says what was done: to stdout, or to stderr if nobody reads stdout.
+
+    :raises CommandError: as `write_out`; the line is then on stderr
+    """
+    written = False
+    try:
+        written = write_line(text)
+    finally:
+        if not written:
+            notice(text)
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:
-    """Write a file of texts, replacing an older one.
+    """Write a file of texts, replacing an older one once the new one is complete.
 
     :raises CommandError: it cannot be written :raises UsageError: it exists already, and a `new` one is required
     """
     try:
-        with file.open("x" if new else "w", encoding="utf-8", newline=newline) as stream:
-            stream.writelines(parts)
+        replace_file(file, parts, newline=newline, new=new)
     except FileExistsError:
         raise UsageError(f"{file} exists already: name another file, or overwrite it with --force") from None
     except OSError as error:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
-def write_out(write: Callable[[TextIO], object]) -> None:
-    """Write to stdout. If the reader closes the pipe (`| head`), exit silently."""
+def write_out(write: Callable[[TextIO], object]) -> bool:
+    """Write to stdout. Returns False if the reader has closed the pipe (`| head`): the command continues, and its
+    status does not depend on its readers.
+
+    :raises CommandError: stdout is closed, or its disk is full
+    """
     if sys.stdout is None:
         raise CommandError("standard output is closed")
     try:
         with cleared():
             write(sys.stdout)
             sys.stdout.flush()
+    except BrokenPipeError:
+        discard(sys.stdout)
+        return False
     except OSError as error:
-        # Otherwise, the buffered output would fail again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise typer.Exit(int(ExitStatus.DONE)) from None
+        discard(sys.stdout)
         raise CommandError(f"standard output cannot be written: {error.strerror or error}") from None
+    return True
+
+
+def write_next(write: Callable[[TextIO], object]) -> None:
+    """`write_out` for output without an end: exits quietly if the reader has closed the pipe."""
+    if not write_out(write):
+        raise typer.Exit(int(ExitStatus.DONE))
 
 
 def as_utf8(stream: TextIO) -> TextIO:

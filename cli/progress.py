@@ -11,9 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TextIO, TypeVar
 
 from groups.times import seconds_text
 
@@ -118,6 +118,10 @@ class Spinner(_Line):
         """Change the text; the time continues."""
         self._doing = doing
 
+    def begin(self, doing: str) -> None:
+        """Change the text, and start the time again."""
+        self._doing, self._started = doing, time.monotonic()
+
     def __enter__(self) -> Self:
         if self._is_shown:
             self._thread = threading.Thread(target=self._turn, daemon=True)
@@ -136,7 +140,8 @@ class Spinner(_Line):
         pause_s, turn = AFTER_S, 0
         while not self._is_done.wait(pause_s):
             seconds = time.monotonic() - self._started
-            self._draw(f"{_TURNS[turn % len(_TURNS)]} kohort: {self._doing} ({seconds_text(seconds)})")
+            if seconds >= AFTER_S:
+                self._draw(f"{_TURNS[turn % len(_TURNS)]} kohort: {self._doing} ({seconds_text(seconds)})")
             pause_s, turn = TURN_S, turn + 1
 
 
@@ -145,6 +150,13 @@ def show_step(doing: str) -> None:
     with _lock:
         if _lines and isinstance(_lines[-1], Spinner):
             _lines[-1].show(doing)
+
+
+def begin_step(doing: str) -> None:
+    """Change the text of the innermost spinner, if there is one, and start its time again."""
+    with _lock:
+        if _lines and isinstance(_lines[-1], Spinner):
+            _lines[-1].begin(doing)
 
 
 def each_shown(items: Sequence[T], doing: str) -> Iterator[T]:
@@ -163,6 +175,15 @@ def cleared() -> Iterator[None]:
         yield
 
 
+def discard(stream: TextIO) -> None:
+    """Discard what is written to a stream from now on; its buffered text would fail again when Python exits."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)
+
+
 def _write(text: str) -> None:
-    with suppress(OSError):  # the reader is gone
+    try:
         print(text, end="", file=sys.stderr, flush=True)
+    except OSError:  # the reader is gone
+        discard(sys.stderr)

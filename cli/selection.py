@@ -69,10 +69,15 @@ def opened_for_change(
 
     :raises UsageError: the options name several sources, or one that can only be read
     """
+    if not execute:
+        with opened(options) as source:
+            yield source, None
+        return
     from cli.sources.writer import writer_of
+    from cli.stopping import stoppable
 
-    with opened(options) as source:
-        yield source, writer_of(source) if execute else None
+    with stoppable(), opened(options) as source:
+        yield source, writer_of(source)
 
 
 def _place_of(options: SourceOptions) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from groups.files import replace_file
 from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
 from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
 from groups.trees import Path as TreePath
@@ -21,7 +22,6 @@ from groups.yaml_files import (
     check_newest,
     line_of,
     load_tree,
-    replace_file,
     yaml_lines,
 )
 from wire.files import MEBIBYTE, read_bounded
@@ -144,7 +144,7 @@ def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty
 
 def write_snapshot(snapshot: Snapshot, file: Path) -> None:
     """Write YAML, or JSON if the name ends in `.json`; the old file remains until the new one is complete."""
-    replace_file(file, snapshot_text(snapshot, as_json=file.suffix.lower() == ".json"))
+    replace_file(file, [snapshot_text(snapshot, as_json=file.suffix.lower() == ".json")])
 
 
 def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:

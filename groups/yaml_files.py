@@ -8,9 +8,7 @@ Positions are computed in a second pass, and only if there is an error.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -258,23 +256,6 @@ class _Events:
     def _word(self, scalar: Any) -> str:
         text: str = scalar.value
         return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
-
-
-def replace_file(file: Path, text: str) -> None:
-    """Replace a file atomically: at every moment it is the old or the complete new one. OSError if that fails."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, file)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def yaml_lines(tree: Mapping[Any, Any]) -> Iterator[str]:

@@ -15,6 +15,8 @@ class WireError(Exception):
 
     is_refusal: ClassVar[bool] = False
     """Whether the cluster was reached and refused the user."""
+    is_unsent: bool = False
+    """Whether no part of the request can have reached a broker."""
 
     def __init__(self, message: str, *, address: str | None = None) -> None:
         super().__init__(message)
@@ -203,6 +205,8 @@ class Failure:
     message: str
     code: int | None = None
     name: str | None = None
+    is_unsent: bool = False
+    """Whether no broker can have received the request."""
 
     @property
     def retriable(self) -> bool:

@@ -9,7 +9,7 @@ from cli.dropin.cluster import by_name, chosen_groups, client_of
 from cli.dropin.errors import BadValue
 from cli.dropin.kafka_errors import error_message, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import print_error, row, width_of
+from cli.dropin.printing import print_error, remark_unknown, row, width_of
 from cli.dropin.topics import ClusterTopics, split_topics
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
@@ -31,6 +31,7 @@ def delete_groups(options: Options, source: LiveSource) -> int:
     names = chosen_groups(options, source)
     outcome = _delete(source, names)
     failed = {name: why for name in names if (why := outcome[name]) is not None}
+    remark_unknown(failed.values())
     gone = _quoted(name for name in names if name not in failed)
     if not failed:
         print(f"Deletion of requested consumer groups ({gone}) was successful.")
@@ -76,6 +77,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     }
     outcome |= {place: _of_place(place, group, answers) for place in places}
     failures = [failure for failure in (answers.failed.get(group), *outcome.values()) if failure]
+    remark_unknown(failures)
     _print_outcome(group, answers.failed.get(group) or next(filter(None, map(outcome.get, places)), None))
     _print_table(outcome)
     return status_of(failures)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.parse import Action, Options, parse
-from cli.dropin.printing import print_error, print_remark, usage
+from cli.dropin.printing import MAY_BE_DONE, Output, print_error, print_remark, usage
 from cli.errors import ExitStatus, exit_status, fault, is_expected
+from cli.stopping import Stop, Stopped, awaiting_answers, status_of_signal
 
 if TYPE_CHECKING:
     from cli.sources.live import LiveSource
@@ -46,21 +47,17 @@ def main() -> None:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
     if sys.stdout is None:
         _end(_report("standard output is closed"))
-    for stream in (sys.stdout, sys.stderr):
-        # Java, too, replaces characters that the terminal's encoding lacks.
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    if isinstance(sys.stderr, TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout = Output(sys.stdout.fileno(), sys.stdout.encoding)
     try:
         status = run(sys.argv[1:])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        status = ExitStatus.DONE  # the reader has closed the pipe (`| head`)
-        _drop_output()
-    except OSError as error:
-        status = _report(f"standard output cannot be written: {error.strerror or error}")
-        _drop_output()
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
+    error = sys.stdout.finish() if isinstance(sys.stdout, Output) else None
+    if error is not None and not isinstance(error, BrokenPipeError):  # `| head` has read enough
+        status = _report(f"standard output cannot be written: {error.strerror or error}")
     _end(status)
 
 
@@ -68,11 +65,6 @@ def _report(message: str) -> int:
     """Report a failure of standard output; the tool reports none."""
     print_remark(f"Error: {message}")
     return ExitStatus.UNREADABLE
-
-
-def _drop_output() -> None:
-    """Drop the buffered output, which would fail again when Python exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(status: int) -> NoReturn:
@@ -83,6 +75,7 @@ def _end(status: int) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line, and return the exit status."""
+    stop = Stop()
     try:
         options = parse(arguments)
         if options.action is Action.VALIDATE_REGEX:
@@ -92,13 +85,23 @@ def run(arguments: Sequence[str]) -> int:
         from cli.dropin.cluster import open_cluster
 
         with open_cluster(options) as source:
-            return action_of(options.action)(options, source)
+            action = action_of(options.action)
+            if not options.changes:
+                return action(options, source)
+            if isinstance(sys.stdout, Output):
+                sys.stdout.keep()
+            with awaiting_answers(print_remark) as stop:
+                status = action(options, source)
+            return status if stop.status is None else stop.status
     except VersionRequested:
         print(f"{KAFKA_VERSION} (kohort {_own_version()})")
         return ExitStatus.DONE
     except ToolUsageError as error:
         print_remark(f"{error}\n{usage()}")
         return error.status
+    except Stopped as stopped:
+        print_remark(f"Stopped before all answers came. {MAY_BE_DONE}")
+        return status_of_signal(stopped.number)
     except Exception as error:
         if os.environ.get("KOHORT_DEBUG"):
             raise
@@ -107,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
         print_error(f"Executing consumer group command failed due to {reason}")
         if isinstance(error, ToolFailure) and error.reason:
             print_remark(error.reason)
-        return exit_status(error)
+        return exit_status(error) if stop.status is None else stop.status
 
 
 def _own_version() -> str:

@@ -97,6 +97,12 @@ class Options:
     regex: str | None = None
     """The regex of VALIDATE_REGEX."""
 
+    @property
+    def changes(self) -> bool:
+        """Whether the command changes the cluster."""
+        deletes = self.action in (Action.DELETE, Action.DELETE_OFFSETS)
+        return deletes or (self.action is Action.RESET_OFFSETS and self.execute)
+
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; like the tool, warn on stderr if a reset has no `--execute`.

@@ -5,14 +5,75 @@ Control characters are escaped: any client may have chosen a name.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from typing import TYPE_CHECKING
 
+from cli.progress import discard
 from cli.render.cells import MISSING, safe_text
+from wire.errors import Failure
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+MAY_BE_DONE = "The change may have been made: --describe shows whether it was."
 NARROWEST = 15
 """The width of a column if all its names are short."""
+
+
+class _RawOutput(RawIOBase):
+    """A file to which writing never fails, as with Java's PrintStream: after an error, output is kept instead."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self.error: OSError | None = None
+        self.lost: bytearray | None = None
+        """The output that could not be written, if it is needed."""
+
+    def fileno(self) -> int:
+        return self._file
+
+    def isatty(self) -> bool:
+        return os.isatty(self._file)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        octets = bytes(data)
+        if self.error is None:
+            try:
+                return os.write(self._file, octets)
+            except OSError as error:
+                self.error = error
+        if self.lost is not None:
+            self.lost += octets
+        return len(octets)
+
+
+class Output(TextIOWrapper):
+    """Standard output. What a change printed is not lost: if it cannot be written, it goes to standard error."""
+
+    def __init__(self, file: int, encoding: str) -> None:
+        self._raw = _RawOutput(file)
+        # Java, too, replaces characters that the terminal's encoding lacks.
+        super().__init__(
+            BufferedWriter(self._raw), encoding, errors="replace", line_buffering=self._raw.isatty()
+        )
+
+    def keep(self) -> None:
+        """The output is needed."""
+        self._raw.lost = bytearray()
+
+    def finish(self) -> OSError | None:
+        """Write what is left; the error of writing, if there was one."""
+        self.flush()
+        if self._raw.lost and sys.stderr is not None:
+            print_remark(self._raw.lost.decode(self.encoding, "replace").removesuffix("\n"))
+        return self._raw.error
 
 
 def print_error(message: str) -> None:
@@ -22,8 +83,12 @@ def print_error(message: str) -> None:
 
 def print_remark(message: str) -> None:
     """Print a message to standard error."""
-    if sys.stderr is not None:  # else print would use stdout
+    if sys.stderr is None:  # print would use stdout
+        return
+    try:
         print(_safe(message), file=sys.stderr)
+    except OSError:
+        discard(sys.stderr)
 
 
 def print_warning(message: str) -> None:
@@ -33,6 +98,12 @@ def print_warning(message: str) -> None:
     now = datetime.now()
     time = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}"
     print_remark(f"[{time}] WARN {message} (org.apache.kafka.tools.OffsetsUtils)")
+
+
+def remark_unknown(failures: Iterable[Failure | None]) -> None:
+    """Print a remark if a change was sent and not answered; the tool prints none."""
+    if any(failure and failure.code is None and not failure.is_unsent for failure in failures):
+        print_remark(MAY_BE_DONE)
 
 
 def _safe(message: str) -> str:

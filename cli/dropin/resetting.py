@@ -23,7 +23,7 @@ from cli.dropin.cluster import (
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import java_length, print_error, row, width_of
+from cli.dropin.printing import java_length, print_error, print_remark, remark_unknown, row, width_of
 from cli.dropin.scenarios import PartitionLogs, new_offsets, scenario_of
 from cli.dropin.topics import ClusterTopics
 from cli.errors import ExitStatus
@@ -55,7 +55,12 @@ def run(options: Options, source: LiveSource) -> int:
     """
     reset = _Reset(options, source)
     described = describe_each(reset.client, chosen_groups(options, source))
-    resets = {name: reset.group(name, one) for name, one in described.items()}
+    try:
+        resets = {name: reset.group(name, one) for name, one in described.items()}
+    except BaseException:
+        if reset.made:
+            print_remark(f"Set before the failure: {', '.join(reset.made)}")
+        raise
     if options.export:
         _print_csv(resets, with_group=len(options.groups) != 1)
     else:
@@ -69,6 +74,8 @@ class _Reset:
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE
         """The exit status so far."""
+        self.made: list[str] = []
+        """The groups that were set."""
         self.client = client_of(source, "kohort offsets reset")
         self._options, self._source = options, source
         self._topics = ClusterTopics(self.client)
@@ -96,6 +103,7 @@ class _Reset:
         offsets = new_offsets(scenario, name, places, committed, self._logs.positions(scenario, places))
         if options.execute and offsets:
             self._commit(name, offsets)
+            self.made.append(name)
         return offsets
 
     def _committed(self, group: str) -> dict[Place, int]:
@@ -152,6 +160,7 @@ class _Reset:
         answers = self.client.commit_offsets({group: wanted})
         if group in answers.failed:
             failure = answers.failed[group]
+            remark_unknown([failure])
             raise ToolFailure(error_message(failure), status_of([failure]))
         failed = {place: why for place, why in answers.found[group].items() if why is not None}
         if failed:

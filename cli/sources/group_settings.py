@@ -81,9 +81,11 @@ class GroupSettings:
 
     def alter(
         self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
-    ) -> dict[str, Failed | None]:
-        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none."""
-        outcome: dict[str, Failed | None] = {}
+    ) -> Iterator[dict[str, Failed | None]]:
+        """Set settings of groups, and unset those without a value; the cluster accepts all of a group or none.
+
+        Returns the outcome of each request.
+        """
         for groups in _request_batches(list(changes)):
             resources = [
                 ConfigResource(ResourceType.GROUP, group, incremental_configs=_entries(changes[group]))
@@ -92,13 +94,14 @@ class GroupSettings:
             asked = self._admin.incremental_alter_configs(
                 resources, validate_only=validate_only, **self._asking
             )
+            outcome: dict[str, Failed | None] = {}
             for group, resource in zip(groups, resources, strict=True):
                 try:
                     asked[resource].result()
                     outcome[group] = None
                 except KafkaException as error:
                     outcome[group] = failed_of(error, CHANGING_CONFIGS)
-        return outcome
+            yield outcome
 
     def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, KafkaException]]:
         """The settings of every broker that reports them, and why others do not; later requests go to one that answers.

@@ -231,7 +231,7 @@ class LiveSource:
         described = self._described(groups)
         if not offsets:
             return described
-        committed, pending, problems = self._committed(described.items)
+        committed, pending, problems = self.committed(described.items)
         found = tuple(
             replace(group, offsets=committed.get(group.id), pending=pending.get(group.id))
             for group in described.items
@@ -357,10 +357,10 @@ class LiveSource:
         return read_open_transactions(self.client, places)
 
     def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        _, pending, _ = self._committed(groups)
+        _, pending, _ = self.committed(groups)
         return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
 
-    def _committed(
+    def committed(
         self, groups: Sequence[Group]
     ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
         """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""

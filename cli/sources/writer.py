@@ -24,13 +24,15 @@ from cli.sources.permissions import (
     with_missing_operations,
 )
 from cli.sources.source import Source
-from groups.model import Group, GroupType, Member
+from groups.model import Group, GroupType, Member, Problem
 from groups.offsets.model import OffsetChange, Place
 from wire.client.errors import Answers
 from wire.client.offsets import NewOffset
-from wire.errors import Failure
+from wire.errors import ErrorCode, Failure
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from confluent_kafka import KafkaException
 
     from wire.client.client import KafkaClient
@@ -43,7 +45,9 @@ class Failed:
 
     message: str
     refused: bool
-    """True: a broker refused. False: there was no response, and it is not known whether the change was made."""
+    """Whether a broker refused."""
+    is_unknown: bool = False
+    """Whether the change may have been made: it was sent, and there was no response, or none that decides it."""
 
 
 def writer_of(source: Source) -> ClusterWriter:
@@ -61,10 +65,13 @@ class ClusterWriter:
     def __init__(self, source: LiveSource) -> None:
         self._source = source
 
-    def commit(self, changes: Mapping[str, Sequence[OffsetChange]]) -> dict[str, dict[Place, Failed | None]]:
+    def commit(
+        self, changes: Mapping[str, Sequence[OffsetChange]], topic_ids: Mapping[str, UUID] | None = None
+    ) -> dict[str, dict[Place, Failed | None]]:
         """Commit every group's new offsets, one request per group, all groups concurrently.
 
         The requests name neither member nor generation: the coordinator accepts them only for a group without members.
+        Topics are named by their ids if all are known and the broker can: then it refuses a topic that was replaced.
         """
         offsets = {
             group: {
@@ -79,7 +86,12 @@ class ClusterWriter:
         }
         if not offsets:
             return {}
-        answers = (self._source.client or self._source.admin).commit_offsets(offsets)
+        client = self._source.client
+        answers = (
+            self._source.admin.commit_offsets(offsets)
+            if client is None
+            else client.commit_offsets(offsets, topic_ids)
+        )
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def alter_share_offsets(
@@ -122,8 +134,33 @@ class ClusterWriter:
         }
         return _results(places, Answers(found=by_place, failed=answers.failed), DELETING_OFFSETS)
 
-    def delete_topics(self, topics: Sequence[str]) -> dict[str, Failed | None]:
-        """Delete topics with their records.
+    def committed(
+        self, groups: Sequence[Group]
+    ) -> tuple[dict[str, dict[Place, int | None]], tuple[Problem, ...]]:
+        """The present committed offsets by group, and why others are not known."""
+        offsets, _, problems = self._source.committed(groups)
+        return {
+            group: {
+                (topic, partition): committed.position
+                for topic, partitions in topics.items()
+                for partition, committed in partitions.items()
+            }
+            for group, topics in offsets.items()
+        }, problems
+
+    def replaced_topics(self, ids: Mapping[str, UUID]) -> dict[str, Failed]:
+        """The topics that were deleted, or deleted and created again, since they had these ids."""
+        read = self._source.topics(ids, end_offsets=False)
+        now = {topic.name: topic.id for topic in read.items}
+        unread = {name for problem in read.problems for name in problem.topics}
+        replaced = [name for name, topic_id in ids.items() if now.get(name) not in (None, topic_id)]
+        deleted = ids.keys() - now.keys() - unread
+        return {name: Failed(message=f"UNKNOWN_TOPIC_ID{_REPLACED}", refused=True) for name in replaced} | {
+            name: Failed(message=f"UNKNOWN_TOPIC_OR_PARTITION{_DELETED}", refused=True) for name in deleted
+        }
+
+    def delete_topics(self, topics: Mapping[str, UUID | None]) -> dict[str, Failed | None]:
+        """Delete topics with their records, by their ids if all are known.
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
@@ -205,13 +242,21 @@ def _failed(failure: Failure | None, needs: Needs, hints: Mapping[str, str] | No
     if failure.code is None:
         # The wire client reports what happened, librdkafka only the name of its error.
         why = f"no answer in time ({failure.name})." if failure.name else failure.message
-        return Failed(message=f"{why} {_UNKNOWN}", refused=False)
+        return Failed(message=why, refused=False, is_unknown=not failure.is_unsent)
     hint = (_HINTS if hints is None else hints).get(failure.name or "", "")
     message = with_missing_operations(failure.name, failure.message, needs)
-    return Failed(message=f"{message}{hint}", refused=not failure.retriable)
+    is_unknown = failure.code in _UNDECIDED
+    return Failed(message=f"{message}{hint}", refused=not failure.retriable, is_unknown=is_unknown)
 
 
-_UNKNOWN = "The change may have been made: check before you try again."
+_UNDECIDED = (
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+)
+"""Codes of changes that are written, but not yet by all replicas."""
+_DELETED = ": the topic was deleted since the change was shown"
+_REPLACED = ": the topic was deleted and created again since the change was shown; run the command again"
 _JOINED = ": a member has joined since the change was shown; stop it, then try again"
 _HINTS = {
     "UNKNOWN_MEMBER_ID": _JOINED,
@@ -219,6 +264,7 @@ _HINTS = {
     "ILLEGAL_GENERATION": _JOINED,
     "NON_EMPTY_GROUP": _JOINED,
     "GROUP_SUBSCRIBED_TO_TOPIC": ": a member subscribes to the topic; stop it, then try again",
+    "UNKNOWN_TOPIC_ID": _REPLACED,
 }
 _OF_MEMBERS = {
     "UNKNOWN_MEMBER_ID": ": it has left since the preview",

@@ -45,21 +45,22 @@ def with_internal_topics(source: Source, plans: Sequence[P], wanted: InternalTop
             f"{first_names(others, GROUPS_NAMED)}: only streams groups have known internal topics; none is deleted"
         )
     read: ReadResult[Topic] = source.topics(own, end_offsets=False) if own else ReadResult(())
-    existing = {topic.name for topic in read.items}
+    existing = {topic.name: topic.id for topic in read.items}
     found = []
     for plan in plans:
         topics = known[plan.group]
         chosen = {
             name: kind for name, kind in topics.items() if wanted.delete_all_internal_topics or name in named
         }
-        staying = sorted(topics.keys() & existing - chosen.keys())
+        staying = sorted(topics.keys() & existing.keys() - chosen.keys())
         if plan.applicable and staying:
             _notify_kept(plan.group, staying)
-        missing = named & chosen.keys() - existing
+        missing = named & chosen.keys() - existing.keys()
         found.append(
             replace(
                 plan,
                 internal_topics={name: kind for name, kind in chosen.items() if name in existing},
+                topic_ids={name: existing[name] for name in chosen if name in existing},
                 problems=(
                     *plan.problems,
                     *(read.problems if chosen else ()),
@@ -105,16 +106,16 @@ def topics_in_question(plans: Iterable[PlannedChange]) -> str:
     return counted(count, "internal topic") if count else ""
 
 
-def delete_topics_of(plans: Iterable[PlannedChange], outcome: Outcome, writer: ClusterWriter) -> Outcome:
-    """The outcome of a change and of deleting the internal topics of each group whose change was completely made."""
-    undone = {group for (group, _), failed in outcome.items() if failed is not None}
-    places = {
-        topic: plan.group for plan in plans if plan.group not in undone for topic in plan.internal_topics
-    }
-    if not places:
-        return outcome
-    deleted = writer.delete_topics(sorted(places))
-    return {**outcome, **{(places[topic], topic): failed for topic, failed in deleted.items()}}
+def delete_topics_of(change: ClusterChange[P], writer: ClusterWriter) -> Iterator[Outcome]:
+    """Delete the internal topics of each group whose change was completely made; their outcome."""
+    undone = {group for (group, _), failed in (change.outcome or {}).items() if failed is not None}
+    plans = [plan for plan in change.plans_to_apply if plan.group not in undone and plan.internal_topics]
+    owners = {topic: plan.group for plan in plans for topic in plan.internal_topics}
+    if owners:
+        deleted = writer.delete_topics(
+            {topic: ids for plan in plans for topic, ids in plan.topic_ids.items()}
+        )
+        yield {(owners[topic], topic): failed for topic, failed in deleted.items()}
 
 
 def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:

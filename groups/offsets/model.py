@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
+from uuid import UUID
 
 from groups.lag import records_between
 from groups.model import Group, Offsets, Problem
@@ -81,6 +82,8 @@ class PlannedChange:
     problems: tuple[Problem, ...] = ()
     internal_topics: Mapping[str, str] = field(default_factory=dict)
     """Topics of a streams group that are deleted with it, and their kinds: changelog or repartition."""
+    topic_ids: Mapping[str, UUID | None] = field(default_factory=dict)
+    """The ids of the internal topics."""
 
     @property
     def group(self) -> str:

@@ -47,6 +47,8 @@ from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
 from wire.errors import ErrorCode, Failure
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from wire import acls
     from wire.client.first_records import FirstRecords
     from wire.client.members import Departures, LeavingMember
@@ -175,17 +177,25 @@ class KafkaClient:
 
         return self.ask_coordinators(topics, partial(delete_share_group_offsets, topics))
 
-    def delete_topics(self, names: Iterable[str]) -> Answers[str, bool]:
-        """Delete topics; True for each deleted topic. Any broker of a KRaft cluster forwards it to the controller."""
-        return self.ask_one_broker(names, delete_topics)
+    def delete_topics(self, topics: Mapping[str, UUID | None]) -> Answers[str, bool]:
+        """Delete topics, by their ids if all are known and the broker can; True for each deleted topic.
+
+        Any broker of a KRaft cluster forwards it to the controller.
+        """
+        return self.ask_one_broker(topics, partial(delete_topics, topics))
 
     def commit_offsets(
-        self, offsets: Mapping[str, Mapping[TopicPartition, NewOffset]]
+        self,
+        offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
+        topic_ids: Mapping[str, UUID] | None = None,
     ) -> Answers[str, Outcomes]:
-        """Commit offsets, by group; None for each partition, or the refusal (always, if the group has members)."""
+        """Commit offsets, by group; None for each partition, or the refusal (always, if the group has members).
+
+        `topic_ids`: topics must have these ids, if the broker can compare them (Kafka 4.1).
+        """
         from wire.client.offsets import offset_commit
 
-        return self.ask_coordinators(offsets, partial(offset_commit, offsets))
+        return self.ask_coordinators(offsets, partial(offset_commit, offsets, topic_ids or {}))
 
     def delete_offsets(self, partitions: Mapping[str, Sequence[TopicPartition]]) -> Answers[str, Outcomes]:
         """Delete committed offsets, by group; None for each partition, or why its offset was not deleted."""
@@ -495,6 +505,8 @@ class KafkaClient:
             pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
             if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
                 break
+            if Deadline.is_stopping():
+                break
             time.sleep(pause_ms / 1000)
             pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1
         found: dict[K, T] = {}
@@ -527,12 +539,19 @@ class KafkaClient:
         replies = run_all({place: ask(self.connection(place), keys, deadline) for place, keys in at.items()})
         for place, reply in replies.items():
             if isinstance(reply, WireError):
-                outcomes |= dict.fromkeys(at[place], failure_of(reply))
+                # An earlier request without an answer may have arrived, though this one was not sent.
+                kept = {key for key in at[place] if reply.is_unsent and _may_be_done(outcomes.get(key))}
+                outcomes |= {key: failure_of(reply) for key in at[place] if key not in kept}
                 dead |= set(at[place]) if isinstance(reply, Unreachable) else set()
             else:
                 left_out = Failure(message=f"{place} has no answer for it")
                 outcomes |= {key: reply.get(key, left_out) for key in at[place]}
         return dead
+
+
+def _may_be_done(outcome: object) -> bool:
+    """Whether a request was sent and not answered."""
+    return isinstance(outcome, Failure) and outcome.code is None and not outcome.is_unsent
 
 
 def _retriable(outcome: object) -> bool:

@@ -33,6 +33,7 @@ OFFSETS_TOPIC = "__consumer_offsets"
 _FIRST_WITH_NULL_TOPICS = 1
 _GROUP = 0
 _FIRST_FINDING_SEVERAL = 4
+_FIRST_DELETING_BY_ID = 6
 _FOUND_PER_REQUEST = 1000
 
 
@@ -214,18 +215,29 @@ def delete_groups(
 
 
 def delete_topics(
-    connection: Connection, names: Sequence[str], deadline: Deadline
+    topic_ids: Mapping[str, UUID | None], connection: Connection, names: Sequence[str], deadline: Deadline
 ) -> Steps[dict[str, bool | Failure]]:
-    """Ask a broker to delete topics; True for each that is gone, also if it did not exist."""
+    """Ask a broker to delete topics; True for each that is gone, also if it did not exist.
+
+    A topic whose id is known is deleted only if it has this id, by brokers from Kafka 2.8.
+    """
+    ids = {name: topic_id for name in names if (topic_id := topic_ids[name]) is not None}
+    yield from connection.open(deadline)
+    if connection.version(DELETE_TOPICS) < _FIRST_DELETING_BY_ID:
+        ids = {}
     request = {
-        "topics": [{"name": name, "topic_id": UUID(int=0)} for name in names],
+        "topics": [
+            {"name": None, "topic_id": ids[name]} if name in ids else {"name": name, "topic_id": UUID(int=0)}
+            for name in names
+        ],
         "topic_names": names,
         "timeout_ms": int(deadline.remaining_ms()),
     }
     (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
+    by_id = {topic_id: name for name, topic_id in ids.items()}
     gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return {
-        result.name: True
+        result.name or by_id.get(result.topic_id, ""): True
         if result.error_code in gone
         else refusal(result.error_code, getattr(result, "error_message", None))
         for result in response.responses

@@ -14,6 +14,7 @@ from wire.client.address import Address
 from wire.client.errors import (
     AnswerTooLong,
     NotConnected,
+    NotSent,
     ProtocolError,
     RequestTimedOut,
     Unreachable,
@@ -80,8 +81,8 @@ class Connection:
         """The time left until the login must be renewed; None: no limit."""
         self._proven = False
         """Whether this connection has answered a request since it was opened."""
-        self._silence: tuple[RequestTimedOut, Deadline] | None = None
-        """The last timeout, and the time until the broker is asked again."""
+        self._silence: tuple[str, Deadline] | None = None
+        """What the broker did not answer, and the time until it is asked again."""
 
     def version(self, api: Api) -> int:
         """The highest common version of `api`; the connection must be open.
@@ -118,7 +119,9 @@ class Connection:
                 return
             self.close()
         if self._silence is not None and self._silence[1].remaining_ms():
-            raise self._silence[0]
+            error = RequestTimedOut(str(self.address), self._silence[0])
+            error.is_unsent = True
+            raise error
         began = time.monotonic()
         limit = deadline.within(self._settings.connection_setup_timeout_ms)
         try:
@@ -129,6 +132,8 @@ class Connection:
         except BaseException as error:
             self._remember_timeout(error, began)
             self.close()
+            if isinstance(error, WireError):
+                error.is_unsent = True
             raise
 
     def ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
@@ -145,7 +150,13 @@ class Connection:
         except Unreachable as error:
             if not proven:
                 raise self._with_hint(error) from None
-        return (yield from self.ask_once(api, requests, deadline))
+            broken = error
+        try:
+            return (yield from self.ask_once(api, requests, deadline))
+        except WireError as error:
+            if error.is_unsent:  # but the first attempt may have arrived
+                raise broken from None
+            raise
 
     def ask_once(
         self, api: Api, requests: Sequence[Request], deadline: Deadline, limit_ms: int | None = None
@@ -155,6 +166,8 @@ class Connection:
         `limit_ms`: the timeout of each response, if not the settings' request timeout.
         """
         yield from self.open(deadline)
+        if Deadline.is_stopping():
+            raise NotSent(str(self.address), api.name)
         began = time.monotonic()
         version = self.version(api)
         try:
@@ -172,7 +185,7 @@ class Connection:
         A request that was sent just before the deadline does not count.
         """
         if isinstance(error, RequestTimedOut) and time.monotonic() - began >= _PATIENCE_S:
-            self._silence = error, Deadline(_SILENT_FOR_MS)
+            self._silence = error.activity, Deadline(_SILENT_FOR_MS)
 
     def _with_hint(self, error: Unreachable) -> Unreachable:
         """Add a hint: a listener that requires a login answers ApiVersions and closes at the next request."""

@@ -33,6 +33,17 @@ class Unreachable(WireError):
 class NotConnected(Unreachable):
     """The connection was never made: no part of the request can have reached the broker."""
 
+    is_unsent = True
+
+
+class NotSent(WireError):
+    """The process was told to stop before the request was sent."""
+
+    is_unsent = True
+
+    def __init__(self, address: str, request: str) -> None:
+        super().__init__(f"{address}: stopped before {request} was sent", address=address)
+
 
 class RequestTimedOut(WireError):
     """The deadline passed while waiting; the message has the activity."""
@@ -43,6 +54,7 @@ class RequestTimedOut(WireError):
             "packets, or allow more time.",
             address=address,
         )
+        self.activity = activity
 
 
 class ProtocolError(WireError):
@@ -112,7 +124,7 @@ def failure_of(error: WireError) -> Failure:
     if isinstance(error, UnsupportedApi):
         code = ErrorCode.UNSUPPORTED_VERSION
         return Failure(message=str(error), code=int(code), name=code.name)
-    return Failure(message=str(error))
+    return Failure(message=str(error), is_unsent=error.is_unsent)
 
 
 def batches(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:

@@ -1,6 +1,7 @@
 """Offsets: committed offsets of groups, their commit and deletion, and the first and last offsets of logs.
 
-OffsetCommit and OffsetFetch 10 use topic ids only, without a benefit here: version 9 is the newest sent.
+OffsetFetch 10 uses topic ids only, without a benefit here: version 9 is the newest sent. OffsetCommit 10 is sent where
+the topics must be those that a user has seen.
 """
 
 from __future__ import annotations
@@ -11,12 +12,19 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
 
 from wire.client.connection import Connection
 from wire.client.errors import AnswerTooLong, batches
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure, outcome
-from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
+from wire.messages.schemas.offsets import (
+    LIST_OFFSETS,
+    OFFSET_COMMIT,
+    OFFSET_COMMIT_BY_ID,
+    OFFSET_DELETE,
+    OFFSET_FETCH,
+)
 
 TopicPartition: TypeAlias = tuple[str, int]
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
@@ -26,6 +34,7 @@ READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 _CONSUMER = -1
 _NO_GENERATION = -1
+_NO_ID = UUID(int=0)
 _FIRST_STABLE = 7
 _FIRST_FETCHING_SEVERAL = 8
 _FETCHED_PER_REQUEST = 50
@@ -122,6 +131,7 @@ def offset_fetch(
 
 def offset_commit(
     offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
+    topic_ids: Mapping[str, UUID],
     connection: Connection,
     groups: Sequence[str],
     deadline: Deadline,
@@ -129,7 +139,12 @@ def offset_commit(
     """Ask one coordinator to commit the `offsets` of each of `groups`, one request per group, not as a member.
 
     The coordinator accepts it only for a group without members. A group fails as a whole if its coordinator moved.
+    Topics are named by their ids if all are known, and the coordinator can.
     """
+    yield from connection.open(deadline)
+    topics = {topic for group in groups for topic, _ in offsets[group]}
+    by_id = topics <= topic_ids.keys() and connection.supports(OFFSET_COMMIT_BY_ID)
+    names = {topic_ids[topic]: topic for topic in topics} if by_id else {}
 
     def partition(group: str) -> Callable[[TopicPartition], Mapping[str, Any]]:
         def fields(place: TopicPartition) -> Mapping[str, Any]:
@@ -148,16 +163,20 @@ def offset_commit(
             "group_id": group,
             "generation_id_or_member_epoch": _NO_GENERATION,
             "member_id": "",
-            "topics": by_topic(offsets[group], partition(group)),
+            "topics": [
+                {**topic, "topic_id": topic_ids.get(topic["name"], _NO_ID)}
+                for topic in by_topic(offsets[group], partition(group))
+            ],
         }
         for group in groups
     ]
-    responses = yield from connection.ask(OFFSET_COMMIT, requests, deadline)
-    return {group: _committed(response) for group, response in zip(groups, responses, strict=True)}
+    api = OFFSET_COMMIT_BY_ID if by_id else OFFSET_COMMIT
+    responses = yield from connection.ask(api, requests, deadline)
+    return {group: _committed(response, names) for group, response in zip(groups, responses, strict=True)}
 
 
-def _committed(response: Any) -> Outcomes | Failure:
-    outcomes = _outcomes(response)
+def _committed(response: Any, names: Mapping[UUID, str]) -> Outcomes | Failure:
+    outcomes = _outcomes(response, names)
     moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
     # Partitions that do not exist are refused before the coordinator decides; it accepts all of the others or none.
     return moved[0] if moved else outcomes
@@ -188,9 +207,10 @@ def offset_delete(
     }
 
 
-def _outcomes(response: Any) -> Outcomes:
+def _outcomes(response: Any, names: Mapping[UUID, str] | None = None) -> Outcomes:
+    """The outcomes by partition; `names` are the names of topics that the response contains by id."""
     return {
-        (topic.name, partition.partition_index): outcome(partition)
+        (names[topic.topic_id] if names else topic.name, partition.partition_index): outcome(partition)
         for topic in response.topics
         for partition in topic.partitions
     }

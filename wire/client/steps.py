@@ -4,11 +4,12 @@ A conversation is a generator that yields `SocketWait` when it needs its socket 
 resumes each one when its socket is ready: brokers answer in parallel, and a silent one delays no other.
 """
 
+import math
 import selectors
 import time
 from collections.abc import Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from wire.client.errors import RequestTimedOut, WireError
 
@@ -22,13 +23,28 @@ class Deadline:
     """Counts down from `timeout_ms` milliseconds; the clock is `time.monotonic`."""
 
     __slots__ = ("_at",)
+    _last: ClassVar[float] = math.inf
+    """The end of all deadlines, once the process was told to stop."""
 
     def __init__(self, timeout_ms: float) -> None:
         self._at = time.monotonic() + timeout_ms / 1000
 
     def remaining_ms(self) -> float:
         """Milliseconds left, 0 when the time is up."""
-        return max(0.0, (self._at - time.monotonic()) * 1000)
+        return max(0.0, (min(self._at, Deadline._last) - time.monotonic()) * 1000)
+
+    @classmethod
+    def stop_all(cls, within_s: float | None) -> None:
+        """Send no more requests in this process, and wait at most this long for answers; None: continue as usual.
+
+        Safe in a signal handler.
+        """
+        cls._last = math.inf if within_s is None else time.monotonic() + within_s
+
+    @classmethod
+    def is_stopping(cls) -> bool:
+        """Whether no more requests are sent."""
+        return cls._last != math.inf
 
     def within(self, timeout_ms: float) -> "Deadline":
         """A deadline `timeout_ms` from now, or this one if that comes first."""

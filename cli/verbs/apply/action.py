@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from cli.changing import group_fields
 from cli.counts import counted
-from cli.errors import ExitStatus, UsageError
+from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import InternalTopicOptions, OutputOptions
 from cli.output import emit, notice
 from cli.render.cells import Cell
@@ -35,6 +35,7 @@ from groups.model import NOTHING_COMMITTED, Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
 from groups.offsets.scenarios import Scenario, ToTime, name_of
+from wire.errors import WireError
 
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
 _HELD = "its other changes are skipped: a group is changed completely or not at all"
@@ -87,13 +88,26 @@ class DesiredStateChange:
     def done(self) -> str | None:
         return "; ".join(done for part in self._parts if (done := part.done)) or None
 
+    def check_again(self, *, was_asked: bool) -> None:
+        for part in self._parts:
+            part.check_again(was_asked=was_asked)
+        self._hold()
+
     def apply(self) -> None:
         """Make the changes; a failure does not affect other groups."""
         for part in self._parts:
             if not part.is_empty:
-                part.apply()
+                try:
+                    part.apply()
+                except (WireError, CommandError) as error:
+                    if not self.executed:
+                        raise
+                    part.unread += [
+                        Problem(subject=plan.group, message=str(error), group=plan.group)
+                        for plan in part.plans_to_apply
+                    ]
+                self.executed = True
                 self._hold()
-        self.executed = True
 
     def _hold(self) -> None:
         """Skip the remaining changes of a group if another of its changes is impossible or failed."""
@@ -200,7 +214,9 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     groups = {group.id: group for group in found.groups}
     wanted = [each for each in desired.groups if each.group in groups]
     # No internal topics of streams groups are deleted; a notice names those that stay.
-    offsets = with_internal_topics(source, _offsets(source, desired, groups, found), InternalTopicOptions())
+    topics = PartitionCounts(source)
+    planned = _offsets(source, desired, groups, found, topics)
+    offsets = with_internal_topics(source, planned, InternalTopicOptions())
     cleared = _cleared(wanted, groups, found)
     deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
     deletions = with_internal_topics(source, list(map(plan_group_deletion, deleted)), InternalTopicOptions())
@@ -215,6 +231,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
             problems=found.others,
             facts={},
             writer=writer,
+            topic_ids=topics.ids,
         ),
         deletions=GroupDeletions(plans=deletions, writer=writer),
     )
@@ -280,11 +297,14 @@ def _cleared(
 
 
 def _offsets(
-    source: Source, desired: DesiredGroups, groups: Mapping[str, Group], found: FoundGroups
+    source: Source,
+    desired: DesiredGroups,
+    groups: Mapping[str, Group],
+    found: FoundGroups,
+    topics: PartitionCounts,
 ) -> tuple[GroupChange, ...]:
     """The offsets to commit; a group without differences may have members."""
     wanted = [each for each in desired.groups if each.group in groups]
-    topics = PartitionCounts(source)
     topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
     scenarios: dict[str, dict[Place, Scenario]] = {}
     missing: dict[str, tuple[Problem, ...]] = {}

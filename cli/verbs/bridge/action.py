@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +12,7 @@ from cli.render.document import Document
 from cli.selection import with_close_names
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
+from cli.stopping import ignoring, raising
 from cli.verbs.bridge.membership import SESSION_MS, Membership
 from cli.verbs.bridge.view import BridgeEvent, BridgeReport, bridge_document, line_of
 from groups.model import Cause, Group, Problem
@@ -34,7 +32,6 @@ from wire.client.security import ConnectionSettings
 
 OBSERVE_S = 0.5
 """Time between two observations of the group."""
-_STOP_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class BridgeStopped(Exception):
@@ -103,6 +100,9 @@ class Bridge:
         )
         return bridge_document(report)
 
+    def check_again(self, *, was_asked: bool) -> None:
+        """Each step of the bridge reads the group."""
+
     def apply(self) -> None:
         source = self.source
         if not isinstance(source, LiveSource) or source.client is None:
@@ -110,7 +110,7 @@ class Bridge:
                 f"the bridge cannot log in to {source.name}: it uses Kohort's own client, and only librdkafka "
                 "supports that login; use kafka-console-consumer.sh (the plan shows the command)"
             )
-        with stopping_on_signals():
+        with raising():
             self._run(source, source.settings)
 
     def _run(self, source: LiveSource, settings: ConnectionSettings) -> None:
@@ -135,7 +135,7 @@ class Bridge:
         except (BridgeStopped, WireError) as error:
             self.why_not = str(error)
         finally:
-            with ignoring_signals():
+            with ignoring():
                 self._leave(member)
 
     def _joined(self, settings: ConnectionSettings) -> Membership:
@@ -200,25 +200,3 @@ def _left(member: Membership | None) -> None:
     why_not = member.leave() if member else None
     if why_not is not None:
         raise BridgeStopped(why_not)
-
-
-@contextmanager
-def stopping_on_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP (a closed terminal) stop the bridge like Ctrl-C."""
-    before = {each: signal.signal(each, signal.default_int_handler) for each in _STOP_SIGNALS}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-@contextmanager
-def ignoring_signals() -> Iterator[None]:
-    """Ignore signals while the bridge leaves, which takes a bounded time."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, *_STOP_SIGNALS)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,6 +115,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
     """A change of settings of groups."""
 
     did, what = "changed", "setting"
+    shown_by = "config get {group}"
 
     command: str
     settings: GroupSettings
@@ -133,12 +134,19 @@ class ConfigChange(ClusterChange[SettingsPlan]):
         made = {plan.group: len(plan.changes) for plan in self.plans if self.applied(plan.group)}
         return summed(self.did, made, self.what)
 
-    def send(self) -> Outcome:
+    def check_again(self, *, was_asked: bool) -> None:
+        plans = self.plans_to_apply
+        now = self.settings.read([plan.group for plan in plans]) if plans else {}
+        for plan in plans:
+            for name in plan.changes:
+                before, after = plan.configs[name].value, now[plan.group][name].value
+                if before != after:
+                    self.compared(f"{plan.group}, {name}", plan.group, before, after, was_asked=was_asked)
+
+    def send(self) -> Iterator[Outcome]:
         changes = {plan.group: plan.changes for plan in self.plans_to_apply}
-        return {
-            (group, None): failed
-            for group, failed in self.settings.alter(changes, validate_only=False).items()
-        }
+        for altered in self.settings.alter(changes, validate_only=False):
+            yield {(group, None): failed for group, failed in altered.items()}
 
     def document(self) -> Document:
         (plan,) = self.plans
@@ -209,9 +217,10 @@ def change_of_settings(
 ) -> ConfigChange:
     """The changes, by group, that have an effect, checked and validated; `configs` has their current settings."""
     plans = [_judged(group, changes[group], configs[group]) for group in changes]
-    tried = settings.alter(
-        {plan.group: plan.changes for plan in plans if plan.applicable}, validate_only=True
-    )
+    requested = {plan.group: plan.changes for plan in plans if plan.applicable}
+    tried: dict[str, Failed | None] = {}
+    for validated in settings.alter(requested, validate_only=True):
+        tried |= validated
     return ConfigChange(
         command=command, plans=[_with(plan, tried.get(plan.group)) for plan in plans], settings=settings
     )

@@ -59,11 +59,11 @@ def set_(
       kohort config set fraud consumer.session.timeout.ms=60000 -b localhost:9092
     """
     from cli.changing import carry_out
-    from cli.selection import opened
+    from cli.selection import opened_for_change
     from cli.verbs.config.action import parse_values, plan_config_change
 
     changes = parse_values(values)
-    with opened(source) as groups:
+    with opened_for_change(source, execute=consent.execute) as (groups, _):
         carry_out(plan_config_change(groups, group, changes, command="config set"), consent, output)
 
 
@@ -84,9 +84,9 @@ def unset(
       kohort config unset fraud consumer.session.timeout.ms -b localhost:9092
     """
     from cli.changing import carry_out
-    from cli.selection import opened
+    from cli.selection import opened_for_change
     from cli.verbs.config.action import plan_config_change
 
-    with opened(source) as groups:
+    with opened_for_change(source, execute=consent.execute) as (groups, _):
         change = plan_config_change(groups, group, dict.fromkeys(names), command="config unset")
         carry_out(change, consent, output)

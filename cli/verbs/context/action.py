@@ -299,6 +299,9 @@ class Removal:
     def done(self) -> str | None:
         return f"removed the context {self.context.name} from {self.contexts.path}" if self.executed else None
 
+    def check_again(self, *, was_asked: bool) -> None:
+        """The file is compared when it is locked."""
+
     def apply(self) -> None:
         """Write the file without the context, if the context is still the one that was shown."""
 

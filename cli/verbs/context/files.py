@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +18,7 @@ from cli.sources.contexts.file import FILE_VARIABLE, MAX_SECRET_BYTES, check_pri
 from cli.sources.contexts.model import Context, Contexts, ValueStore
 from cli.sources.contexts.read import read_contexts
 from cli.verbs.context.edit import CannotEdit, Editor
+from groups.files import replace_file
 from groups.times import seconds_text
 from wire.client.config.config_file import ConfigFileError
 
@@ -118,27 +117,11 @@ def _lock(descriptor: int, directory: Path) -> None:
 def _replace(target: Path, text: str) -> None:
     """Replace the file with a new one that has the same permissions and byte order mark."""
     try:
-        before = target.stat()
-        mode, group = stat.S_IMODE(before.st_mode), before.st_gid
-        with target.open("rb") as old:
-            mark = old.read(3) == BYTE_ORDER_MARK.encode()
-    except FileNotFoundError:
-        mode, group, mark = 0o600, -1, False
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(((BYTE_ORDER_MARK if mark else "") + text).encode())
-                file.flush()
-                with suppress(OSError):  # a file cannot be given to a group that this user is not in
-                    os.fchown(descriptor, -1, group)
-                os.fchmod(descriptor, mode)
-                os.fsync(descriptor)
-            os.replace(name, target)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
-            raise
+        mark = ""
+        if target.exists():
+            with target.open("rb") as old:
+                mark = BYTE_ORDER_MARK * (old.read(3) == BYTE_ORDER_MARK.encode())
+        replace_file(target, [mark, text], newline="", mode=0o600)
     except OSError as error:
         raise ConfigFileError(
             target, None, f"cannot be written: {error.strerror or error}. Nothing was changed."

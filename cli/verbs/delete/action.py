@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import GROUPS_NAMED, Outcome, WrittenChange, group_fields
+from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, group_fields
 from cli.counts import counted
 from cli.options import InternalTopicOptions
 from cli.output import notice
@@ -23,16 +23,17 @@ from cli.verbs.internal_topics import (
 )
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.model import Group, Problem
-from groups.offsets.model import PlannedChange
+from groups.offsets.model import Place, PlannedChange
 from groups.offsets.plan import plan_group_deletion
 from groups.unused import last_use
 
 
 @dataclass(slots=True, kw_only=True)
-class GroupDeletions(WrittenChange[PlannedChange]):
+class GroupDeletions(CommittedChange[PlannedChange]):
     """A deletion of groups."""
 
     did, what = "deleted", "group"
+    of_all_offsets = True
 
     lags: Mapping[str, int | None] | None = None
     """Lag by group if the last use was requested; both are shown then."""
@@ -61,11 +62,17 @@ class GroupDeletions(WrittenChange[PlannedChange]):
     def objections(self, plan: PlannedChange) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
 
-    def send_through(self, writer: ClusterWriter) -> Outcome:
+    def committed_before(self, plan: PlannedChange) -> Mapping[Place, int | None]:
+        return {
+            (topic, partition): committed.position
+            for topic, partitions in (plan.described.offsets or {}).items()
+            for partition, committed in partitions.items()
+        }
+
+    def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         outcome = writer.delete_groups([plan.group for plan in self.plans_to_apply])
-        return delete_topics_of(
-            self.plans_to_apply, {(group, None): failed for group, failed in outcome.items()}, writer
-        )
+        yield {(group, None): failed for group, failed in outcome.items()}
+        yield from delete_topics_of(self, writer)
 
     def document(self) -> Document:
         groups = [plan.described for plan in self.plans]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,6 +25,7 @@ from cli.verbs.exporter.page import Limits
 from cli.verbs.exporter.reading import LagTimes, Scope, read_groups
 from cli.verbs.exporter.web import METRICS, ExporterPages, WebServer
 from coordinator.server.listener import CannotListen
+from groups.files import replace_file
 from groups.listing import Problem
 from wire.client.address import Address
 
@@ -236,14 +235,6 @@ def _write(file: Path, cache: FigureCache) -> None:
     :raises CommandError: it cannot be written
     """
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.writelines(cache.exposition(process=False).pieces)
-            Path(name).chmod(0o644)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        replace_file(file, [_text(cache, process=False)], mode=0o644)
     except OSError as error:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None

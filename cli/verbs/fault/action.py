@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.errors import CommandError, RefusedError, UsageError
 from cli.options import SourceOptions
-from cli.output import write_line
+from cli.output import report
 from cli.render.document import Document, table_of
 from cli.selection import opened
 from cli.sources.live import LiveSource
@@ -28,7 +28,7 @@ def do(source: SourceOptions, event: dict[str, Any]) -> None:
     answer = _request(
         source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None})
     )
-    write_line(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
+    report(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) -> None:
@@ -52,7 +52,7 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
     """Clear rules by their ids, or all rules, and print their number."""
-    write_line(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
+    report(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
 
 
 def listed_rules(source: SourceOptions) -> Document:

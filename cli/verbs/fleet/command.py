@@ -145,7 +145,7 @@ def fleet_follow(
       kohort fleet follow -b localhost:9092 --out history
     """
     from cli.errors import UsageError
-    from cli.output import write_line
+    from cli.output import write_next
     from cli.verbs.fleet.follow import FollowRequest, carry_out, followed_document, followed_line
     from cli.verbs.fleet.sources import live_of
 
@@ -156,7 +156,11 @@ def fleet_follow(
     )
     as_json = output is StreamOutput.JSON
     carry_out(
-        request, spark, lambda seen: write_line(followed_document(seen) if as_json else followed_line(seen))
+        request,
+        spark,
+        lambda seen: write_next(
+            lambda stream: stream.write((followed_document(seen) if as_json else followed_line(seen)) + "\n")
+        ),
     )
 
 

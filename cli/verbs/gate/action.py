@@ -14,9 +14,10 @@ from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
+from groups.files import replace_file
 from groups.model import Cause, Group, Problem
 from groups.times import seconds_text
-from groups.yaml_files import TreeError, load_tree, read_text, replace_file, yaml_lines
+from groups.yaml_files import TreeError, load_tree, read_text, yaml_lines
 from migration.gate.answers import GateResult
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
@@ -122,7 +123,7 @@ class NotesFile:
         if not self.is_written:
             return
         try:
-            replace_file(self.file, "".join(yaml_lines(notes_to_data(notes))))
+            replace_file(self.file, yaml_lines(notes_to_data(notes)))
         except OSError as error:
             self.is_written = False
             notice(

@@ -45,7 +45,7 @@ def log_dump(
     import time
 
     from cli.errors import ExitStatus, UsageError
-    from cli.output import notice, write_out
+    from cli.output import notice, write_next
     from cli.verbs.log_dump.chunks import parse_wanted
     from cli.verbs.log_dump.segments import segment_files
     from cli.verbs.log_dump.writers import BATCHES, RECORDS, WRITERS, dump
@@ -59,7 +59,7 @@ def log_dump(
     files = segment_files(paths)
     problems: list[Problem] = []
     kind = BATCHES if batches else RECORDS
-    write_out(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, kind), batches=batches)))
+    write_next(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, kind), batches=batches)))
     for problem in problems:
         notice(f"{problem.subject}: {problem.message}")
     if problems:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import Outcome, WrittenChange, group_fields
+from cli.changing import Outcome, Part, WrittenChange, group_fields
 from cli.counts import counted
 from cli.output import notice
 from cli.render.cells import Cell, partitions_text
@@ -27,6 +27,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     """The removal of members of one group."""
 
     did, what = "removed", "member"
+    shown_by = "describe {group} --members"
 
     plan: MembersRemoval
     reason: str | None
@@ -41,13 +42,16 @@ class MembersChange(WrittenChange[MembersRemoval]):
     def objections(self, plan: MembersRemoval) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
 
-    def send_through(self, writer: ClusterWriter) -> Outcome:
+    def parts(self, plan: MembersRemoval) -> Iterable[Part]:
+        return [member.id for member in plan.members]
+
+    def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         failures = writer.remove_members(self.plan.described, self.plan.members, self.reason or REASON)
+        yield {(self.plan.group, member): failed for member, failed in failures.items()}
         try:
             self.after = next(iter(self.source.describe([self.plan.group], offsets=False).items), None)
         except WireError as error:
             notice(f"{self.plan.group}: its state after the change is not known: {error}")
-        return {(self.plan.group, member): failed for member, failed in failures.items()}
 
     @property
     def done(self) -> str | None:

@@ -93,6 +93,7 @@ def plan_resets(
         problems=(*problems, *found.others, *topics.problems),
         facts={"scenario": request.name} if facts is None else facts,
         writer=writer,
+        topic_ids=topics.ids,
     )
 
 
@@ -177,6 +178,7 @@ def plan_clone(
         problems=(*found.others, *topics.problems),
         facts={"from": origin},
         writer=writer,
+        topic_ids=topics.ids,
     )
 
 

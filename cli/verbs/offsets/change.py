@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from cli.changing import Outcome, WrittenChange, group_fields
+from cli.changing import CommittedChange, Outcome, Part, group_fields
 from cli.counts import counted
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
@@ -22,7 +22,7 @@ P = TypeVar("P", bound=PlannedChange)
 
 
 @dataclass(slots=True, kw_only=True)
-class _OfOffsets(WrittenChange[P]):
+class _OfOffsets(CommittedChange[P]):
     """The common part of setting and deleting offsets."""
 
     what = "offset"
@@ -32,6 +32,9 @@ class _OfOffsets(WrittenChange[P]):
 
     def objections(self, plan: P) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
+
+    def parts(self, plan: P) -> Iterable[Part]:
+        return (*self.committed_before(plan), *plan.internal_topics)
 
     @property
     def question(self) -> str:
@@ -71,13 +74,22 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         topics = topics_in_question(self.plans_to_apply)
         return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
-    def send_through(self, writer: ClusterWriter) -> Outcome:
+    def committed_before(self, plan: GroupChange) -> Mapping[Place, int | None]:
+        return {change.place: change.before for change in plan.changes}
+
+    def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         share, others = _by_kind(self.plans_to_apply)
-        outcome = _flat(
-            writer.commit({plan.group: plan.changes for plan in others})
-            | writer.alter_share_offsets({plan.group: plan.changes for plan in share})
-        )
-        return delete_topics_of(self.plans_to_apply, outcome, writer)
+        yield _flat(writer.commit(self._changes(others), self.topic_ids))
+        yield _flat(writer.alter_share_offsets(self._changes(share)))
+        yield from delete_topics_of(self, writer)
+
+    def _changes(self, plans: Iterable[GroupChange]) -> dict[str, Sequence[OffsetChange]]:
+        """The changes that are sent."""
+        sent = {
+            plan.group: [each for each in plan.changes if (plan.group, each.place) not in self.blocked]
+            for plan in plans
+        }
+        return {group: changes for group, changes in sent.items() if changes}
 
     def document(self) -> Document:
         groups = [self._group_data(plan) for plan in self.plans]
@@ -132,12 +144,13 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
     verb, did, asked = "delete", "deleted", "committed offset"
 
-    def send_through(self, writer: ClusterWriter) -> Outcome:
+    def committed_before(self, plan: OffsetsDeletion) -> Mapping[Place, int | None]:
+        return dict(plan.offsets)
+
+    def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         share, others = _by_kind(self.plans_to_apply)
-        return _flat(
-            writer.delete_offsets({plan.group: plan.places for plan in others})
-            | writer.delete_share_offsets({plan.group: plan.places for plan in share})
-        )
+        yield _flat(writer.delete_offsets({plan.group: plan.places for plan in others}))
+        yield _flat(writer.delete_share_offsets({plan.group: plan.places for plan in share}))
 
     def document(self) -> Document:
         rows = [(plan.group, *place, offset) for plan in self.plans for place, offset in plan.offsets]

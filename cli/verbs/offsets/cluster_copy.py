@@ -113,6 +113,7 @@ def plan_cluster_clone(
         problems=(*found.others, *pairs.problems),
         facts={"from": request.origin, "source_cluster": ids[0], "target_cluster": ids[1]},
         writer=writer,
+        topic_ids=pairs.copies.ids,
     )
 
 

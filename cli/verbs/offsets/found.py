@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from cli.errors import CommandError
 from cli.output import notice
@@ -101,6 +102,8 @@ class PartitionCounts:
 
     source: Source
     problems: tuple[Problem, ...] = ()
+    ids: dict[str, UUID] = field(default_factory=dict)
+    """The topics' ids, as far as they are known."""
     _counts: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     _unread: set[str] = field(default_factory=set)
@@ -137,6 +140,7 @@ class PartitionCounts:
         self._asked |= new
         read = self.source.topics(new, end_offsets=False)
         self._counts |= {topic.name: topic.partitions for topic in read.items}
+        self.ids |= {topic.name: topic.id for topic in read.items if topic.id is not None}
         self.problems += read.problems
         self._unread |= new.intersection(name for problem in read.problems for name in problem.topics)
 

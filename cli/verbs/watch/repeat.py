@@ -11,7 +11,7 @@ from typing import TextIO
 
 from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
-from cli.output import arranged, notice, render, write_out
+from cli.output import arranged, notice, render, write_next
 from cli.render.cells import safe_text
 from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
@@ -136,7 +136,7 @@ class _PipeOutput:
     def show(self, document: Document, at_ms: int) -> None:
         self._report_new(document)
         at = format_moment(at_ms)
-        write_out(lambda stream: self._write(document, at, stream))
+        write_next(lambda stream: self._write(document, at, stream))
 
     def fail(self, why: str) -> None:
         notice(why)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
-from cli.output import notice
+from cli.output import notice, write_next, write_out
 from cli.render.output_format import StreamOutput
 from cli.selection import ReusableSource, choose_groups
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed, TimedObservation
@@ -22,7 +22,7 @@ from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
 from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.state import WatchState
-from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink
+from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink, Write
 from groups.model import Group, GroupState, GroupType
 
 
@@ -110,12 +110,12 @@ def _keeper(options: WatchOptions, feed: Feed, stack: ExitStack) -> Callable[[Ti
     return keep
 
 
-def _sink(options: WatchOptions, feed: Feed, stack: ExitStack) -> Sink:
+def _sink(options: WatchOptions, write: Write, feed: Feed, stack: ExitStack) -> Sink:
     if options.output is StreamOutput.JSON:
-        return JsonSink(feed)
+        return JsonSink(write, feed)
     if _is_drawn(options):
         return ScreenSink(feed, stack, commits=options.commits)
-    return LinesSink(commits=options.commits)
+    return LinesSink(write, commits=options.commits)
 
 
 def _is_drawn(options: WatchOptions) -> bool:
@@ -138,7 +138,7 @@ def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitSt
         for timed in feed.observations():
             state, happened = state.step(timed.observation)
             keep(timed)
-            shown = shown or _sink(options, feed, stack)
+            shown = shown or _sink(options, write_next if until is None else write_out, feed, stack)
             shown.show(timed, state, happened)
             if until is not None and until.is_met(state):
                 return ExitStatus.DONE

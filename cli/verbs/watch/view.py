@@ -10,9 +10,10 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import TextIO, TypeAlias
 
 from cli.counts import counted
 from cli.output import notice, write_out
@@ -38,6 +39,8 @@ from migration.inspection import InspectedMember, inspect
 LONGEST_LOG = 500
 """Maximum number of log lines kept for a screen."""
 _TICK_S = 1.0
+Write: TypeAlias = Callable[[Callable[[TextIO], object]], object]
+"""`write_out`, or `write_next` where nothing is left to do without a reader."""
 
 
 class Sink(ABC):
@@ -96,8 +99,8 @@ class ScreenSink(Sink):
 class LinesSink(Sink):
     """Prints only the log, for pipes and files: the initial state, then a line per event."""
 
-    def __init__(self, *, commits: bool) -> None:
-        self._commits, self._known, self._failure = commits, set[str](), ""
+    def __init__(self, write: Write, *, commits: bool) -> None:
+        self._write, self._commits, self._known, self._failure = write, commits, set[str](), ""
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         self._report_problem(timed)
@@ -112,7 +115,7 @@ class LinesSink(Sink):
             text = "".join(
                 f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(line)}\n" for at_ms, group, line in lines
             )
-            write_out(lambda stream: stream.write(text))
+            self._write(lambda stream: stream.write(text))
 
     def _report_problem(self, timed: TimedObservation) -> None:
         """Print why something could not be read; a reason is printed once while it lasts."""
@@ -129,7 +132,8 @@ class LinesSink(Sink):
 class JsonSink(Sink):
     """Prints observations and the events between them, one document per line."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, write: Write, feed: Feed) -> None:
+        self._write = write
         self._header: str | None = line_of(header_document(feed.header))
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
@@ -137,7 +141,7 @@ class JsonSink(Sink):
         self._header = None
         lines += [line_of(event_document(each, state.labels)) for each in happened]
         lines.append(line_of(observation_document(timed.observation)))
-        write_out(lambda stream: stream.writelines(lines))
+        self._write(lambda stream: stream.writelines(lines))
 
 
 def _summary(state: WatchState, name: str) -> str:

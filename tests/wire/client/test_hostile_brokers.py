@@ -38,7 +38,7 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "share offsets": lambda client: client.share_group_offsets(["g"]),
     "share offsets set": lambda client: client.alter_share_group_offsets({"g": {("a", 0): 1}}),
     "share offsets deleted": lambda client: client.delete_share_group_offsets({"g": ["a"]}),
-    "topics deleted": lambda client: client.delete_topics(["a"]),
+    "topics deleted": lambda client: client.delete_topics({"a": None}),
     "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
     "record windows": lambda client: client.record_windows(
         {("a", number): WindowRequest(offset=9, before=4, after=number) for number in (0, 5)}

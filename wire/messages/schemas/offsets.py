@@ -3,6 +3,8 @@
 A record's key once started with its version; 0 and 1 meant the same. For Kafka 4 type 0 is a separate type.
 """
 
+from dataclasses import replace
+
 from wire.messages.definition import api, record_type
 
 LEGACY_OFFSET_COMMIT_RECORD = record_type("""
@@ -58,6 +60,9 @@ OFFSET_COMMIT = api("""
                 partitionIndex int32
                 errorCode int16
 """)
+
+OFFSET_COMMIT_BY_ID = replace(OFFSET_COMMIT, sent=(10, 10))
+"""The versions that name topics by their ids."""
 
 OFFSET_FETCH = api("""
     OffsetFetch 9 1-10 flexible=6 sent=2-9

@@ -136,7 +136,7 @@ def test_a_signal_has_it_leave_the_group_as_it_was(
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
         assert len(ids(broker, group)) == 3
-        assert running.interrupt(number) == 130
+        assert running.interrupt(number) == 128 + number
     assert ids(broker, group) == set(before)
     wait_group(broker, group, members=2)
     assert owned(broker, group) == before

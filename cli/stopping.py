@@ -1,0 +1,129 @@
+"""Signals that stop a change: SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal is closed).
+
+Before the change is sent, a signal ends the command, and nothing is changed. While answers are awaited, the first one
+stops sending and waits up to GRACE_S for the answers to what was sent; the second one does not wait. The exit status
+is 128 and the signal's number, whatever the answers are.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+GRACE_S = 3.0
+_BACKSTOP_S = 0.5
+"""Time after the grace period until also waits end that know no deadline, such as those of librdkafka."""
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+NOTHING_DONE = "nothing was changed"
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def name_of_signal(number: int) -> str:
+    """`SIGTERM`."""
+    return signal.Signals(number).name
+
+
+def status_of_signal(number: int) -> int:
+    """The exit status of a command that a signal has stopped, as a shell shows it."""
+    return 128 + number
+
+
+class Stop:
+    """The signal that stopped a change, if there was one."""
+
+    number: int | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The exit status for the signal."""
+        return None if self.number is None else status_of_signal(self.number)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Before a change: a signal ends the command, which says that nothing was changed."""
+    import typer
+
+    from cli.output import notice
+
+    try:
+        with raising():
+            yield
+    except Stopped as stopped:
+        notice(f"stopped by {name_of_signal(stopped.number)}: {NOTHING_DONE}")
+        raise typer.Exit(status_of_signal(stopped.number)) from None
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """A signal raises Stopped."""
+
+    def handle(number: int, _: FrameType | None) -> None:
+        raise Stopped(number)
+
+    with _handled(handle):
+        yield
+
+
+@contextmanager
+def ignoring() -> Iterator[None]:
+    """Ignore signals during something short that must not be left half done."""
+    with _handled(lambda *_: None):
+        yield
+
+
+@contextmanager
+def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
+    """During a change: the first signal is noted, and ends waits within GRACE_S; the second one raises Stopped.
+
+    `say` prints a line for the user.
+    """
+    from wire.client.steps import Deadline
+
+    stop, is_over = Stop(), False
+
+    def handle(number: int, _: FrameType | None) -> None:
+        nonlocal is_over
+        if stop.number is None:
+            stop.number = number
+            Deadline.stop_all(GRACE_S)
+            signal.setitimer(signal.ITIMER_REAL, GRACE_S + _BACKSTOP_S)
+            name = name_of_signal(number)
+            with suppress(RuntimeError):  # the signal interrupted the printing of another line
+                say(f"{name}: nothing more is sent; waiting up to {GRACE_S:.0f} s for the answer")
+        elif not is_over:
+            is_over = True
+            raise Stopped(stop.number)
+
+    with _handled(handle, alarm=True):
+        try:
+            yield stop
+        finally:
+            Deadline.stop_all(None)
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None], *, alarm: bool = False) -> Iterator[None]:
+    """Handle signals, except those that the parent process ignores: a command after `nohup` continues."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in [*numbers, *[signal.SIGALRM] * alarm]}
+    try:
+        yield
+    finally:
+        if alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, former in before.items():
+            signal.signal(number, former)
