@@ -334,7 +334,7 @@ def _or_none(value: object) -> str:
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
     """Show a change and, with consent, make it. Exits with the status.
 
-    If nobody reads the preview, a change that is confirmed already is made, and its outcome is on stderr.
+    If no program reads the preview, a change that is confirmed already is made, and its outcome is on stderr.
     """
     if consent.place is not None:
         notice(f"the target is {consent.place}")

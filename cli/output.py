@@ -99,7 +99,7 @@ def write_line(text: str) -> bool:
 
 
 def report(text: str) -> None:
-    """Print a line that says what was done: to stdout, or to stderr if nobody reads stdout.
+    """Print a line that says what was done: to stdout, or to stderr if the reader of stdout has left.
 
     :raises CommandError: as `write_out`; the line is then on stderr
     """

@@ -37,7 +37,7 @@ class NotConnected(Unreachable):
 
 
 class NotSent(WireError):
-    """The process was told to stop before the request was sent."""
+    """The command was stopped before the request was sent."""
 
     is_unsent = True
 

@@ -24,7 +24,7 @@ class Deadline:
 
     __slots__ = ("_at",)
     _last: ClassVar[float] = math.inf
-    """The end of all deadlines, once the process was told to stop."""
+    """The end of all deadlines, once the command was stopped."""
 
     def __init__(self, timeout_ms: float) -> None:
         self._at = time.monotonic() + timeout_ms / 1000
