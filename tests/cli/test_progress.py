@@ -118,9 +118,9 @@ def test_a_spinner_turns_and_goes(terminal: Terminal) -> None:
 
     with patch.object(sys, "stderr", terminal.stream):
         with Spinner("reading groups"):
-            wait_for(r"^\r\x1b\[K\| kohort: reading groups \(0 s\)")
+            wait_for(r"^\r\x1b\[K\| kohort: reading groups \(\d+ m?s\)")
             show_step("planning group 1 of 2")
-            wait_for(r"\r\x1b\[K[-|/\\] kohort: planning group 1 of 2 \(0 s\)")
+            wait_for(r"\r\x1b\[K[-|/\\] kohort: planning group 1 of 2 \(\d+ m?s\)")
             with Progress("reading", 2, before_data=True) as progress:
                 wait_for(r"\r\x1b\[K$")
                 progress.at(1)
