@@ -356,8 +356,13 @@ class LiveSource:
 
         return read_open_transactions(self.client, places)
 
-    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        _, pending, _ = self.committed(groups)
+    def with_pending_offsets(
+        self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+    ) -> tuple[Group, ...]:
+        if self.client is None or not groups:
+            return tuple(groups)
+        wanted = [group for group in groups if group.type is not GroupType.SHARE]
+        _, pending = fetched_offsets(self.client, wanted, places or {})
         return tuple(replace(group, pending=pending.get(group.id)) for group in groups)
 
     def committed(
@@ -371,7 +376,7 @@ class LiveSource:
 
         share = [group.id for group in groups if group.type is GroupType.SHARE]
         answers, pending = fetched_offsets(
-            self.client, [group for group in groups if group.type is not GroupType.SHARE]
+            self.client, [group for group in groups if group.type is not GroupType.SHARE], {}
         )
         committed, problems = offsets_of(answers, committed_offsets)
         if not share:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -197,13 +197,13 @@ def offsets_of(
 
 
 def fetched_offsets(
-    client: KafkaClient, groups: Sequence[Group]
+    client: KafkaClient, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]]
 ) -> tuple[Answers[str, Any], dict[str, PendingOffsets]]:
     """The responses with the committed offsets of groups, and offsets in open transactions.
 
     One request returns both, unless there are such offsets; then a second one returns what was committed before. Only a
     request that names a partition shows an offset in a transaction if none was committed before: it is sent for
-    partitions that members own.
+    partitions that members own, and for `places`.
     """
     from groups.described import pending_places
     from groups.model import PendingOffsets
@@ -216,7 +216,11 @@ def fetched_offsets(
         again = client.committed_offsets(unstable)
         found |= again.found
         failed |= again.failed
-    bare = {group.id: _owned_without(group, found[group.id]) for group in groups if group.id in found}
+    bare = {
+        group.id: _uncommitted({*_owned(group), *places.get(group.id, ())}, found[group.id])
+        for group in groups
+        if group.id in found
+    }
     bare = {name: places for name, places in bare.items() if places}
     if bare:
         for name, group in client.committed_offsets(bare, only=bare, require_stable=True).found.items():
@@ -230,15 +234,17 @@ def fetched_offsets(
     return Answers(found={name: found[name] for name in found if name not in failed}, failed=failed), none
 
 
-def _owned_without(group: Group, answer: Any) -> list[tuple[str, int]]:
-    """Partitions that members own, or are to own, for which the response has no offset."""
-    places = {
-        (topic, number)
-        for member in group.members
-        for owned in (member.owned or {}, member.target or {})
-        for topic, numbers in owned.items()
-        for number in numbers
-    }
+def _owned(group: Group) -> Iterator[tuple[str, int]]:
+    """The partitions that members own, or are to own."""
+    for member in group.members:
+        for owned in (member.owned or {}, member.target or {}):
+            for topic, numbers in owned.items():
+                for number in numbers:
+                    yield topic, number
+
+
+def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, int]]:
+    """The places for which the response has no offset."""
     if not places:
         return []
     known = {(topic.name, each.partition_index) for topic in answer.topics for each in topic.partitions}

@@ -97,8 +97,13 @@ class Source(Protocol):
         """The named groups, in the given order; with committed offsets if requested."""
         ...
 
-    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """Described groups with their offsets in open transactions, which a describe with offsets also returns."""
+    def with_pending_offsets(
+        self, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+    ) -> tuple[Group, ...]:
+        """Described groups with their offsets in open transactions, which a describe with offsets also returns.
+
+        Offsets in `places`, by group, are also shown if nothing was committed there before.
+        """
         ...
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
@@ -181,7 +186,9 @@ class FileSource:
         problems = (each for each in listed.problems if each.group is None or wanted.may_mean(each.group))
         return ReadResult(tuple(filter(wanted.passes, listed.items)), tuple(problems))
 
-    def with_pending_offsets(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+    def with_pending_offsets(
+        self, groups: Sequence[Group], _places: Mapping[str, Collection[tuple[str, int]]] | None = None, /
+    ) -> tuple[Group, ...]:
         """The same groups: what is known has been read with the offsets."""
         return tuple(groups)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from cli.counts import counted, first_names
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns
-from groups.lag import NextRecords, PartitionLag, partition_lags, with_next_records
+from groups.lag import NextRecords, PartitionLag, partition_lags, total_lag, with_next_records
 from groups.model import Group, Topic
 from groups.times import format_moment
 
@@ -146,6 +147,21 @@ def lag_time_remarks(rows: Mapping[str, Sequence[PartitionLag]], now_ms: int) ->
     ]
     more = len(lines) - _NAMED
     return (*lines[:_NAMED], *([f"and of {counted(more, 'partition')} more"] if more > 0 else []))
+
+
+def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[str, ...]:
+    """A line for each group with lag in topics that no member reads."""
+    lines = []
+    for group, listed in rows.items():
+        left = [row for row in listed if not row.is_subscribed]
+        if lag := total_lag(row.lag for row in left):
+            topics = sorted({row.topic for row in left})
+            lines.append(
+                f"{group}: {lag:,} of its lag {'is' if lag == 1 else 'are'} in topics that no member reads: "
+                f"{first_names(topics, _NAMED)}. If their offsets are no longer needed: kohort offsets delete "
+                f"{shlex.quote(group)} --topic {topics[0]}"
+            )
+    return tuple(lines)
 
 
 _NAMED = 5

@@ -18,6 +18,7 @@ from cli.verbs.describe.offsets import (
     lagging,
     offset_data,
     offsets_table,
+    unsubscribed_remarks,
 )
 from cli.verbs.describe.totals import all_totals, group_totals, total_tables
 from groups.lag import PartitionLag
@@ -89,6 +90,8 @@ def _offsets_document(
     if view.totals:
         blocks += total_tables(rows, lag_time=view.lag_time)
     remarks = (*filter(None, map(remark_on, groups)), *remarks, *pending_remarks(groups, view.now_ms))
+    if view.totals:
+        remarks += unsubscribed_remarks(rows)
     if view.lag_time:
         remarks += lag_time_remarks(rows, view.now_ms)
     return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)

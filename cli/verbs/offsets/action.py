@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from cli.errors import CommandError, UsageError
 from cli.options import InternalTopicOptions
@@ -77,6 +77,7 @@ def plan_resets(
     topics = PartitionCounts(source)
     scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
     union = sorted({place for _, places, _ in scoped for place in places})
+    scoped = _with_pending(source, scoped)
     positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToTime) else None)
     plans = tuple(
         plan_reset(group, scenario, places, positions, **found.facts(group, missing))
@@ -95,6 +96,21 @@ def plan_resets(
         writer=writer,
         topic_ids=topics.ids,
     )
+
+
+_Scoped: TypeAlias = list[tuple[Group, Sequence[Place], tuple[Problem, ...]]]
+
+
+def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
+    """Groups with offsets in open transactions, also of partitions for which nothing was committed before."""
+    bare = {
+        group.id: set(places) - set(committed_places(group.offsets or {}))
+        for group, places, _ in scoped
+        if group.pending is not None
+    }
+    asked = [group for group, _, _ in scoped if bare.get(group.id)]
+    found = {group.id: group for group in source.with_pending_offsets(asked, bare)} if asked else {}
+    return [(found.get(group.id, group), places, problems) for group, places, problems in scoped]
 
 
 def _places(

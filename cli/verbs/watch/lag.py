@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.verbs.watch.state import LEAST_RATE_MS, Observation
-from groups.lag import lag_of, total_lag
+from groups.lag import each_once, lag_of, partition_lags, total_lag
 from groups.model import Group
 
 
@@ -24,16 +24,18 @@ class TopicLag:
     """Records per second by which the committed offsets advanced."""
     produced_per_s: float | None
     """Records per second by which the end offsets advanced."""
+    unread: int | None = None
+    """`lag` without deleted records: those that can be read; 0 if no member reads the topic."""
 
     @property
     def seconds_to_zero(self) -> float | None:
         """Seconds until the group has caught up at these rates; None if it will not, or if that is not known."""
-        if self.lag is not None and self.lag <= 0:
+        if self.unread is not None and self.unread <= 0:
             return 0.0
-        if self.lag is None or self.consumed_per_s is None or self.produced_per_s is None:
+        if self.unread is None or self.consumed_per_s is None or self.produced_per_s is None:
             return None
         gain = self.consumed_per_s - self.produced_per_s
-        return self.lag / gain if gain > 0 else None
+        return self.unread / gain if gain > 0 else None
 
 
 def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str, int]) -> list[TopicLag]:
@@ -44,6 +46,9 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
     (oldest, earlier), (newest, group) = observations[0], observations[-1]
     elapsed_ms = newest.at_ms - oldest.at_ms
     topics = sorted((group.offsets or {}).keys() | partitions.keys())
+    unread: dict[str, list[int | None]] = {}
+    for row in each_once(partition_lags(group, newest.topics)):
+        unread.setdefault(row.topic, []).append(row.unread if row.is_subscribed else 0)
     return [
         TopicLag(
             topic=topic,
@@ -51,6 +56,7 @@ def topic_lags(name: str, window: Sequence[Observation], partitions: Mapping[str
             unknown=max(partitions.get(topic, 0), len(lags)) - sum(lag is not None for lag in lags.values()),
             consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
             produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),
+            unread=total_lag(unread.get(topic, ())),
         )
         for topic in topics
         for lags in [lags_of(newest, group, topic)]

@@ -45,7 +45,7 @@ def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -
     gone = [problem for problem in described.problems if problem.cause is Cause.ABSENT]
     for problem in gone:
         found.setdefault(problem.subject, None)
-    topics = source.topics(topics_read(described.items), end_offsets=True)
+    topics = source.topics(topics_read(described.items), end_offsets=True, start_offsets=True)
     unread = [problem for problem in described.problems if problem not in gone]
     return Observation(
         asked_ms=asked_ms,

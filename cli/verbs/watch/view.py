@@ -101,6 +101,7 @@ class LinesSink(Sink):
 
     def __init__(self, write: Write, *, commits: bool) -> None:
         self._write, self._commits, self._known, self._failure = write, commits, set[str](), ""
+        self._pending: dict[str, frozenset[tuple[str, int]]] = {}
 
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         self._report_problem(timed)
@@ -109,6 +110,7 @@ class LinesSink(Sink):
             for name in timed.observation.groups
             if name not in self._known
         ]
+        lines += self._pending_lines(timed)
         self._known |= timed.observation.groups.keys()
         lines += event_lines(happened, state.labels, commits=self._commits)
         if lines:
@@ -116,6 +118,18 @@ class LinesSink(Sink):
                 f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(line)}\n" for at_ms, group, line in lines
             )
             self._write(lambda stream: stream.write(text))
+
+    def _pending_lines(self, timed: TimedObservation) -> Iterator[tuple[int, str, str]]:
+        """Lines on offsets in open transactions, when their partitions have changed."""
+        at_ms = timed.observation.at_ms
+        for name, group in timed.observation.groups.items():
+            if group is None or group.pending is None:
+                continue
+            places, before = group.pending.places, self._pending.get(name, frozenset())
+            self._pending[name] = places
+            if places != before:
+                text = pending_text(group.pending, at_ms) or "no offset is pending in a transaction any more"
+                yield at_ms, name, text
 
     def _report_problem(self, timed: TimedObservation) -> None:
         """Print why something could not be read; a reason is printed once while it lasts."""
@@ -153,7 +167,6 @@ def _summary(state: WatchState, name: str) -> str:
     parts = [group.type.value, group.state.value, *epoch_words(group)]
     parts += [counted(len(group.members), "member"), counted(len(found.wanted), "partition")]
     parts += [f"{len(found.unowned):,} without an owner"] if found.unowned else []
-    parts += [pending_text(group.pending, found.at_ms)] if group.pending and group.pending.partitions else []
     return ", ".join(parts)
 
 
