@@ -35,6 +35,7 @@ from typing import Final, NamedTuple
 
 from groups.lag import PartitionLag, partition_lags
 from groups.model import Group, Topic
+from groups.readable import NextRecord
 
 COMMIT_INTERVAL_MS = 5_000
 """The default interval at which consumers commit (`auto.commit.interval.ms`)."""
@@ -117,13 +118,17 @@ def readings_of(
     group: Group,
     topics: Mapping[str, Topic],
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
+    next_records: Mapping[tuple[str, int], NextRecord] | None = None,
 ) -> dict[tuple[str, int], Reading]:
     """Readings of the partitions that a group owns or has committed to, at one moment.
 
     A partition whose entry in `waiting_since_ms` is None has no unread records, only transaction markers: its lag is
-    0.
+    0. Topics that no member reads are left out.
     """
-    return readings_of_rows(at_ms, partition_lags(group, topics), topics, waiting_since_ms)
+    rows = partition_lags(group, topics)
+    if next_records:
+        rows = [row._replace(next_record=next_records.get((row.topic, row.partition))) for row in rows]
+    return readings_of_rows(at_ms, rows, topics, waiting_since_ms)
 
 
 def readings_of_rows(

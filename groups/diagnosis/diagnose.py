@@ -65,7 +65,7 @@ def diagnose(
             labels |= labels_of(each.group)
     progress = progress or group_progress(
         [
-            readings_of(each.at_ms, each.group, each.topics, each.waiting_since_ms)
+            readings_of(each.at_ms, each.group, each.topics, each.waiting_since_ms, each.next_records)
             for each in observations
             if each.group is not None and each.group.offsets is not None and each.topics is not None
         ],

@@ -63,6 +63,8 @@ HEALTHY = [look(0, {0: 10, 1: 10, 2: 10, 3: 10}, {0: 12, 1: 10, 2: 12, 3: 10})] 
 ]
 ABOUT_OFFSETS = {
     "open-transaction",
+    "pending-offsets",
+    "aborted-records",
     "topic-recreated",
     "records-lost",
     "beyond-end",
