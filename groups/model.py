@@ -133,6 +133,8 @@ class CommittedOffset:
     """The lag that the broker counts, for share groups, whose `offset` is the start offset; None for other groups."""
     topic_id: UUID | None = None
     """The id of the committed topic; None when the source does not show it (no broker API does)."""
+    same_since_ms: int | None = field(default=None, metadata=UNWRITTEN)
+    """Since when, at least, the same offset was committed repeatedly; None if it was committed once, or not known."""
 
     @property
     def position(self) -> int | None:
@@ -218,8 +220,11 @@ class Group:
     settings: Mapping[str, str] | None = None
     """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """The shortest time between the last two commits of a partition, over the partitions for which both were read;
-    None if there are none."""
+    """The shortest time between the last two commits of a partition, or from the last rebalance to its first commit,
+    over the partitions for which they were read; None if there are none."""
+    rebalanced_ms: int | None = field(default=None, metadata=UNWRITTEN)
+    """When the last rebalance of a group with members began (a classic group: ended), in ms since 1970. None if it was
+    before the commits whose times were read, when not requested or not known."""
     emptied_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """When the last member left, in ms since 1970. None if the group has members or never had one, when not requested
     or not known."""

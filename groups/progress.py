@@ -14,13 +14,25 @@ how offsets move instead of comparing lag with a number. The rules differ where 
    with records to read, not from the last commit: on a quiet topic the last commit is old, and Burrow reports the
    first record after the silence as a stop before its consumer could commit it. Burrow distinguishes the two verdicts
    by whether commits arrive, which no broker API shows.
-5. **WARN**: the offset moves, and lag grows by more than ten records and by more than is produced in a commit
-   interval (in three intervals if lag was zero before): a burst is not a trend. The lowest lag in the later half of
-   the readings is compared with the lowest lag in the earlier half, because lag goes up and down with each commit. In
-   Burrow, a single drop in its window is OK, while small and steady lag is a warning. Here lag is measured against
-   the log end at each reading; Burrow uses the log end at the time of the commit, so that its lag does not grow when
-   commits stop.
+5. **WARN**: the offset moves, and lag grows (`Trend.GROWS`). In Burrow, a single drop in its window is OK, while small
+   and steady lag is a warning. Here lag is measured against the log end at each reading; Burrow uses the log end at the
+   time of the commit, so that its lag does not grow when commits stop.
 6. **OK** otherwise.
+
+Lag grows in one of two ways, of which the first needs a few seconds only:
+
+- *In time*, if it is known when the two offsets were committed and when the records after them were written. The offset
+  moves more slowly than records are produced now, more slowly than the unread records were produced on average, and
+  more slowly than the clock, from the time of one record to that of the other; and what the consumer would not have
+  read meanwhile is more than is produced in three commit intervals. A burst fails the first or the second, a consumer
+  that reads records an hour late on purpose the third, a group that commits once a minute the last.
+- *In records*, by more than ten and by more than is produced in a commit interval (in three intervals if lag was zero
+  before), in two commit intervals at least. The lowest lag in the later half of the readings is compared with the
+  lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
+  halves: a burst is not a trend. If only two readings are known, it is one as long as its oldest record is young.
+
+Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset
+moves once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
 
 A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
 interval counts as caught up (`catch_up_s` 0).
@@ -31,6 +43,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from groups.lag import PartitionLag, partition_lags
@@ -43,6 +56,14 @@ STILL_INTERVALS = 3
 """An offset must not move for this many commit intervals before it counts as stalled or stopped."""
 FEW_RECORDS = 10
 """Growth of at most this many records is ignored: on a quiet topic, the last records have just been written."""
+MARGIN = 1.1
+"""Rates of which one is larger by less than a tenth are not distinguished."""
+SAME_CLOCK = 0.02
+"""The age of the oldest unread record is the same if it changes by less than this part of the time that passes."""
+TREND_INTERVALS = 6
+"""After this many commit intervals, lag that has not grown by as much as is produced in one of them is steady."""
+RETENTION_CHECK_S = 300
+"""How often a broker deletes old segments (`log.retention.check.interval.ms`): the log start moves in steps."""
 NEVER: Final = math.inf
 """The time to catch up of a partition whose lag does not shrink."""
 
@@ -58,6 +79,16 @@ class Verdict(Enum):
 
 
 _BY_SEVERITY = tuple(Verdict)
+
+
+class Trend(Enum):
+    """How the lag of a partition changes."""
+
+    GROWS = "grows"
+    STEADY = "steady"
+    SHRINKS = "shrinks"
+    UNKNOWN = "unknown"
+    """The readings are too few, or too close to each other."""
 
 
 class Reading(NamedTuple):
@@ -76,6 +107,15 @@ class Reading(NamedTuple):
     waiting_since_ms: int | None = None
     """The time since which there are unread records, if known: the later of the last commit and the write time of the
     first unread record."""
+    committed_ms: int | None = None
+    """When the offset was committed, if known."""
+    written_ms: int | None = None
+    """When the first unread record was written, if known."""
+
+    @property
+    def age_s(self) -> float | None:
+        """The age of the first unread record; None if it is not known."""
+        return None if self.written_ms is None else (self.at_ms - self.written_ms) / 1000
 
 
 class Progress(NamedTuple):
@@ -86,7 +126,8 @@ class Progress(NamedTuple):
     """The lag in records at the last reading."""
     lag_change: int | None = None
     committed_per_s: float | None = None
-    """The speed of the committed offset in records per second; negative after a rewind."""
+    """The speed of the committed offset in records per second; negative after a rewind. Between two commits whose times
+    are known, otherwise between two readings."""
     produced_per_s: float | None = None
     catch_up_s: float | None = None
     """The time until all records are read at these rates; `NEVER` if the lag does not shrink."""
@@ -95,6 +136,11 @@ class Progress(NamedTuple):
     overtaken_s: float | None = None
     """The time until the log start passes the committed offset at these rates and unread records are lost; `NEVER`
     if it does not approach."""
+    rewinds: int = 0
+    """How often the committed offset was lower than at the reading before."""
+    trend: Trend = Trend.STEADY
+    age_s: float | None = None
+    """The age of the oldest unread record at the last reading, in seconds."""
 
 
 _IDLE = Progress(Verdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
@@ -155,8 +201,15 @@ def readings_of_rows(
             starts.get(row.partition),
             row.member is not None,
             waiting.get(place),
+            row.last_commit_ms,
+            _written_ms(row.next_record, at_ms),
         )
     return found
+
+
+def _written_ms(record: NextRecord | None, at_ms: int) -> int | None:
+    age_ms = None if record is None else record.age_ms(at_ms)
+    return None if age_ms is None else at_ms - age_ms
 
 
 def group_progress(
@@ -199,11 +252,10 @@ def partition_progress(
         return Progress()
     first, last, lag = known[0], known[-1], lags[-1]
     still_ms = _still_ms(known)
-    committed_per_s = _per_s(first, last, offsets[0], offsets[-1])
-    produced_per_s = _per_s(first, last, first.end, last.end)
-    if produced_per_s is not None and produced_per_s < 0:
-        produced_per_s = None  # the log was truncated, or the topic is another one
+    committed_per_s = _commit_rate(first, last)
+    produced_per_s = _produced_per_s(first, last)
     in_interval = (produced_per_s or 0) * commit_interval_ms / 1000
+    trend = _trend(known, commit_interval_ms)
     verdict: Verdict | None
     if offsets[-1] < max(offsets):
         verdict = Verdict.REWIND
@@ -214,9 +266,8 @@ def partition_progress(
     elif still_ms >= STILL_INTERVALS * commit_interval_ms:
         verdict = Verdict.STALLED if last.owned else Verdict.STOPPED
     else:
-        moves = offsets[-1] != offsets[0]
-        verdict = Verdict.WARN if moves and _grows(lags, in_interval) else Verdict.OK
-    start_per_s = _per_s(first, last, first.start, last.start)
+        verdict = Verdict.WARN if trend is Trend.GROWS else Verdict.OK
+    start_per_s = _start_per_s(first, last, produced_per_s)
     return Progress(
         verdict,
         lag,
@@ -226,7 +277,113 @@ def partition_progress(
         0.0 if lag <= in_interval else _time_to_meet_s(lag, committed_per_s, produced_per_s),
         still_ms,
         _overtaken_s(last, offsets[-1], start_per_s, committed_per_s),
+        sum(after < before for before, after in pairwise(offsets)),
+        trend,
+        last.age_s,
     )
+
+
+def _commit_rate(first: Reading, last: Reading) -> float | None:
+    """Records per second between the two commits; between the two readings if the times of commits are not known."""
+    if _commits_s(first, last) is None:
+        return _per_s(first, last, first.committed, last.committed)
+    return ((last.committed or 0) - (first.committed or 0)) / (_commits_s(first, last) or 1)
+
+
+def _commits_s(first: Reading, last: Reading) -> float | None:
+    """The seconds between the commits of two different offsets; None if they are not known, or the same commit."""
+    if first.committed_ms is None or last.committed_ms is None or first.committed == last.committed:
+        return None
+    # A consumer may commit the same offset again after it was read.
+    took_ms = min(last.committed_ms, last.at_ms) - min(first.committed_ms, first.at_ms)
+    return took_ms / 1000 if took_ms > 0 else None
+
+
+def _produced_per_s(first: Reading, last: Reading) -> float | None:
+    rate = _per_s(first, last, first.end, last.end)
+    return None if rate is None or rate < 0 else rate  # the log was truncated, or the topic is another one
+
+
+def _trend(known: Sequence[Reading], interval_ms: int) -> Trend:
+    first, last = known[0], known[-1]
+    produced = _produced_per_s(first, last)
+    lags = [each.lag or 0 for each in known]
+    if produced is None:
+        return Trend.UNKNOWN if lags[-1] > FEW_RECORDS else Trend.STEADY
+    in_interval = produced * interval_ms / 1000
+    moves = first.committed != last.committed
+    observed_ms = last.at_ms - first.at_ms
+    is_young = last.age_s is None or last.age_s * 1000 < STILL_INTERVALS * interval_ms
+    if lags[-1] <= FEW_RECORDS or (lags[-1] <= in_interval and is_young):
+        return Trend.SHRINKS if lags[0] - lags[-1] > in_interval else Trend.STEADY
+    committed = _commit_rate(first, last) or 0
+    average = None if not last.age_s or last.age_s < 0 else lags[-1] / last.age_s
+    if moves and (
+        _grows_in_time(first, last, produced, average, interval_ms)
+        or _grows_in_records(known, produced, committed, interval_ms)
+    ):
+        return Trend.GROWS
+    if lags[0] - lags[-1] > in_interval and (average is None or committed * MARGIN >= average):
+        return Trend.SHRINKS
+    if _commits_s(first, last) is not None and committed > produced * MARGIN:
+        return Trend.SHRINKS if average is None or committed * MARGIN >= average else Trend.UNKNOWN
+    return Trend.STEADY if moves and observed_ms >= TREND_INTERVALS * interval_ms else Trend.UNKNOWN
+
+
+def _grows_in_time(
+    first: Reading, last: Reading, produced: float, average: float | None, interval_ms: int
+) -> bool:
+    """Whether the age of the oldest unread record grows, because the consumer is slower than its producers.
+
+    If the times of commits are not known, the offset may have moved since a commit interval before the first reading.
+    """
+    if average is None or first.written_ms is None or last.written_ms is None or last.age_s is None:
+        return False
+    took_s = _commits_s(first, last) or (last.at_ms - first.at_ms - interval_ms) / 1000
+    if took_s <= 0:
+        return False
+    fastest = ((last.committed or 0) - (first.committed or 0)) / took_s
+    is_slower_than_clock = (last.written_ms - first.written_ms) / 1000 * MARGIN < took_s
+    unread = (last.lag or 0) - fastest * last.age_s
+    return (
+        is_slower_than_clock
+        and fastest * MARGIN < min(produced, average)
+        and unread > max(STILL_INTERVALS * average * interval_ms / 1000, FEW_RECORDS)
+    )
+
+
+def _grows_in_records(known: Sequence[Reading], produced: float, committed: float, interval_ms: int) -> bool:
+    """Whether the lowest lag in the later half of the readings is well above the lowest lag in the earlier half."""
+    first, last, half = known[0], known[-1], len(known) // 2
+    took_s, commits_s = (last.at_ms - first.at_ms) / 1000, _commits_s(first, last)
+    if took_s * 1000 < 2 * interval_ms or committed * MARGIN >= produced:
+        return False
+    if last.age_s is not None and last.age_s * 1000 < STILL_INTERVALS * interval_ms:
+        return False
+    if len(known) > 2:
+        rates = _produced_per_s(first, known[half]), _produced_per_s(known[half], last)
+        if any(rate is not None and rate <= committed for rate in rates):
+            return False
+    lags = [each.lag or 0 for each in known]
+    before = max(min(lags[:half]), 0)
+    growth, in_interval = min(lags[half:]) - before, produced * interval_ms / 1000
+    if commits_s is None:
+        return growth > max(in_interval if before else STILL_INTERVALS * in_interval, FEW_RECORDS)
+    if first.written_ms is not None and last.written_ms is not None:
+        passed_s = (last.written_ms - first.written_ms) / 1000
+        if passed_s > commits_s * (1 - SAME_CLOCK):
+            return False
+    # The rates are exact: only the lags of single readings go up and down.
+    return (produced - committed) * took_s > in_interval / 2 and growth > max(in_interval / 4, FEW_RECORDS)
+
+
+def _start_per_s(first: Reading, last: Reading, produced_per_s: float | None) -> float | None:
+    """The speed of the log start, which moves in steps. Retention deletes as fast as records were produced, so a step
+    counts at most for the present rate, or for the time between two checks."""
+    rate = _per_s(first, last, first.start, last.start)
+    if rate is None or last.start is None or first.start is None:
+        return None
+    return min(rate, max(produced_per_s or 0, (last.start - first.start) / RETENTION_CHECK_S))
 
 
 def _overtaken_s(
@@ -247,16 +404,6 @@ def _still_ms(known: Sequence[Reading]) -> int:
         known_ms = each.at_ms if each.waiting_since_ms is None else each.waiting_since_ms
         since_ms = min(since_ms, each.at_ms, known_ms)
     return last.at_ms - since_ms
-
-
-def _grows(lags: Sequence[int], in_interval: float) -> bool:
-    """Whether the lowest lag in the later half of the readings is well above the lowest lag in the earlier half."""
-    half = len(lags) // 2
-    if not half:
-        return False
-    before = max(min(lags[:half]), 0)
-    usual = in_interval if before else STILL_INTERVALS * in_interval
-    return min(lags[half:]) - before > max(usual, FEW_RECORDS)
 
 
 def _per_s(first: Reading, last: Reading, before: int | None, after: int | None) -> float | None:

@@ -25,7 +25,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cli.counts import counted, first_names
 from cli.progress import Progress
@@ -76,6 +76,9 @@ class FoundRecord:
     timestamp_ms: int
     before_ms: int | None = None
     """The timestamp of the previous record with the same key, if that was read too."""
+    same_since_ms: int | None = None
+    """The timestamp of the earliest of the records before it that have its key and the same offset, as far as they were
+    read; None if the previous one has another."""
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]
@@ -85,11 +88,16 @@ Accept: TypeAlias = Callable[[bytes, bytes | None], bool]
 
 
 def read_newest(
-    config: Settings, keys: Mapping[bytes, str], timeout_s: float, accept: Accept = lambda _key, _value: True
+    config: Settings,
+    keys: Mapping[bytes, str],
+    timeout_s: float,
+    accept: Accept = lambda _key, _value: True,
+    optional: Collection[bytes] = frozenset(),
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
     """The newest record of each key, or why it could not be read; never raises for an error of the cluster.
 
-    `keys` are mapped to their groups. `config` may contain secrets. Takes little more than `timeout_s` seconds.
+    `keys` are mapped to their groups; `optional` ones are searched for no further than the others. `config` may contain
+    secrets. Takes little more than `timeout_s` seconds.
     """
     from confluent_kafka import Consumer, KafkaException
 
@@ -99,7 +107,7 @@ def read_newest(
     except KafkaException as error:
         return dict.fromkeys(keys, _refused(error.args[0]))
     try:
-        return _read(consumer, keys, accept, deadline)
+        return _read(consumer, keys, accept, frozenset(optional), deadline)
     except KafkaException as error:
         return dict.fromkeys(keys, _refused(error.args[0]))
     finally:
@@ -122,7 +130,7 @@ _READING: Settings = {
 
 
 def _read(
-    consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, deadline: float
+    consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, optional: frozenset[bytes], deadline: float
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics[OFFSETS_TOPIC]
     if topic.error is not None or not topic.partitions:
@@ -134,12 +142,17 @@ def _read(
         by_partition[places[group]].add(key)
     records: dict[bytes, FoundRecord | Unavailable] = {}
     for partition, held in sorted(by_partition.items()):
-        records |= _of_partition(consumer, partition, held, accept, deadline)
+        records |= _of_partition(consumer, partition, held, accept, optional, deadline)
     return records
 
 
 def _of_partition(
-    consumer: Consumer, partition: int, keys: set[bytes], accept: Accept, deadline: float
+    consumer: Consumer,
+    partition: int,
+    keys: set[bytes],
+    accept: Accept,
+    optional: frozenset[bytes],
+    deadline: float,
 ) -> dict[bytes, FoundRecord | Unavailable]:
     """Read windows from the end backwards until every key was found, or everything was read. Empties `keys`."""
     from confluent_kafka import KafkaException, TopicPartition
@@ -154,7 +167,7 @@ def _of_partition(
         with Progress(f"reading {OFFSETS_TOPIC}-{partition}", end - first) as progress:
             scan = _Scan(consumer, partition, deadline, progress)
             size = FIRST_WINDOW
-            while end > first and keys:
+            while end > first and keys - optional:
                 begin = max(first, end - size)
                 found = scan.newest(begin, end, keys, accept)
                 records |= found
@@ -171,6 +184,23 @@ class _LimitError(Exception):
     """The deadline has passed, or there is too much to read."""
 
 
+class _Met(NamedTuple):
+    """A record with a key, and the one before it."""
+
+    at_ms: int
+    value: bytes | None
+    before_ms: int | None = None
+    same_since_ms: int | None = None
+
+    @classmethod
+    def after(cls, before: _Met | None, value: bytes | None, at_ms: int) -> _Met:
+        if before is None:
+            return cls(at_ms, value)
+        is_same = value is not None and before.value is not None and value[OFFSET] == before.value[OFFSET]
+        since_ms = before.at_ms if before.same_since_ms is None else before.same_since_ms
+        return cls(at_ms, value, before.at_ms, since_ms if is_same else None)
+
+
 class _Scan:
     """Reads windows of one partition, and counts what it read."""
 
@@ -185,7 +215,7 @@ class _Scan:
         """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        found, met = dict[bytes, FoundRecord](), dict[bytes, int]()
+        found, met = dict[bytes, FoundRecord](), dict[bytes, _Met]()
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -207,10 +237,11 @@ class _Scan:
                     return found
                 self.read_bytes += len(key) + len(value or b"")
                 if key in keys:
-                    written_ms = message.timestamp()[1]
+                    met[key] = now = _Met.after(met.get(key), value, message.timestamp()[1])
                     if accept(key, value):
-                        found[key] = FoundRecord(offset, key, value, written_ms, met.get(key))
-                    met[key] = written_ms
+                        found[key] = FoundRecord(
+                            offset, key, value, now.at_ms, now.before_ms, now.same_since_ms
+                        )
                 if offset == end - 1:
                     return found
             if self.read_bytes > MOST_BYTES:
@@ -293,7 +324,8 @@ def read_commit_times(
 ) -> ReadResult[Group]:
     """The groups with times of commits, intervals between commits, and topic ids; and why some are unknown.
 
-    With `last_members`, groups without members also get the times at which their last members left.
+    Groups with members get the times of their last rebalances, if those are newer than the commits. With
+    `last_members`, groups without members also get the times at which their last members left.
     """
     keys: dict[bytes, str] = {}
     places: dict[bytes, tuple[str, int]] = {}
@@ -304,20 +336,21 @@ def read_commit_times(
             keys[key], places[key] = group.id, (topic, partition)
             offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
     emptied = {_group_key(each): each.id for each in groups if _had_members(each)} if last_members else {}
+    rebalanced = {_group_key(each): each.id for each in groups if each.members and each.type in _GROUP_KEYS}
     if not keys and not emptied:
         return ReadResult(tuple(groups))
 
     def is_wanted(key: bytes, value: bytes | None) -> bool:
         return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
 
-    found = read_newest(config, keys | emptied, timeout_s, is_wanted)
+    found = read_newest(config, keys | emptied | rebalanced, timeout_s, is_wanted, rebalanced.keys())
     last = {
         key: _commit(each) if isinstance(each, FoundRecord) else each
         for key, each in found.items()
         if key in keys
     }
     left = {
-        key: _emptied(each) if isinstance(each, FoundRecord) else each
+        key: _changed(each) if isinstance(each, FoundRecord) else each
         for key, each in found.items()
         if key in emptied
     }
@@ -326,18 +359,35 @@ def read_commit_times(
         *_problems(left, emptied, "when the last member left", "group"),
     ]
     since = {emptied[key]: each for key, each in left.items() if isinstance(each, int)}
+    changed = {
+        group: changed_ms
+        for key, group in rebalanced.items()
+        if isinstance(record := found.get(key), FoundRecord)
+        and isinstance(changed_ms := _changed(record), int)
+    }
     commits: dict[str, dict[tuple[str, int], StoredOffset]] = {}
     for key, each in last.items():
         if isinstance(each, StoredOffset):
             commits.setdefault(keys[key], {})[places[key]] = each
     gaps: dict[str, list[int]] = defaultdict(list)
     for key, record in found.items():
-        if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
-            gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
-    timed = (_with_times(group, commits.get(group.id, {})) for group in groups)
+        if isinstance(record, FoundRecord) and key in keys:
+            began = (record.before_ms, changed.get(keys[key]))
+            before = [each for each in began if each is not None and each <= record.timestamp_ms]
+            gaps[keys[key]] += [record.timestamp_ms - max(before)] if before else []
+    same: dict[str, dict[tuple[str, int], int]] = {}
+    for key, record in found.items():
+        if key in keys and isinstance(record, FoundRecord) and record.same_since_ms is not None:
+            same.setdefault(keys[key], {})[places[key]] = record.same_since_ms
+    timed = (_with_times(group, commits.get(group.id, {}), same.get(group.id, {})) for group in groups)
     return ReadResult(
         tuple(
-            replace(each, emptied_ms=since.get(each.id), commit_gap_ms=min(gaps[each.id], default=None))
+            replace(
+                each,
+                emptied_ms=since.get(each.id),
+                rebalanced_ms=changed.get(each.id),
+                commit_gap_ms=min(gaps[each.id], default=None),
+            )
             for each in timed
         ),
         tuple(problems),
@@ -350,7 +400,8 @@ _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
     GroupType.SHARE: (SHARE_GROUP_METADATA.id, "groupId"),
     GroupType.STREAMS: (STREAMS_GROUP_METADATA.id, "groupId"),
 }
-"""By type: the key type of the record written when a group's last member leaves, and its field with the group id."""
+"""By type: the key type of the record written at each rebalance and when the last member leaves, and its field with
+the group id."""
 
 
 def _had_members(group: Group) -> bool:
@@ -363,8 +414,8 @@ def _group_key(group: Group) -> bytes:
     return encode_key(number, {name: group.id})
 
 
-def _emptied(found: FoundRecord) -> int | Unavailable:
-    """When the last member of a group left, in its newest record.
+def _changed(found: FoundRecord) -> int | Unavailable:
+    """When a group last changed, in its newest record: its last member left, or a rebalance.
 
     A classic group's record has the time of its state; a record of another type was written with the increased epoch.
     """
@@ -405,13 +456,18 @@ def _commit(found: FoundRecord) -> StoredOffset | Unavailable:
     return record.value
 
 
-def _with_times(group: Group, commits: Mapping[tuple[str, int], StoredOffset]) -> Group:
+def _with_times(
+    group: Group, commits: Mapping[tuple[str, int], StoredOffset], same: Mapping[tuple[str, int], int]
+) -> Group:
     if not commits:
         return group
     offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
     for (topic, partition), commit in commits.items():
         offsets[topic][partition] = replace(
-            offsets[topic][partition], timestamp=commit.commit_ms, topic_id=commit.topic_id
+            offsets[topic][partition],
+            timestamp=commit.commit_ms,
+            topic_id=commit.topic_id,
+            same_since_ms=same.get((topic, partition)),
         )
     return replace(group, offsets=offsets)
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.counts import share
-from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.changes import assigned_ms
 from groups.diagnosis.rebalances import is_unsettled, partitions_text
 from groups.model import Group, GroupType, Member, Partitions
+
+METADATA_MAX_AGE_MS = 300_000
+"""How long a member may not know new partitions: the default of `metadata.max.age.ms`."""
 
 
 def is_settled(group: Group) -> bool:
     """Whether the members are consumers and the group's state shows no rebalance: each should own its partitions."""
     return bool(group.members) and not is_unsettled(group) and group.protocol_type in (None, "", "consumer")
+
+
+def _is_changing(case: Case) -> bool:
+    """Whether the assignment changed just now. A cooperative rebalance of a classic group has two parts, between which
+    the group is Stable and partitions have no owner."""
+    return assigned_ms(case) < min(case.seen_ms, case.thresholds.rebalance_ms)
+
+
+UNCHANGED = Least(ms=lambda limits: limits.rebalance_ms, may_hide=_is_changing, observed_ms=assigned_ms)
 
 
 def owned_count(member: Member) -> int:
@@ -42,17 +55,22 @@ def unowned(case: Case, group: Group) -> Partitions:
     "partitions without an owner in a Stable group",
     source="ConsumerPartitionAssignor; KIP-848, Assignors",
     needs=(Need.MEMBERS, Need.TOPICS),
+    least=UNCHANGED,
     applies=is_settled,
 )
 def without_owner(case: Case) -> Iterator[Symptom]:
-    """A warning if only one observation shows it: members may not know new partitions yet. Otherwise an error."""
+    """A warning if only one observation shows it: members may not know new partitions yet. Otherwise an error, after
+    five minutes if the group has committed other partitions of the topic, but not these."""
     left = unowned(case, case.group)
-    if not left:
+    if not left or _is_changing(case):
         return
     lost = {(topic, number) for topic, numbers in left.items() for number in numbers}
     since = case.since_ms(lambda group: is_settled(group) and lost <= _places(unowned(case, group)))
     lasted_ms = case.lasted_ms(since)
-    yield (error if lasted_ms else warning)(
+    committed = {(topic, number) for topic, offsets in case.offsets.items() for number in offsets}
+    is_new = not lost & committed and any(topic in left for topic, _ in committed)
+    is_sure = lasted_ms >= METADATA_MAX_AGE_MS if is_new else lasted_ms > 0
+    yield (error if is_sure else warning)(
         message=(
             f"No member owns {partitions_text(left)}, though the group is {case.group.state.value} and subscribes to "
             "the topic: it is not read."
@@ -100,12 +118,13 @@ def idle_members(case: Case) -> Iterator[Symptom]:
     "members that own far more partitions than others",
     source="KIP-54 (sticky), KIP-848 (uniform); RangeAssignor",
     needs=(Need.MEMBERS,),
+    least=UNCHANGED,
     applies=lambda group: is_settled(group) and group.type is not GroupType.SHARE,
 )
 def skew(case: Case) -> Iterator[Symptom]:
     """Compares members of the same subscription: uneven totals are a warning, one uneven topic alone is a note."""
     members = case.group.members
-    if len({member.subscription for member in members}) != 1:
+    if len({member.subscription for member in members}) != 1 or _is_changing(case):
         return
     counts = {member.id: owned_count(member) for member in members}
     per_topic = {
@@ -150,6 +169,7 @@ def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
     "members that do not reach the epoch of the target assignment",
     source="KIP-932, KIP-1071: member epochs",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=Least(ms=lambda limits: limits.rebalance_ms, may_hide=lambda case: bool(late_members(case.group))),
     applies=lambda group: group.type in (GroupType.SHARE, GroupType.STREAMS) and not is_unsettled(group),
 )
 def target_not_reached(case: Case) -> Iterator[Symptom]:

@@ -133,6 +133,7 @@ class Need(Enum):
     MISSING_TOPICS = "the source does not know which topics do not exist"
     TOPIC_NAMES = "the source does not know every topic of the cluster"
     OFFSETS = "the committed offsets are not known"
+    COMMITS = "no offset of the partitions that its members own is committed"
     END_OFFSETS = "the end offsets are not known"
     START_OFFSETS = "the log start offsets are not known"
     TWO_OFFSETS = "needs two observations of the committed offsets"
@@ -153,6 +154,14 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
     Need.MISSING_TOPICS: lambda case: case.missing_topics is not None,
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
     Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
+    Need.COMMITS: lambda case: (
+        not any(member.owned for member in case.group.members)
+        or any(
+            each.position is not None and each.position >= 0
+            for offsets in case.offsets.values()
+            for each in offsets.values()
+        )
+    ),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
     Need.START_OFFSETS: lambda case: any(topic.start_offsets is not None for topic in case.topics.values()),
     Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
@@ -184,6 +193,31 @@ Judge: TypeAlias = Callable[[Case], Iterable[Symptom]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Least:
+    """The least time of observation in which a rule finds its problem. In less time, a rule that found none is not
+    checked, if the group may have the problem."""
+
+    ms: Callable[[Thresholds], int]
+    may_hide: Callable[[Case], bool] = lambda _: True
+    """Whether a longer observation could show the problem."""
+    observed_ms: Callable[[Case], int] = lambda case: case.seen_ms
+    """The time that counts, for instance since the last change of the assignment."""
+
+    def lacking_ms(self, case: Case) -> int | None:
+        """The least time if the observation is shorter, and the group may have the problem."""
+        least_ms = self.ms(case.thresholds)
+        return least_ms if self.observed_ms(case) < least_ms and self.may_hide(case) else None
+
+
+EVENTS = Least(
+    ms=lambda _: 60_000,
+    may_hide=lambda case: any(group.members or group.protocol_type for _, group in case.seen),
+)
+"""For joins and departures of members, which are found while they happen: a process that restarts every 20 seconds does
+so at least twice in this time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A rule of the catalog."""
 
@@ -193,6 +227,8 @@ class Rule:
     source: str
     """The source of the rule: a KIP, a class of Kafka, an issue."""
     needs: tuple[Need, ...]
+    least: Least | None
+    """None: one observation shows the problem, or the observed time does not matter."""
     applies: Callable[[Group], bool]
     """Whether the rule applies to a group; for other groups it is not reported as not checked."""
     judge: Judge
@@ -221,6 +257,7 @@ def rule(
     *,
     source: str,
     needs: Sequence[Need] = (),
+    least: Least | None = None,
     applies: Callable[[Group], bool] = lambda _: True,
     of_unread: bool = False,
 ) -> Callable[[Judge], Rule]:
@@ -230,6 +267,7 @@ def rule(
         about=about,
         source=source,
         needs=tuple(needs),
+        least=least,
         applies=applies,
         judge=judge,
         of_unread=of_unread,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,6 +35,22 @@ def changes(case: Case) -> Iterator[MembershipChange]:
             came = key in now
             member = now[key] if came else was[key]
             yield MembershipChange(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)
+
+
+def held_ms(case: Case, holds: Callable[[Group], bool] = lambda _: True) -> int:
+    """How long every observation has shown a condition, no rebalance, and the last generation of a classic group."""
+    last = case.group.generation
+
+    def is_same(group: Group) -> bool:
+        return not is_unsettled(group) and group.generation in (last, None) and holds(group)
+
+    return case.lasted_ms(case.since_ms(is_same))
+
+
+def assigned_ms(case: Case) -> int:
+    """How long every observation has shown the present owners of all partitions, and no rebalance."""
+    owners = {member.id: member.owned for member in case.group.members}
+    return held_ms(case, lambda group: {member.id: member.owned for member in group.members} == owners)
 
 
 def host_of(member: Member) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from groups.diagnosis.case import Case, Rule
+from groups.diagnosis.case import Case, Need, Rule
 from groups.diagnosis.catalog import RULES
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
 from groups.progress import GroupProgress, group_progress, readings_of
+from groups.times import about
 from groups.waits import labels_of
 
 
@@ -28,6 +29,8 @@ class NotChecked:
 
     why: str
     rules: tuple[str, ...]
+    least_ms: int | None = None
+    """The time of observation that they need, if only that is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +76,32 @@ def diagnose(
     )
     case = Case(observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress)
     findings: list[Finding] = []
-    missing: dict[str, list[str]] = {}
+    missing: dict[tuple[str, int | None], list[str]] = {}
     for each_rule in rules:
         if not (each_rule.applies(case.group) if is_seen else each_rule.of_unread):
             continue
         lacking = next((need for need in each_rule.needs if not need.is_met(case)), None)
-        if lacking is None:
-            findings += each_rule.findings(case)
-        else:
-            missing.setdefault(lacking.value, []).append(each_rule.name)
+        if lacking is not None:
+            missing.setdefault((lacking.value, None), []).append(each_rule.name)
+            continue
+        results = list(each_rule.findings(case))
+        findings += results
+        least_ms = None if results or each_rule.least is None else each_rule.least.lacking_ms(case)
+        if least_ms is not None:
+            missing.setdefault(_too_short(case, least_ms), []).append(each_rule.name)
     return Diagnosis(
         group=group,
         findings=tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level])),
-        not_checked=tuple(NotChecked(why=why, rules=tuple(names)) for why, names in missing.items()),
+        not_checked=tuple(
+            NotChecked(why=why, rules=tuple(names), least_ms=least_ms)
+            for (why, least_ms), names in missing.items()
+        ),
     )
+
+
+def _too_short(case: Case, least_ms: int) -> tuple[str, int | None]:
+    """Why a rule is not checked that needs a longer observation, and how long."""
+    if not case.seen_ms:
+        return Need.TWO_OBSERVATIONS.value, None
+    changed = " without a rebalance" if case.seen_ms >= least_ms else ""
+    return f"needs to observe the group for {about(least_ms / 1000)}{changed}", least_ms

@@ -5,15 +5,26 @@ They use `groups.progress`, which defines when a partition is STALLED, STOPPED, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
-from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.changes import assigned_ms, held_ms
 from groups.diagnosis.places import Place, all_names, count, names, records, waits_for_transaction
 from groups.diagnosis.rebalances import is_unsettled
 from groups.findings import Evidence
 from groups.model import Group, GroupType, Member
-from groups.progress import NEVER, STILL_INTERVALS, Progress, Verdict
+from groups.progress import (
+    COMMIT_INTERVAL_MS,
+    NEVER,
+    RETENTION_CHECK_S,
+    STILL_INTERVALS,
+    TREND_INTERVALS,
+    Progress,
+    Trend,
+    Verdict,
+)
 from groups.times import about, format_moment
 
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
@@ -39,31 +50,51 @@ def is_alone(group: Group) -> bool:
     return has_offsets(group) and not group.members
 
 
-def stalled_by_member(case: Case) -> Iterator[tuple[Member, dict[Place, Progress], bool]]:
-    """Members with stalled partitions, these partitions, and whether the member advances in any of its partitions.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """A member with stalled partitions."""
 
-    Partitions that wait for an open transaction are not included; nor are those that were not searched for a record if
-    no other partition of the member has one. A member is skipped if it did not own its stalled
-    partitions at every observation.
-    """
+    member: Member
+    places: Mapping[Place, Progress]
+    """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
+    searched for a record if no other partition of the member has one."""
+    moving: Mapping[Place, Progress]
+    """The partitions whose offsets the member commits."""
+
+
+def _stalls(case: Case) -> Iterator[Stall]:
+    """Members with partitions that have been stalled since the member got them."""
     for member in case.group.members:
-        owned = _owned(member)
-        stalled: dict[Place, Progress] = {}
-        moves = False
-        for place in owned:
-            one = case.progress.partitions.get(place)
-            if one is None:
-                continue
-            moves |= bool(one.committed_per_s)
-            waits = place in case.pending or waits_for_transaction(case, place)
-            if one.verdict is Verdict.STALLED and not waits:
-                stalled[place] = one
-        if (
-            stalled
-            and _is_certain(case, owned, stalled)
-            and all(_had(group, member.id, stalled) for _, group in case.seen)
-        ):
-            yield member, stalled, moves
+        owned = {
+            place: case.progress.partitions[place]
+            for place in _owned(member)
+            if place in case.progress.partitions
+        }
+        stalled = {
+            place: one
+            for place, one in owned.items()
+            if one.verdict is Verdict.STALLED and not _waits(case, place)
+        }
+        if stalled and _had(case, member, stalled) < case.seen_ms:
+            still_ms = {
+                place: min(one.still_ms, _had(case, member, (place,))) for place, one in stalled.items()
+            }
+            stalled = {
+                place: stalled[place]._replace(still_ms=each)
+                for place, each in still_ms.items()
+                if each >= STILL_INTERVALS * case.thresholds.commit_interval_ms
+            }
+        if stalled and _is_certain(case, owned, stalled):
+            moving = {
+                place: one
+                for place, one in owned.items()
+                if one.committed_per_s and one.verdict is not Verdict.STALLED
+            }
+            yield Stall(member=member, places=stalled, moving=moving)
+
+
+def _waits(case: Case, place: Place) -> bool:
+    return place in case.pending or waits_for_transaction(case, place)
 
 
 def _is_certain(case: Case, owned: Iterable[Place], stalled: Mapping[Place, Progress]) -> bool:
@@ -76,9 +107,51 @@ def _owned(member: Member) -> list[Place]:
     return [(topic, number) for topic, numbers in (member.owned or {}).items() for number in numbers]
 
 
-def _had(group: Group, member_id: str, places: Mapping[Place, Progress]) -> bool:
-    member = next((each for each in group.members if each.id == member_id), None)
-    return member is not None and not is_unsettled(group) and set(places) <= set(_owned(member))
+def _had(case: Case, member: Member, places: Iterable[Place]) -> int:
+    """How long every observation has shown that the member owns the partitions."""
+    wanted = set(places)
+
+    def owns(group: Group) -> bool:
+        same = next((each for each in group.members if each.id == member.id), None)
+        return same is not None and wanted <= set(_owned(same))
+
+    return held_ms(case, owns)
+
+
+def _joined(stalls: Iterable[Stall]) -> dict[Place, Progress]:
+    return {place: one for each in stalls for place, one in each.places.items()}
+
+
+def _still_ms(found: Mapping[Place, Progress]) -> int:
+    """How long none of the offsets has moved, at least."""
+    return min(one.still_ms for one in found.values())
+
+
+def _may_stall(case: Case) -> bool:
+    """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
+    return any(
+        (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, place)
+        for place, one in case.progress.partitions.items()
+    )
+
+
+STILL = Least(
+    ms=lambda limits: STILL_INTERVALS * limits.commit_interval_ms,
+    may_hide=_may_stall,
+    observed_ms=assigned_ms,
+)
+
+
+def _has_trends(case: Case) -> bool:
+    return any(one.trend is Trend.UNKNOWN for one in case.progress.partitions.values())
+
+
+TREND = Least(
+    ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
+    may_hide=_has_trends,
+    observed_ms=assigned_ms,
+)
+"""For lag that grows or shrinks, unless it was known at once from the times of records and commits."""
 
 
 def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
@@ -91,51 +164,61 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
     return {
         "partitions": all_names(found),
         "lag": sum(one.lag or 0 for one in found.values()),
-        "still_for_s": max(one.still_ms for one in found.values()) / 1000,
+        "still_for_s": _still_ms(found) / 1000,
         "produced_per_s": round(sum(produced), 2) if produced else None,
         "last_commit": format_moment(max(commits)) if commits else None,
     }
 
 
-def _commits_seldom(case: Case, still_ms: int, evidence: Evidence) -> str:
-    """A sentence if the group may commit less often than assumed; empty otherwise."""
+def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[..., Symptom], str]:
+    """The level of a stall, with a sentence if the group may commit less often than assumed."""
     gap_ms = case.group.commit_gap_ms
     if evidence["last_commit"] is None and still_ms < SELDOM_MS:
-        return " Its last commit could not be read: it may be healthy and commit less often."
-    if gap_ms is None or still_ms >= STILL_INTERVALS * gap_ms:
-        return ""
-    return f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+        return warning, " Its last commit could not be read: it may be healthy and commit less often."
+    if gap_ms is None:
+        if still_ms >= SELDOM_MS or case.thresholds.commit_interval_ms != COMMIT_INTERVAL_MS:
+            return error, ""  # the interval was set
+        return (
+            warning,
+            " Its commit before the last one is not known: it may be healthy and commit less often.",
+        )
+    if still_ms >= STILL_INTERVALS * gap_ms:
+        return error, ""
+    return note, (
+        f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+    )
 
 
 def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
-    return case.last.at_ms - max(one.still_ms for one in found.values())
+    return case.last.at_ms - _still_ms(found)
 
 
 @rule(
     "stalled-member",
     "a member that sends heartbeats and owns partitions, but commits nothing",
     source=f"{BURROW}; confluentinc/librdkafka#4723",
-    needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
+    needs=(Need.MEMBERS, Need.OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=STILL,
     applies=is_consuming,
 )
 def stalled_member(case: Case) -> Iterator[Symptom]:
     """None of the member's partitions advances, and some have unread records."""
-    found = [(member, places) for member, places, moves in stalled_by_member(case) if not moves]
-    if not found:
+    stalls = [each for each in _stalls(case) if not each.moving]
+    if not stalls:
         return
-    places = {place: one for _, each in found for place, one in each.items()}
-    members = [member.id for member, _ in found]
+    places = _joined(stalls)
+    members = [each.member.id for each in stalls]
     evidence = _evidence(case, places)
     one = len(members) == 1
-    still_ms = max(each.still_ms for each in places.values())
-    seldom = _commits_seldom(case, still_ms, evidence)
-    host = found[0][0].client.host
+    still_ms = _still_ms(places)
+    level, seldom = _level(case, still_ms, evidence)
+    host = stalls[0].member.client.host
     where = f" ({host.removeprefix('/')})" if host else ""
-    yield (warning if seldom else error)(
+    yield level(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
-            f"nothing for at least {about(still_ms / 1000)}, with "
-            f"{records(sum(each.lag or 0 for each in places.values()))} to read in {names(places)}.{seldom}"
+            f"nothing for at least {about(still_ms / 1000)} in {names(places)}, with "
+            f"{records(sum(each.lag or 0 for each in places.values()))} to read there.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
@@ -152,30 +235,46 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     "stalled-partition",
     "a stalled partition of a member that commits others",
     source=BURROW,
-    needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.END_OFFSETS),
+    needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=STILL,
     applies=is_consuming,
 )
 def stalled_partition(case: Case) -> Iterator[Symptom]:
-    """Often caused by a record on which the consumer fails again and again."""
-    found = [(member, places) for member, places, moves in stalled_by_member(case) if moves]
-    places = {place: one for _, each in found for place, one in each.items()}
+    """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first.
+
+    A consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping
+    a record would lose it, and is no remedy while the member makes progress.
+    """
+    stalls = [each for each in _stalls(case) if each.moving]
+    places = _joined(stalls)
     if not places:
         return
     topic, number = min(places)
     at = case.offsets[topic][number].offset
-    yield error(
+    still_ms = _still_ms(places)
+    unread = {
+        place: one for each in stalls for place, one in each.moving.items() if one.catch_up_s and one.lag
+    }
+    elsewhere = (
+        f" {'It has' if len(stalls) == 1 else 'They have'} records to read in {names(unread)}, and may read one "
+        "partition after another."
+    )
+    wait = f"Wait until {names(unread)} {'has' if len(unread) == 1 else 'have'} caught up. If it does not move then, "
+    look = (
+        f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
+        f"--partition {number} --offset {at} --max-messages 1. Search the log of "
+        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process it, or "
+        "put it aside (a dead-letter topic)."
+    )
+    yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
-            f"The committed offset of {names(places)} has not moved for at least "
-            f"{about(max(each.still_ms for each in places.values()) / 1000)}, while the same "
-            f"{'member commits' if len(found) == 1 else 'members commit'} other partitions: "
-            f"{case.named(member.id for member, _ in found)}."
+            f"The committed offset of {names(places)} has not moved for at least {about(still_ms / 1000)}, with "
+            f"{records(sum(one.lag or 0 for one in places.values()))} to read there, while the same "
+            f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
+            f"{case.named(each.member.id for each in stalls)}.{elsewhere if unread else ''}"
         ),
-        remedy=(
-            f"Inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
-            f"--partition {number} --offset {at} --max-messages 1. If the consumer cannot process it, stop the group "
-            f"and skip it: kohort offsets reset {case.in_shell} --topic {topic}:{number} --shift-by 1."
-        ),
-        members=tuple(member.id for member, _ in found),
+        remedy=wait + look if unread else look[0].upper() + look[1:],
+        members=tuple(each.member.id for each in stalls),
         since_ms=_since_ms(case, places),
         evidence={**_evidence(case, places), "offset": at},
     )
@@ -206,24 +305,30 @@ def stopped(case: Case) -> Iterator[Symptom]:
     last_commit = f" The last commit was {about(idle_ms / 1000)} ago." if idle_ms and idle_ms > 0 else ""
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
-    seldom = (
-        _commits_seldom(case, max(one.still_ms for one in lagging.values()), evidence)
-        if has_stopped and case.group.protocol_type == ""
-        else ""
-    )
+    level: Callable[..., Symptom] = error
+    seldom = ""
+    if has_stopped and case.group.protocol_type == "":
+        level, seldom = _level(case, _still_ms(lagging), evidence)
     is_sure = _is_certain(case, case.last.next_records, lagging)
-    level = error if has_stopped and is_sure and not abandoned and not seldom else warning
+    if abandoned or not (has_stopped and is_sure):
+        level = warning
+    delete = (
+        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a consumer that "
+        "starts later follows auto.offset.reset."
+    )
     yield level(
         message=(
             f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "
             f"{count(lagging)}: {names(lagging)}.{last_commit}{seldom}"
         ),
-        remedy=(
-            f"Restart its consumers. If the group is no longer needed, delete it: kohort delete {case.in_shell}."
-        ),
+        remedy=f"Restart its consumers.{delete if abandoned else ''}",
         since_ms=_since_ms(case, lagging) if has_stopped else None,
         evidence=evidence,
     )
+
+
+def _has_lag(case: Case) -> bool:
+    return any(one.catch_up_s and one.lag for one in case.progress.partitions.values())
 
 
 @rule(
@@ -231,6 +336,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     "records that retention deletes before they are read",
     source="LogManager, deleteOldSegments; KIP-405",
     needs=(Need.TWO_OFFSETS, Need.START_OFFSETS),
+    least=Least(ms=lambda _: 2 * RETENTION_CHECK_S * 1000, may_hide=_has_lag),
     applies=has_offsets,
 )
 def overtaken(case: Case) -> Iterator[Symptom]:
@@ -262,12 +368,19 @@ def overtaken(case: Case) -> Iterator[Symptom]:
     "falling-behind",
     "lag that grows",
     source=BURROW,
-    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=TREND,
     applies=lambda group: bool(group.members),
 )
 def falling_behind(case: Case) -> Iterator[Symptom]:
-    """Lag grows although offsets move, or have not moved for a short time only."""
-    found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.WARN}
+    """Lag grows although offsets move, or have not moved for a short time only, for a group that commits seldom."""
+    gap_ms = case.group.commit_gap_ms or 0
+    found = {
+        place: one
+        for place, one in case.progress.partitions.items()
+        if one.verdict is Verdict.WARN
+        or (one.trend is Trend.GROWS and one.still_ms < STILL_INTERVALS * gap_ms)
+    }
     if not found:
         return
     produced = sum(one.produced_per_s or 0 for one in found.values())
@@ -277,7 +390,7 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
         message=(
             f"Lag grows in {count(found)} of {len(case.progress.partitions):,}: {names(found)}. {produced:,.1f} "
             f"records per second are produced there and {read:,.1f} consumed: at these rates the group never "
-            "catches up."
+            f"catches up.{_oldest_text(found)}"
         ),
         remedy=(
             "Add members, up to the number of partitions, or make processing faster. To follow it: "
@@ -289,16 +402,25 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
             "lag_grown_by": grown,
             "produced_per_s": round(produced, 2),
             "committed_per_s": round(read, 2),
+            "oldest_unread_s": max(
+                (one.age_s for one in found.values() if one.age_s is not None), default=None
+            ),
             "observed_for_s": case.seen_ms / 1000,
         },
     )
+
+
+def _oldest_text(found: Mapping[Place, Progress]) -> str:
+    ages = [one.age_s for one in found.values() if one.age_s is not None]
+    return f" The oldest unread record is {about(max(ages))} old." if ages else ""
 
 
 @rule(
     "slow-catch-up",
     "lag that takes long to catch up with",
     source="groups.progress",
-    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=TREND,
     applies=lambda group: bool(group.members),
 )
 def slow_catch_up(case: Case) -> Iterator[Symptom]:
@@ -306,7 +428,7 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     found = {
         place: one.catch_up_s
         for place, one in case.progress.partitions.items()
-        if one.catch_up_s is not None and 0 < one.catch_up_s < NEVER and one.verdict is Verdict.OK
+        if one.catch_up_s is not None and 0 < one.catch_up_s < NEVER and one.trend is Trend.SHRINKS
     }
     if not found:
         return
@@ -328,16 +450,23 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     )
 
 
+def _is_used(case: Case) -> bool:
+    """Whether offsets may be committed now. Two consumers of a partition commit in turn, each at its interval."""
+    return any(one.lag or one.committed_per_s for one in case.progress.partitions.values())
+
+
 @rule(
     "rewound",
     "committed offsets that moved backwards",
     source="linkedin/Burrow#716",
     needs=(Need.TWO_OFFSETS,),
+    least=Least(ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms, may_hide=_is_used),
     applies=has_offsets,
 )
 def rewound(case: Case) -> Iterator[Symptom]:
-    """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order."""
-    found = {place: one for place, one in case.progress.partitions.items() if one.verdict is Verdict.REWIND}
+    """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order. If two consumers commit a
+    partition in turn, its offset may be back where it was at the last observation."""
+    found = {place: one for place, one in case.progress.partitions.items() if one.rewinds}
     if not found:
         return
     yield warning(
@@ -354,12 +483,17 @@ def rewound(case: Case) -> Iterator[Symptom]:
     "hot-partition",
     "a partition that lags far more than the others of its topic",
     source="linkedin/Burrow#170",
-    needs=(Need.TWO_OFFSETS, Need.END_OFFSETS),
+    needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=Least(
+        ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms,
+        may_hide=lambda case: any(not one.committed_per_s for _, one in _hottest(case)),
+        observed_ms=assigned_ms,
+    ),
     applies=is_consuming,
 )
 def hot_partition(case: Case) -> Iterator[Symptom]:
     """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
-    found = dict(_hottest(case))
+    found = {place: one for place, one in _hottest(case) if one.committed_per_s}
     if not found:
         return
     yield warning(
@@ -385,12 +519,14 @@ def _hottest(case: Case) -> Iterator[tuple[Place, Progress]]:
             continue
         usual = median(max(one.lag or 0, 0) for _, one in rows)
         for place, one in rows:
-            late = one.catch_up_s is not None and one.catch_up_s * 1000 > _HOT_AFTER_MS
+            late = one.catch_up_s is not None and one.catch_up_s > _HOT_AFTER_S
+            age_s = (one.lag or 0) / (one.produced_per_s or 1) if one.age_s is None else one.age_s
+            late &= age_s > _HOT_AFTER_S
             if late and (one.lag or 0) > case.thresholds.hot * max(usual, 1) and one.verdict in _GETS_ON:
                 yield place, one
 
 
-_HOT_AFTER_MS = 60_000
+_HOT_AFTER_S = 60
 _GETS_ON: Sequence[Verdict] = (Verdict.OK, Verdict.WARN)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypedDict
 
 from groups.counts import share
-from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
+from groups.diagnosis.case import EVENTS, Case, Need, Symptom, error, list_names, note, rule, warning
 from groups.diagnosis.changes import MembershipChange, by_host, changes, host_of, rebalances
 from groups.diagnosis.rebalances import awaited, partitions_text
 from groups.findings import Evidence
@@ -23,6 +23,7 @@ from groups.waits import AWAY
     "rebalances in quick succession, and the host that causes them",
     source="KIP-848, Group Epoch; KIP-345 (storms caused by restarts)",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=EVENTS,
 )
 def storm(case: Case) -> Iterator[Symptom]:
     """An error if members join and soon leave again; a warning if many leave, as in a deployment.
@@ -113,6 +114,7 @@ def returned(found: list[MembershipChange]) -> list[str]:
     "members that leave and rejoin without a restart",
     source="KIP-62; KIP-848, Member Id; KafkaConsumer (max.poll.interval.ms)",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=EVENTS,
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
 def poll_interval(case: Case) -> Iterator[Symptom]:
@@ -147,6 +149,7 @@ def _speaks_consumer(case: Case, member_id: str) -> bool:
     "members that left and may still process records",
     source="KIP-62; KIP-848, Rebalance Timeout; librdkafka INTRODUCTION",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=EVENTS,
 )
 def evicted(case: Case) -> Iterator[Symptom]:
     """Members gone while a rebalance waited for them were removed by a timeout; others may have left on their own."""
@@ -225,6 +228,10 @@ def _is_back(case: Case, gone: MembershipChange) -> bool:
     "static members that fence each other",
     source="KIP-345 (FENCED_INSTANCE_ID)",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=replace(
+        EVENTS,
+        may_hide=lambda case: any(member.instance for _, group in case.seen for member in group.members),
+    ),
 )
 def static_fencing(case: Case) -> Iterator[Symptom]:
     """An instance id changed its member id at least twice; one change is a restart."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule
+from groups.diagnosis.case import Case, Least, Need, Symptom, error, list_names, note, rule
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.waits import Wait, WaitKind, waits_of
 
@@ -84,6 +84,10 @@ def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None
     "a rebalance that does not end, and the members it waits for",
     source="KIP-848, Reconciliation; classic.ClassicGroup",
     needs=(Need.TWO_OBSERVATIONS,),
+    least=Least(
+        ms=lambda limits: 2 * limits.rebalance_ms,
+        may_hide=lambda case: any(is_unsettled(group) for _, group in case.seen),
+    ),
 )
 def stuck(case: Case) -> Iterator[Symptom]:
     """The group was in a rebalance at every observation, for longer than the threshold."""

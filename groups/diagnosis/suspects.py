@@ -1,4 +1,4 @@
-"""Partitions to observe more closely before groups are checked: stalled partitions with records to read.
+"""Partitions to observe more closely before groups are checked: those with records to read that wait.
 
 This costs more than all other requests together, because it reads records. It is done for a few partitions of each
 member, which represent the rest: a stalled member stalls in all of them.
@@ -15,16 +15,21 @@ from typing import TypeAlias
 from groups.diagnosis.observation import Observation
 from groups.lag import NextRecords
 from groups.model import CommittedOffset, Group, GroupType, Topic
+from groups.progress import FEW_RECORDS
 from groups.readable import NextRecord
 
 Place: TypeAlias = tuple[str, int]
 MOST_OF_A_MEMBER = 20
 
 
-def still_partitions(observations: Sequence[Observation]) -> Group | None:
-    """The group of the last observation, with the offsets of stalled partitions only; None if there are none.
+def unread_partitions(
+    observations: Sequence[Observation], commit_interval_ms: int
+) -> tuple[Group, Group] | None:
+    """The groups of the first and the last observation with the offsets of partitions whose records wait; None without.
 
-    A stalled partition has the same committed offset as at the first observation, and records after it at the last.
+    In the last, these are partitions whose committed offset has not moved for two commit intervals, or since the first
+    observation, and those whose members have more to read than was produced meanwhile; in the first, only those whose
+    offset has moved since.
     """
     shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
     if not shown:
@@ -33,41 +38,50 @@ def still_partitions(observations: Sequence[Observation]) -> Group | None:
     group = last.group
     if group is None or first.group is None or group.type is GroupType.SHARE:
         return None
-    still = {
-        (topic, partition): commit
-        for topic, offsets in (group.offsets or {}).items()
-        for partition, commit in offsets.items()
-        if _committed(first, topic, partition) == commit.offset
-        and _waits(last, topic, partition, commit.offset)
-    }
-    if not still:
-        return None
+    since_ms = last.at_ms - 2 * commit_interval_ms
+    base = next((each for each in reversed(shown) if each.at_ms <= since_ms), first)
     owners = {
         (topic, number): member.id
         for member in group.members
         for topic, numbers in (member.owned or {}).items()
         for number in numbers
     }
-    found: dict[str, dict[int, CommittedOffset]] = {}
+    still: dict[Place, CommittedOffset] = {}
+    late: dict[Place, tuple[int, CommittedOffset]] = {}
+    for place, commit in _commits(group):
+        end = _end(last, place)
+        if commit.offset is None or end is None or not 0 <= commit.offset < end:
+            continue
+        unread, produced = end - commit.offset, end - (_end(first, place) or 0)
+        if _committed(base, place) == commit.offset:
+            still[place] = commit
+        elif place in owners and unread > max(produced, FEW_RECORDS):
+            late[place] = unread, commit
+    by_lag = sorted(late.items(), key=lambda item: -item[1][0])
+    chosen: dict[str, dict[int, CommittedOffset]] = {}
+    before: dict[str, dict[int, CommittedOffset]] = {}
     of_member: Counter[str | None] = Counter()
-    for place, commit in still.items():
+    for place, commit in (*still.items(), *((place, commit) for place, (_, commit) in by_lag)):
         owner = owners.get(place)
         of_member[owner] += 1
-        if of_member[owner] <= MOST_OF_A_MEMBER:
-            found.setdefault(place[0], {})[place[1]] = commit
-    return replace(group, offsets=found)
+        if of_member[owner] > MOST_OF_A_MEMBER:
+            continue
+        topic, number = place
+        chosen.setdefault(topic, {})[number] = commit
+        earlier = (first.group.offsets or {}).get(topic, {}).get(number)
+        if earlier is not None and earlier.offset != commit.offset:
+            before.setdefault(topic, {})[number] = earlier
+    return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
 
 
-def _waits(observation: Observation, topic: str, partition: int, offset: int | None) -> bool:
-    """Whether an observation shows records after this committed offset."""
-    known = (observation.topics or {}).get(topic)
-    end = None if known is None or known.end_offsets is None else known.end_offsets.get(partition)
-    return offset is not None and end is not None and 0 <= offset < end
+def _end(observation: Observation, place: Place) -> int | None:
+    topic = (observation.topics or {}).get(place[0])
+    return None if topic is None or topic.end_offsets is None else topic.end_offsets.get(place[1])
 
 
-def _committed(observation: Observation, topic: str, partition: int) -> int | None:
+def _committed(observation: Observation, place: Place) -> int | None:
     offsets = None if observation.group is None else observation.group.offsets
-    commit = (offsets or {}).get(topic, {}).get(partition)
+    commit = (offsets or {}).get(place[0], {}).get(place[1])
     return None if commit is None else commit.offset
 
 
@@ -96,8 +110,9 @@ def waiting_since(
 ) -> Mapping[Place, int | None]:
     """The time since which each partition has had unread records; None if it has none.
 
-    It is the later of the commit time and the write time of the first unread record. Partitions for which one of the
-    two is not known are left out.
+    It is the latest of the first commit of the offset, the write time of the first unread record, and the last
+    rebalance: a member that has just got a partition has not had the time to read it. Partitions for which one of the
+    first two is not known are left out.
     """
     found: dict[Place, int | None] = {}
     for place, commit in _commits(group):
@@ -108,7 +123,8 @@ def waiting_since(
         if record.offset is None:
             found[place] = None
         elif commit.timestamp is not None and age_ms is not None:
-            found[place] = max(commit.timestamp, at_ms - age_ms)
+            committed_ms = commit.timestamp if commit.same_since_ms is None else commit.same_since_ms
+            found[place] = max(committed_ms, at_ms - age_ms, group.rebalanced_ms or 0)
     return found
 
 

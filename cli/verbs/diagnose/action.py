@@ -15,7 +15,6 @@ from cli.times import moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
 from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
 from groups.diagnosis.observation import Thresholds
-from groups.diagnosis.suspects import waiting_since
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
 
@@ -37,21 +36,12 @@ def diagnose_chosen(
         )
     with opened(options) as source:
         names, problems = choose_groups(source, selection)
-        as_of_ms = None if options.as_of is None else moment(options.as_of, "--as-of")
-        observations = [observe(source, names, in_full=True, is_live=live, at_ms=as_of_ms)]
-        begun = time.monotonic()
-        if live and observations[0].groups:
-            observations[0] = _with_idle_commits(source, observations[0])
-            observations += observe_again(source, names, thresholds, for_ms, begun)
-        observations[-1] = with_leaders(source, observations[-1])
         if live:
-            observations[-1] = _with_evidence(source, observations)
-            if for_ms is None and _may_have_stalled(observations[-1]):
-                still_ms = STILL_INTERVALS * thresholds.commit_interval_ms
-                observations += observe_again(source, names, thresholds, still_ms, begun)
-                observations[-1] = _with_evidence(
-                    source, [observations[0], with_leaders(source, observations[-1])]
-                )
+            observations = observe_cluster(source, names, thresholds, for_ms)
+        else:
+            as_of_ms = None if options.as_of is None else moment(options.as_of, "--as-of")
+            last = observe(source, names, in_full=True, is_live=False, at_ms=as_of_ms)
+            observations = [with_leaders(source, last)]
     if options.log_dirs and for_ms is not None:
         observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
     unread = without_deleted_groups(observations[-1].problems, named=bool(selection.groups))
@@ -60,6 +50,27 @@ def diagnose_chosen(
     found = [each for each in found if each.findings or each.group in observations[-1].groups]
     left = (each for each in (*problems, *unread) if each.group not in explained)
     return found, tuple(dict.fromkeys(left))
+
+
+def observe_cluster(
+    source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
+) -> list[FleetObservation]:
+    """Observe groups of a cluster for a while, and request more about those with a suspected problem."""
+    from cli.verbs.diagnose.evidence import with_evidence
+
+    observations = [observe(source, names, in_full=True, is_live=True)]
+    begun = time.monotonic()
+    if observations[0].groups:
+        observations[0] = _with_idle_commits(source, observations[0])
+        observations += observe_again(source, names, thresholds, for_ms, begun)
+    observations[-1] = with_leaders(source, observations[-1])
+    observations = with_evidence(source, observations, thresholds.commit_interval_ms)
+    if for_ms is None and _may_have_stalled(observations[-1]):
+        still_ms = STILL_INTERVALS * thresholds.commit_interval_ms
+        observations += observe_again(source, names, thresholds, still_ms, begun)
+        observations[-1] = with_leaders(source, observations[-1])
+        observations = with_evidence(source, observations, thresholds.commit_interval_ms)
+    return observations
 
 
 def _judged(
@@ -81,25 +92,6 @@ def _with_idle_commits(source: Source, first: FleetObservation) -> FleetObservat
     from cli.verbs.diagnose.evidence import with_idle_commits
 
     return replace(first, groups=with_idle_commits(source, first.groups))
-
-
-def _with_evidence(source: Source, observations: Sequence[FleetObservation]) -> FleetObservation:
-    """The last observation, with data that is requested only for groups with a suspected problem."""
-    from cli.verbs.diagnose.evidence import open_transactions, with_commits
-
-    first, last = observations[0], observations[-1]
-    seen = {name: [first.at(name), last.at(name)] for name in last.groups}
-    groups, after = with_commits(source, seen, last.groups)
-    return replace(
-        last,
-        groups=groups,
-        next_records=after,
-        waiting_since_ms={
-            name: waiting_since(groups[name], records, last.at_ms) for name, records in after.items()
-        },
-        transactions=open_transactions(source, first.topics or {}, last.topics or {}, groups),
-        cluster=last.cluster or source.cluster(),
-    )
 
 
 def _may_have_stalled(last: FleetObservation) -> bool:

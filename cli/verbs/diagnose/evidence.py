@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from cli.sources.source import Source
-from groups.diagnosis.observation import Observation
+from cli.verbs.diagnose.observing import FleetObservation
 from groups.diagnosis.places import Place
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
     records_after,
     some_commits,
-    still_partitions,
+    unread_partitions,
+    waiting_since,
 )
 from groups.model import Group, GroupType, OpenTransaction, Topic
-from groups.readable import NextRecord
-
-After: TypeAlias = Mapping[str, Mapping[Place, NextRecord]]
-"""Records by group and partition, like `Observation.next_records`."""
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
@@ -35,25 +31,53 @@ def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[st
     return {**groups, **{group.id: _merged(groups[group.id], group) for group in timed}}
 
 
-def with_commits(
-    source: Source, observations: Mapping[str, Sequence[Observation]], groups: Mapping[str, Group]
-) -> tuple[Mapping[str, Group], After]:
-    """The groups of the last observation with the commit times that rules need, and what follows their offsets."""
+def with_evidence(
+    source: Source, observations: Sequence[FleetObservation], commit_interval_ms: int
+) -> list[FleetObservation]:
+    """The observations; the first and the last with data that is requested only for groups with a suspected problem."""
+    first, last = observations[0], observations[-1]
     groups = {
-        name: _as_before(group, observations[name][0].group) if _may_expire(group) else group
-        for name, group in groups.items()
+        name: _as_before(group, first.groups.get(name)) if _may_expire(group) else group
+        for name, group in last.groups.items()
     }
-    still = {name: found for name in groups if (found := still_partitions(observations[name])) is not None}
-    asked = list(still.values())
-    read = source.with_commit_times(asked).items if asked else ()
-    timed = {group.id: _merged(groups[group.id], group) for group in read}
-    places: dict[Place, set[int]] = {}
-    for group in still.values():
-        for place, offset in commits_of(group).items():
-            places.setdefault(place, set()).add(offset)
-    records = source.next_records(places).records if places else {}
-    after = {name: records_after(group, records) for name, group in still.items()}
-    return {**groups, **timed}, after
+    unread = {
+        name: pair
+        for name in groups
+        if (pair := unread_partitions([each.at(name) for each in observations], commit_interval_ms))
+    }
+    before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
+    groups |= _timed(source, groups, [group for _, group in unread.values()])
+    offsets: dict[Place, set[int]] = {}
+    for pair in unread.values():
+        for group in pair:
+            for place, offset in commits_of(group).items():
+                offsets.setdefault(place, set()).add(offset)
+    records = source.next_records(offsets).records if offsets else {}
+    after = {name: records_after(group, records) for name, (_, group) in unread.items()}
+    last = replace(
+        last,
+        groups=groups,
+        next_records=after,
+        waiting_since_ms={
+            name: waiting_since(groups[name], found, last.at_ms) for name, found in after.items()
+        },
+        transactions=_open_transactions(source, first.topics or {}, last.topics or {}, groups),
+        cluster=last.cluster or source.cluster(),
+    )
+    if len(observations) == 1:
+        return [last]
+    first = replace(
+        first,
+        groups={**first.groups, **before},
+        next_records={name: records_after(group, records) for name, (group, _) in unread.items()},
+    )
+    return [first, *observations[1:-1], last]
+
+
+def _timed(source: Source, groups: Mapping[str, Group], suspects: Sequence[Group]) -> Mapping[str, Group]:
+    """The suspected groups with the times of their suspected commits."""
+    read = source.with_commit_times(suspects).items if suspects else ()
+    return {group.id: _merged(groups[group.id], group) for group in read}
 
 
 def _as_before(group: Group, first: Group | None) -> Group:
@@ -81,10 +105,12 @@ def _merged(group: Group, timed: Group) -> Group:
     offsets = dict(group.offsets or {})
     for topic, found in (timed.offsets or {}).items():
         offsets[topic] = {**offsets.get(topic, {}), **found}
-    return replace(group, offsets=offsets, commit_gap_ms=timed.commit_gap_ms)
+    return replace(
+        group, offsets=offsets, commit_gap_ms=timed.commit_gap_ms, rebalanced_ms=timed.rebalanced_ms
+    )
 
 
-def open_transactions(
+def _open_transactions(
     source: Source, first: Mapping[str, Topic], last: Mapping[str, Topic], groups: Mapping[str, Group]
 ) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
     """Open transactions where a group with members has reached the last stable offset; None if unavailable."""

@@ -27,6 +27,12 @@ EVERY_MS = 1_000
 """Interval between observations."""
 LOG_OBSERVATIONS = 6
 """Number of observations of a broker's log before its end; each reads the whole log."""
+MOST_IN_FULL = 7
+"""Maximum number of times that offsets are read between the first observation and the last: a fleet has a hundred
+thousand."""
+OFFSETS_EVERY = 0.7
+"""How often offsets are read, in commit intervals. Not a whole number, so that two consumers that commit the same
+partition in turn do not look like one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +98,7 @@ def observe(
 def observe_again(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None, begun: float
 ) -> Iterator[FleetObservation]:
-    """Observe members every second, and everything at the end.
+    """Observe members every second, and everything at the end, and meanwhile if it takes two commit intervals.
 
     Without `for_ms`, a group that was in a rebalance all the time is observed until it can be diagnosed. `begun` is
     the time of the first observation by the monotonic clock.
@@ -100,14 +106,19 @@ def observe_again(
     usual_ms = USUAL_MS if for_ms is None else for_ms
     longest_ms = max(usual_ms, thresholds.rebalance_ms) if for_ms is None else for_ms
     unsettled = set(names)
+    full_ms = max(OFFSETS_EVERY * thresholds.commit_interval_ms, longest_ms / MOST_IN_FULL)
+    next_full_ms = (time.monotonic() - begun) * 1000 + full_ms
     while True:
         asked = time.monotonic()
         left_ms = (usual_ms if not unsettled else longest_ms) - (asked - begun) * 1000
         if left_ms <= EVERY_MS:
             break
         time.sleep(EVERY_MS / 1000)
+        passed_ms = (time.monotonic() - begun) * 1000
+        in_full = passed_ms >= next_full_ms and left_ms > full_ms
+        next_full_ms += full_ms if in_full else 0
         try:
-            observation = observe(source, names, in_full=False, is_live=True)
+            observation = observe(source, names, in_full=in_full, is_live=True)
         except WireError:
             continue  # the last observation shows whether it passed
         unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}

@@ -15,7 +15,7 @@ from groups.diagnosis.case import list_names
 from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
-from groups.times import format_moment
+from groups.times import duration_text, format_moment
 
 _ROLES = {Verdict.OK: Role.GOOD, Verdict.WARNING: Role.WARNING, Verdict.ERROR: Role.BAD}
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
@@ -42,7 +42,14 @@ def _data(found: Diagnosis) -> dict[str, Any]:
         "group": found.group,
         "verdict": found.verdict.value,
         "findings": [_finding_data(each) for each in found.findings],
-        "not_checked": [{"why": each.why, "rules": list(each.rules)} for each in found.not_checked],
+        "not_checked": [
+            {
+                "why": each.why,
+                "rules": list(each.rules),
+                "least_s": None if each.least_ms is None else each.least_ms / 1000,
+            }
+            for each in found.not_checked
+        ],
     }
 
 
@@ -135,10 +142,22 @@ def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
 
 
 def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
-    """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`."""
+    """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`.
+
+    Also how long a longer observation must be: `12 rules not checked: 3 need 30 s and 2 need 1 min of observation`.
+    """
     rules = {rule for each in found for one in each.not_checked for rule in one.rules}
+    waits: dict[int, set[str]] = {}
+    for one in (one for each in found for one in each.not_checked):
+        if one.least_ms is not None:
+            waits.setdefault(one.least_ms, set()).update(one.rules)
+    needs = [
+        f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}"
+        for ms, names in sorted(waits.items())
+    ]
+    longer = f": {' and '.join(needs)} of observation" if needs else ""
     parts = [counted(notes, "note")] if notes else []
-    parts += [f"{counted(len(rules), 'rule')} not checked"] if rules else []
+    parts += [f"{counted(len(rules), 'rule')} not checked{longer}"] if rules else []
     shows = "" if verbose else f"; --verbose shows {'it' if notes + len(rules) == 1 else 'them'}"
     return f" ({', '.join(parts)}{shows})" if parts else ""
 

@@ -142,6 +142,39 @@ def test_the_time_between_two_commits_is_read_with_the_last(broker: Broker) -> N
     assert alone.commit_gap_ms is None
 
 
+@pytest.mark.kafka
+def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(broker: Broker) -> None:
+    """A member commits the same offset twice; then another one joins."""
+    name, topic = fresh_name("commits"), fresh_topic(broker, 2)
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False}
+    first, second = Consumer(settings), Consumer(settings)
+    place = TopicPartition(topic, 0, 1)
+    first.subscribe([topic])
+    wait_until(lambda: first.poll(0.1) or first.assignment(), "the first has an assignment")
+    first.commit(offsets=[place], asynchronous=False)
+    time.sleep(0.1)
+    first.commit(offsets=[place], asynchronous=False)
+    with live_source(broker) as live:
+        (alone,) = live.with_commit_times(live.describe([name], offsets=True).items).items
+        second.subscribe([topic])
+        wait_until(
+            lambda: (first.poll(0.1), second.poll(0.1)) and len(second.assignment()) == 1,
+            "the second has its own",
+        )
+        (joined,) = live.with_commit_times(live.describe([name], offsets=True).items).items
+    first.close()
+    second.close()
+    commit = (alone.offsets or {})[topic][0]
+    assert commit.timestamp is not None
+    assert commit.same_since_ms is not None
+    assert commit.same_since_ms + 100 <= commit.timestamp
+    assert alone.commit_gap_ms == commit.timestamp - commit.same_since_ms
+    assert joined.rebalanced_ms is not None
+    assert joined.rebalanced_ms >= commit.timestamp
+    # Its first commit is long after no commit: the time since the rebalance is what is known of the interval.
+    assert alone.rebalanced_ms is None or alone.rebalanced_ms <= commit.same_since_ms
+
+
 def described(state: GroupState, *ids: str) -> Group:
     return Group(id="g", type=GroupType.CLASSIC, state=state, members=tuple(Member(id=each) for each in ids))
 

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
+
 from groups.diagnosis.diagnose import diagnose
 from groups.diagnosis.observation import Thresholds
 from groups.findings import Level
-from groups.model import GroupState, GroupType, Problem, Subscription
+from groups.model import CommittedOffset, GroupState, GroupType, Problem, Subscription
 from tests.groups.diagnosis.groups import (
     classic_group,
     classic_member,
@@ -16,12 +18,17 @@ from tests.groups.diagnosis.groups import (
     topics,
 )
 
-EVEN = group(member("a", (0, 1, 2)), member("b", (3, 4, 5)))
+EVEN = group(
+    member("a", (0, 1, 2)),
+    member("b", (3, 4, 5)),
+    offsets={"orders": {number: CommittedOffset(offset=0) for number in range(6)}},
+)
 NONE: frozenset[str] = frozenset()
 
 
 def test_healthy_group_has_no_finding() -> None:
-    found = diagnose("payments", observations(EVEN, EVEN, missing_topics=NONE), Thresholds())
+    seen = observations(EVEN, EVEN, missing_topics=NONE, every_ms=60_000)
+    found = diagnose("payments", seen, Thresholds())
     assert (found.verdict.value, found.findings, found.not_checked) == ("ok", (), ())
 
 
@@ -33,6 +40,30 @@ def test_partition_without_owner_is_an_error_once_it_lasts() -> None:
     assert "orders-5" in lasting.message
     moving = replace(partial, state=GroupState.RECONCILING)
     assert "partition-without-owner" not in findings(observations(moving, moving))
+
+
+def test_partitions_between_two_parts_of_a_rebalance_are_not_judged() -> None:
+    """A member gives up partitions in the first part, and another gets them in the second."""
+    before = classic_group(classic_member("a", (0, 1, 2, 3, 4, 5)))
+    between = classic_group(classic_member("a", (0, 1, 2)), classic_member("b"))
+    seen = observations(before, between, between, every_ms=1_000)
+    assert findings(seen).keys() == {"idle-members"}
+    lasting = findings(observations(before, *[between] * 4))
+    assert {name: each.level for name, each in lasting.items()} == {
+        "partition-without-owner": Level.ERROR,
+        "skew": Level.WARNING,
+        "idle-members": Level.NOTE,
+    }
+
+
+@pytest.mark.parametrize(("every_s", "level"), [(6, Level.WARNING), (300, Level.ERROR)])
+def test_partitions_that_may_be_new_are_a_warning_at_first(every_s: int, level: Level) -> None:
+    committed = {"orders": {number: CommittedOffset(offset=0) for number in range(4)}}
+    two = group(member("a", (0, 1)), member("b", (2, 3)), offsets=committed)
+    found = findings(observations(two, two, every_ms=every_s * 1000))["partition-without-owner"]
+    assert found.level is level
+    old = replace(two, members=two.members[:1])
+    assert findings(observations(old, old))["partition-without-owner"].level is Level.ERROR
 
 
 def test_partitions_of_a_connect_group_are_not_judged() -> None:

@@ -9,7 +9,8 @@ from uuid import UUID
 import pytest
 
 from groups.diagnosis.case import Need
-from groups.diagnosis.observation import Observation
+from groups.diagnosis.diagnose import diagnose
+from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
 from groups.model import Cluster, CommittedOffset, Group, GroupState, OpenTransaction, Topic
 from groups.progress import NEVER
@@ -86,6 +87,41 @@ def found(*seen: Observation, **limits: object) -> dict[str, Finding]:
     return {rule: each for rule, each in findings(seen, **limits).items() if rule in ABOUT_OFFSETS}
 
 
+def unchecked(*seen: Observation) -> dict[str, float | None]:
+    """Rules that are not checked, with the time that they need in seconds."""
+    result = diagnose("payments", seen, Thresholds())
+    return {
+        rule: None if each.least_ms is None else each.least_ms / 1000
+        for each in result.not_checked
+        for rule in each.rules
+    }
+
+
+def test_rules_are_not_checked_in_less_than_their_time() -> None:
+    """Lag of 100 records that neither grows nor shrinks in six seconds."""
+    ends = {0: 110, 1: 10, 2: 70, 3: 10}
+    short = [look(at, {0: 10 + at, 1: 10, 2: 70, 3: 10}, {**ends, 0: 110 + at}) for at in (0, 1)]
+    assert unchecked(*short) == {
+        "rebalance-storm": 60,
+        "poll-interval": 60,
+        "member-evicted": 60,
+        "overtaken": 600,
+        "falling-behind": 30,
+        "slow-catch-up": 30,
+        "rewound": 30,
+        "topic-missing": None,
+        "open-transaction": None,
+    }
+    assert unchecked(*short, look(100, {0: 110, 1: 10, 2: 70, 3: 10}, {**ends, 0: 210})) == {
+        "topic-missing": None,
+        "open-transaction": None,
+    }
+    assert {"stalled-member": 15, "stalled-partition": 15}.items() <= unchecked(
+        *[look(at, {0: 10, 1: 10, 2: 70, 3: 10}, ends) for at in (0, 1)]
+    ).items()
+    assert unchecked(short[0])["falling-behind"] is None  # one observation has no trend at all
+
+
 def test_a_group_that_reads_is_healthy() -> None:
     assert found(*HEALTHY[:2]) == {}
     assert found(HEALTHY[0]) == {}
@@ -93,7 +129,8 @@ def test_a_group_that_reads_is_healthy() -> None:
 
 def test_a_member_that_owns_and_does_not_consume() -> None:
     ends = {0: 500, 1: 10, 2: 70, 3: 10}
-    seen = [look(at, {0: 10, 1: 10, 2: 20 + at, 3: 10}, ends) for at in range(4)]
+    often = group(member("a", [0, 1]), member("b", [2, 3]), commit_gap_ms=5_000)
+    seen = [look(at, {0: 10, 1: 10, 2: 20 + at, 3: 10}, ends, of=often) for at in range(4)]
     reported = found(*seen)["stalled-member"]
     assert (reported.level, reported.member, reported.since_ms) == (Level.ERROR, "a-id", START_MS)
     assert reported.evidence["partitions"] == ("orders-0",)
@@ -128,6 +165,43 @@ def test_a_partition_that_its_member_cannot_get_past() -> None:
     one = reported["stalled-partition"]
     assert (one.member, one.evidence["offset"]) == ("a-id", 10)
     assert "--partition 0 --offset 10" in one.remedy
+
+
+@pytest.mark.parametrize(
+    ("position", "other", "level"),
+    [(3, 100, Level.WARNING), (10, 100, Level.ERROR), (100, 100_000, Level.WARNING)],
+    ids=["a minute has not passed", "nothing else to read", "it reads another partition first"],
+)
+def test_partition_behind_others_is_a_warning_first(position: int, other: int, level: Level) -> None:
+    seen = [
+        look(at, {0: 10, 1: 10 + at, 2: 5, 3: 5}, {0: 50, 1: 10 + at if other == 100 else other, 2: 5, 3: 5})
+        for at in (0, position)
+    ]
+    reported = findings(seen)["stalled-partition"]
+    assert reported.level is level
+    assert ("Wait until orders-1 has caught up" in reported.remedy) == (other > 100)
+    assert "offsets reset" not in reported.remedy  # it would lose a record
+
+
+def test_stillness_is_the_shortest_and_counts_since_the_assignment() -> None:
+    ends = {0: 50, 1: 50, 2: 5, 3: 5}
+    since = {(NAME, 0): START_MS - 700_000, (NAME, 1): START_MS - 100_000}
+    still = [look(at, {0: 10, 1: 10, 2: 5, 3: 5}, ends, waiting_since_ms=since) for at in (0, 1)]
+    reported = found(*still)["stalled-member"]
+    assert "nothing for at least 1 min 46 s in orders-0, orders-1" in reported.message
+    assert (reported.evidence["still_for_s"], reported.since_ms) == (106, START_MS - 100_000)
+    # The member has had orders-0 since the second observation, or the third is of another generation.
+    before = look(0, {0: 10, 1: 5, 2: 5, 3: 5}, ends, of=group(member("a", [1]), member("b", [0, 2, 3])))
+    del since[NAME, 1]
+    got = [look(at, {0: 10, 1: 5 + at, 2: 5, 3: 5}, ends, waiting_since_ms=since) for at in range(1, 5)]
+    assert found(before, *got)["stalled-partition"].evidence["still_for_s"] == 18
+    assert "stalled-partition" not in found(before, *got[:-1])
+    again = [
+        replace(each, group=replace(each.group or EMPTY, generation=7 + (at > 1)))
+        for at, each in enumerate(got)
+    ]
+    assert "stalled-partition" not in found(*again)
+    assert "stalled-partition" in unchecked(*again)
 
 
 def test_a_group_that_stopped() -> None:
@@ -189,8 +263,11 @@ def test_records_that_are_deleted_before_they_are_read() -> None:
     # The start has passed the offset since the first look, and the offset may have moved since.
     moves = look(0, committed, ends, starts={0: 400}), look(1, {**committed, 0: 550}, ends, starts={0: 600})
     assert set(found(*moves)) <= {"overtaken", "slow-catch-up"}
-    soon = found(*[look(at, committed, ends, starts={0: 60 * at}) for at in (1, 2)])["overtaken"]
-    assert soon.evidence["lost_in_s"] == 38.0
+    soon = found(*[look(at, committed, {**ends, 0: 1000 + 90 * at}, starts={0: 60 * at}) for at in (1, 2)])
+    assert soon["overtaken"].evidence["lost_in_s"] == 38.0
+    # Retention deletes in steps: a step counts at most for what is produced, or for the time between two checks.
+    step = found(*[look(at, committed, ends, starts={0: 60 * at}) for at in (1, 2)])["overtaken"]
+    assert step.evidence["lost_in_s"] == 380 / (60 / 300)
 
 
 def test_offsets_beyond_the_end_and_of_a_topic_that_is_gone() -> None:
@@ -277,17 +354,27 @@ def test_a_transaction_that_consumers_wait_for(open_s: int, level: Level) -> Non
 
 
 @pytest.mark.parametrize(
-    ("gap_ms", "level"), [(60_000, Level.WARNING), (5_000, Level.ERROR), (None, Level.ERROR)]
+    ("gap_ms", "position", "level"),
+    [
+        (60_000, 5, Level.NOTE),
+        (60_000, 29, Level.NOTE),
+        (60_000, 30, Level.ERROR),
+        (5_000, 3, Level.ERROR),
+        (None, 9, Level.WARNING),
+        (None, 10, Level.ERROR),
+    ],
 )
 @pytest.mark.parametrize("rule", ["stalled-member", "stopped"])
-def test_groups_that_commit_seldom_get_a_warning(rule: str, gap_ms: int | None, level: Level) -> None:
+def test_stall_of_a_group_that_commits_seldom_is_no_error(
+    rule: str, gap_ms: int | None, position: int, level: Level
+) -> None:
     of = (
         group(member("a", [0, 1]))
         if rule == "stalled-member"
         else group(state=GroupState.EMPTY, protocol_type="")
     )
     of = replace(of, commit_gap_ms=gap_ms)
-    reported = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, 5)])
+    reported = found(*[look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, position)])
     assert reported[rule].level is level
 
 

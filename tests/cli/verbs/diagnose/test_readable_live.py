@@ -9,12 +9,11 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.cli.command import Kohort
-from tests.cli.verbs.diagnose.test_lag_live import Scene, scene
+from tests.cli.verbs.diagnose.scene import Scene
 from tests.kafka.broker import Broker
 from tests.kafka.topics import delete_records
 from tests.kafka.wait import wait_until
 
-__all__ = ["scene"]
 pytestmark = pytest.mark.kafka
 COMMITTED = {"isolation.level": "read_committed"}
 
