@@ -121,8 +121,9 @@ served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consum
 diagnoses: $(SETUP) ## Diagnose groups of real clients that stall, restart and fence each other
 	$(LONG) tests/cli/verbs/diagnose
 
-outages: $(SETUP) ## Lose brokers under a running kohort exporter, and list 5,000 groups without one of three
-	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py tests/cli/sources/test_many_groups.py
+outages: $(SETUP) ## Lose brokers and a log directory, mutilate every answer, and list 5,000 groups without one broker of three
+	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py tests/cli/sources/test_many_groups.py \
+		tests/cli/sources/test_failed_directory.py tests/cli/test_mutilated_answers.py
 
 packages: $(VENV)/.ready-release $(VENV)/.ready-docs ## Build the packages twice, compare and run them, as `make dist` does; build the site
 	$(LONG) tests/shipping

@@ -7,12 +7,12 @@ assignments by topic name, and tasks of streams groups as partitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from groups.listing import state_of
+from groups.listing import MALFORMED, state_of
 from groups.model import (
     Client,
     CommittedOffset,
@@ -33,6 +33,8 @@ from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
+
+T = TypeVar("T")
 
 EMBEDDED = "consumer"
 """The protocol type of groups whose metadata and assignments are those of Kafka's consumers."""
@@ -196,7 +198,7 @@ def _partitions(assignment: Any) -> Partitions:
 
 
 def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
+    """The committed offsets of a group from an OffsetFetch response, and why those that are None could not be read."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
@@ -211,6 +213,7 @@ def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failur
             )
             if error:
                 failed[topic.name, index] = refusal(error)
+                found[index] = CommittedOffset(offset=None)
             else:
                 found[index] = CommittedOffset(
                     offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=metadata or ""
@@ -229,7 +232,7 @@ def pending_places(group: Any) -> set[tuple[str, int]]:
 
 
 def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """The start offsets of a share group, and the partitions that could not be read; lag is known since Kafka 4.2.
+    """The start offsets of a share group, and why those that are None could not be read; lag is known since Kafka 4.2.
 
     The offset is -1 if the group has the partition but has not started to deliver its records.
     """
@@ -238,6 +241,7 @@ def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
     for topic, partition in _share_partitions(group):
         if partition.error_code:
             failed[topic, partition.partition_index] = refusal(partition.error_code, partition.error_message)
+            offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(offset=None)
         else:
             offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(
                 offset=partition.start_offset,
@@ -263,14 +267,18 @@ def classic_group(
     """
     if group.protocol_type != EMBEDDED:
         return replace(group, members=tuple(member for member, _, _ in members)), ()
-    found: list[Member] = []
-    problems: list[Problem] = []
-    for base, metadata, assignment in members:
-        member, oddity = _with_embedded(base, metadata, assignment, stable=stable)
-        found.append(member)
-        if oddity is not None:
-            problems.append(Problem(subject=f"{group.id}, member {member.id}", message=oddity))
-    return replace(group, members=tuple(found)), tuple(problems)
+    read = (_with_embedded(*member, stable=stable) for member in members)
+    group = replace(group, members=tuple(read))
+    return group, unreadable_members(group)
+
+
+def unreadable_members(group: Group) -> tuple[Problem, ...]:
+    """A problem for each member of which the subscription or the assignment cannot be read."""
+    return tuple(
+        Problem(subject=f"{group.id}, member {member.id}", message=member.unreadable, error=MALFORMED)
+        for member in group.members
+        if member.unreadable is not None
+    )
 
 
 def streams_members(topology: Topology | None, members: Iterable[Member]) -> Iterator[Member]:
@@ -291,23 +299,18 @@ def streams_members(topology: Topology | None, members: Iterable[Member]) -> Ite
         )
 
 
-def _with_embedded(
-    base: Member, metadata: bytes, assignment: bytes, *, stable: bool
-) -> tuple[Member, str | None]:
-    """The member with the decoded embedded protocol, and the reason if a part of it cannot be read.
+def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: bool) -> Member:
+    """The member with the decoded embedded protocol.
 
-    Empty bytes mean unknown, but a member of a `stable` group with an empty assignment owns no partitions.
+    Its subscription and its assignment are read apart, as the broker's clients do. Empty bytes mean unknown, but in a
+    `stable` group each member has sent metadata, and one with an empty assignment owns no partitions.
     """
-    wanted = given = oddity = None
-    try:
-        wanted = read_subscription(metadata) if metadata else None
-        given = read_assignment(assignment) if assignment else None
-    except DecodeError as error:
-        oddity = str(error)
-    unreadable = oddity
+    wanted, unsubscribed = _part(read_subscription, metadata, "subscription")
+    given, unassigned = _part(read_assignment, assignment, "assignment")
     if stable and not metadata:
-        unreadable = "it sent no metadata"
-    member = base if unreadable is None else replace(base, unreadable=unreadable)
+        unsubscribed = "its subscription is not known: it sent no metadata"
+    oddity = "; ".join(filter(None, (unsubscribed, unassigned))) or None
+    member = base if oddity is None else replace(base, unreadable=oddity)
     if wanted is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
         topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))
@@ -317,13 +320,23 @@ def _with_embedded(
         member = replace(member, owned=owned)
     elif stable and not assignment:
         member = replace(member, owned={})
-    if wanted is not None or given is not None:
+    if oddity is None and (wanted is not None or given is not None):
         data = UserData(
             subscription=(wanted.user_data if wanted else None) or b"",
             assignment=(given.user_data if given else None) or b"",
         )
         member = replace(member, user_data=data)
-    return member, oddity
+    return member
+
+
+def _part(read: Callable[[bytes], T], data: bytes, name: str) -> tuple[T | None, str | None]:
+    """A part of the embedded protocol, and why it cannot be read; neither if there are no bytes."""
+    if not data:
+        return None, None
+    try:
+        return read(data), None
+    except DecodeError as error:
+        return None, f"its {name} cannot be read: {error}"
 
 
 def named_partitions(assigned: Iterable[tuple[str | None, UUID | None, Sequence[int]]]) -> Partitions:

@@ -119,6 +119,10 @@ class Cause(Enum):
     """This user is not authorized."""
 
 
+MALFORMED = "MALFORMED"
+"""The error of a member whose subscription or assignment cannot be read: Kafka has no name for it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """Something that could not be read; returned together with the data that could."""
@@ -132,7 +136,7 @@ class Problem:
     topics: tuple[str, ...] = ()
     """The topics that could not be read."""
     error: str | None = None
-    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), if a broker answered with one."""
+    """The error's name in Kafka's protocol (`COORDINATOR_NOT_AVAILABLE`), if a broker reported one; or MALFORMED."""
 
 
 @lru_cache(maxsize=64)  # a fleet has thousands of groups, and few states

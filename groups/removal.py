@@ -8,7 +8,7 @@ that it was removed, a dead one does not. Static members of a consumer group tha
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from groups.model import Group, GroupType, Member, MemberProtocol, Problem
@@ -80,6 +80,8 @@ class MembersRemoval(PlannedChange):
     """The members of one group to remove."""
 
     members: tuple[Member, ...]
+    is_described: bool = True
+    """Whether the group could be described; else only the ids of the members to remove are known."""
 
     @property
     def count(self) -> int:
@@ -92,16 +94,19 @@ class MembersRemoval(PlannedChange):
         return tuple(member for member in self.described.members if member.id not in leaving)
 
 
-def plan_removal(group: Group, choice: MemberChoice, problems: Iterable[Problem] = ()) -> MembersRemoval:
-    """Plan the removal of the selected members; `problems` are problems of reading the group."""
+def plan_removal(group: Group, choice: MemberChoice, *, is_described: bool = True) -> MembersRemoval:
+    """Plan the removal of the selected members."""
     members, missing = choice.of(group)
-    return MembersRemoval(described=group, members=members, problems=(*problems, *missing))
+    return MembersRemoval(described=group, members=members, problems=missing, is_described=is_described)
 
 
 def consequences(plan: MembersRemoval) -> Iterator[str]:
     """The consequences of the removal, a sentence each."""
     group, staying = plan.described, plan.staying
     if not plan.members:
+        return
+    if not plan.is_described:
+        yield f"{group.id} cannot be described: its other members, and the effect on them, are not known"
         return
     if not staying:
         yield f"{group.id} becomes Empty: its partitions are not read until a member joins"

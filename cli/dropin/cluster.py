@@ -1,19 +1,21 @@
 """Requests to the cluster: listed and described groups, committed offsets, log end offsets.
 
-As in the tool, a request about groups succeeds as a whole or not at all: a broker's refusal ends the command.
+As in the tool, a refusal, or a group that does not exist, ends the command. A part that could not be read does not: the
+rest is shown, the part is named, and the status is that of the part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from cli.dropin.errors import ToolFailure
-from cli.dropin.kafka_errors import exception_text, status_of
+from cli.dropin.kafka_errors import assignment_exception, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.errors import CommandError
+from cli.dropin.printing import print_error, print_remark
+from cli.errors import CommandError, ExitStatus
 from cli.sources.live import LiveSource
 from cli.sources.live_answers import listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
@@ -66,55 +68,120 @@ def by_name(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def list_consumer_groups(source: LiveSource) -> list[GroupListing]:
-    """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table."""
+def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
+    """Groups of consumers, of type classic or consumer, by name; the tool lists them in the order of a hash table.
+
+    Where groups may be missing is printed, and is the status. :raises ToolFailure: no broker lists its groups
+    """
+    listed, status = _listed(source)
     groups = [
         group
-        for group in _listed(source)
+        for group in listed
         if group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
         and group.protocol_type in CONSUMER_PROTOCOL_TYPES
     ]
-    return sorted(groups, key=lambda group: by_name(group.id))
+    return sorted(groups, key=lambda group: by_name(group.id)), status
 
 
-def chosen_groups(options: Options, source: LiveSource) -> list[str]:
-    """The groups in the order of the command line, each once; if it names none, all groups by name."""
-    return list(dict.fromkeys(options.groups)) or [group.id for group in list_consumer_groups(source)]
+def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
+    """The groups in the order of the command line, each once; if it names none, all groups by name, and the status."""
+    if options.groups:
+        return list(dict.fromkeys(options.groups)), ExitStatus.DONE
+    listed, status = list_consumer_groups(source)
+    return [group.id for group in listed], status
 
 
-def _listed(source: LiveSource) -> Iterable[GroupListing]:
+def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
     if source.client is None:
         read = source.list_groups()
         _raise_problem(read.problems)
-        return read.items
+        return read.items, ExitStatus.DONE
     listing = source.client.list_groups()
-    raise_failure(listing.failed.values())
-    return map(listed_group, listing.groups)
+    if not listing.groups:
+        raise_failure(why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE)
+    for place, failure in listing.failed.items():
+        print_remark(f"{place}: {failure.message.removeprefix(f'{place}: ')}")
+    return map(listed_group, listing.groups), status_of(listing.failed.values())
 
 
-def describe_consumer_groups(source: LiveSource, names: Iterable[str]) -> dict[str, Group]:
+@dataclass(frozen=True, slots=True)
+class ReadGroups:
+    """The described groups, and why others, or assignments of members, could not be read.
+
+    `unassigned` are Java's exceptions by group and member.
+    """
+
+    groups: Mapping[str, Group]
+    failed: Mapping[str, Failure] = field(default_factory=dict)
+    unassigned: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def report(self, *, assignments: bool) -> ExitStatus:
+        """Print the tool's error for each part that could not be read, and return the status."""
+        reasons = {exception_text(failure): None for failure in self.failed.values()}
+        if assignments and self.unassigned:
+            reasons |= dict.fromkeys(self.unassigned.values())
+            for group, member in self.unassigned:
+                print_remark(f"{group}, member {member}: its assignment cannot be read")
+        for reason in reasons:
+            print_error(f"Executing consumer group command failed due to {reason}")
+        unread = ExitStatus.UNREADABLE if assignments and self.unassigned else ExitStatus.DONE
+        return max(unread, status_of(self.failed.values()))
+
+
+def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed: bool = False) -> ReadGroups:
     """Classic and consumer groups in the tool's order: sorted by name, without duplicates.
 
-    :raises ToolFailure: one of them is unknown, of another type, or may not be described
+    :raises ToolFailure: none can be read, or one that is not `listed` by the cluster is unknown, of another type, or
+        may not be described
     """
     wanted = sorted(set(names), key=by_name)
     if not wanted:
-        return {}
+        return ReadGroups({})
     if source.client is None:
         read = source.describe(wanted, offsets=False)
         _raise_problem(read.problems)
-        return {group.id: group for group in read.items}
+        return ReadGroups({group.id: group for group in read.items})
     from groups.described import as_group
 
     each = describe_each(source.client, wanted)
-    raise_failure(one for one in each.values() if isinstance(one, Failure))
+    if listed:  # a group may have been deleted since
+        each = {name: one for name, one in each.items() if not is_absent(one)}
+    failed = unread_parts(each, listed=listed)
+    raise_failure(one for name, one in each.items() if isinstance(one, Failure) and name not in failed)
     coordinators = _coordinators(source.client, wanted)
     found: dict[str, Group] = {}
+    unassigned: dict[tuple[str, str], str] = {}
     for name, one in each.items():
         if not isinstance(one, Failure):
             kind, group = one
             found[name], _ = as_group(kind, group, coordinators.get(name))
-    return found
+            if kind is GroupType.CLASSIC:
+                unassigned |= {
+                    (name, member.member_id): reason
+                    for member in group.members
+                    if (reason := assignment_exception(member.member_assignment)) is not None
+                }
+    return ReadGroups(found, failed, unassigned)
+
+
+def unread_parts(each: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:
+    """The failures, by group, without which the other groups can be shown; of groups that the cluster has just
+    `listed`, any failure.
+    """
+    failed = {name: one for name, one in each.items() if isinstance(one, Failure)}
+    if len(failed) == len(each):
+        return {}
+    return {name: why for name, why in failed.items() if listed or _is_unread(why)}
+
+
+def is_absent(described: object) -> bool:
+    """Whether there is no such group."""
+    return isinstance(described, Failure) and described.code == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def _is_unread(failure: Failure) -> bool:
+    """Whether a broker did not answer, or answers later."""
+    return failure.retriable or (failure.code is None and not failure.message.startswith(_JAVA))
 
 
 def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Described]:
@@ -156,27 +223,42 @@ def _of_consumers(group: Any) -> Described:
 
 
 def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Node]:
-    """The coordinator of each group."""
+    """The coordinator that has described each group."""
     nodes = {
         broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
-        for broker in client.metadata([]).brokers
+        for broker in client.brokers().brokers
     }
-    places = client.find_coordinators(groups).found
+    places = client.known_coordinators(groups)
     return {group: nodes[place] for group, place in places.items() if place in nodes}
 
 
-def committed_offsets(source: LiveSource, groups: Sequence[str]) -> dict[str, Offsets]:
-    """The committed offsets of each group, without partitions whose offsets its coordinator did not report."""
+def committed_offsets(
+    source: LiveSource, groups: Sequence[str]
+) -> tuple[dict[str, Offsets], dict[str, Failure]]:
+    """The committed offsets of each group, and why those of a group or of a partition (`a: orders-0`) are not known.
+
+    :raises ToolFailure: those of no group are known, or a group may not be described
+    """
     if source.client is None:
         found, problems = source.admin.committed(groups)
         _raise_problem(problems)
-        return found
+        return found, {}
     from groups.described import committed_offsets as offsets_of
 
     answers = source.client.committed_offsets(groups)
-    refused = (naming_group(group, why) for group, why in answers.failed.items())
-    raise_failure(refused, prefix=WRAPPED)
-    return {name: offsets_of(group)[0] for name, group in answers.found.items()}
+    failed = {group: naming_group(group, why) for group, why in answers.failed.items()}
+    partial = len(failed) < len(groups)
+    raise_failure((why for why in failed.values() if not (partial and _is_unread(why))), prefix=WRAPPED)
+    offsets: dict[str, Offsets] = {}
+    for name, group in answers.found.items():
+        committed, unread = offsets_of(group)
+        # The tool shows no row for a partition whose offset it cannot read.
+        offsets[name] = {
+            topic: {number: found for number, found in partitions.items() if (topic, number) not in unread}
+            for topic, partitions in committed.items()
+        }
+        failed |= {f"{name}: {topic}-{number}": why for (topic, number), why in unread.items()}
+    return offsets, failed
 
 
 def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:

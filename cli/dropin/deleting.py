@@ -28,20 +28,20 @@ _WIDTHS = (10, 15)
 
 def delete_groups(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
-    names = chosen_groups(options, source)
+    names, status = chosen_groups(options, source)
     outcome = _delete(source, names)
     failed = {name: why for name in names if (why := outcome[name]) is not None}
     remark_unknown(failed.values())
     gone = _quoted(name for name in names if name not in failed)
     if not failed:
         print(f"Deletion of requested consumer groups ({gone}) was successful.")
-        return status_of(())
+        return status
     print_error("Deletion of some consumer groups failed:")
     for name, why in failed.items():
         print(f"* Group '{name}' could not be deleted due to: {exception_text(why)}")
     if gone:
         print(f"\nThese consumer groups were deleted successfully: {gone}")
-    return status_of(failed.values())
+    return max(status, status_of(failed.values()))
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from cli.dropin.cluster import (
     list_consumer_groups,
 )
 from cli.dropin.errors import ToolFailure
+from cli.dropin.kafka_errors import exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark, row, width_of
 from cli.errors import ExitStatus
@@ -40,17 +41,20 @@ _REBALANCING = (
 
 def run(options: Options, source: LiveSource) -> int:
     """Print a table for each group, and a remark on its state."""
-    listed = list_consumer_groups(source) if options.all_groups else []
+    listed, status = list_consumer_groups(source) if options.all_groups else ([], ExitStatus.DONE)
     names = [*options.groups, *(group.id for group in listed)]
-    groups = list(describe_consumer_groups(source, names).values())
+    read = describe_consumer_groups(source, names, listed=options.all_groups)
+    groups = list(read.groups.values())
     if options.members:
-        return _print_members(groups, verbose=options.verbose)
-    if options.state is not None:
-        return _print_states(groups, verbose=options.verbose)
-    return _print_offsets(groups, source, verbose=options.verbose)
+        shown = _print_members(groups, verbose=options.verbose)
+    elif options.state is not None:
+        shown = _print_states(groups, verbose=options.verbose)
+    else:
+        shown = _print_offsets(groups, source, verbose=options.verbose)
+    return max(status, shown, read.report(assignments=options.state is None))
 
 
-def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
+def _print_members(groups: Iterable[Group], *, verbose: bool) -> ExitStatus:
     """Print a table for each group: only the heading for a group without members."""
     status = ExitStatus.DONE
     for group in groups:
@@ -60,7 +64,7 @@ def _print_members(groups: Iterable[Group], *, verbose: bool) -> int:
     return status
 
 
-def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
+def _print_states(groups: Iterable[Group], *, verbose: bool) -> ExitStatus:
     status = ExitStatus.DONE
     for group in groups:
         if _print_state_remark(group):
@@ -70,9 +74,9 @@ def _print_states(groups: Iterable[Group], *, verbose: bool) -> int:
     return status
 
 
-def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> int:
+def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool) -> ExitStatus:
     """Print the tables. Unknown log end offsets are `-`; the reason is printed once, after all tables."""
-    committed = committed_offsets(source, [group.id for group in groups])
+    committed, unknown = committed_offsets(source, [group.id for group in groups])
     rows = {
         group.id: partition_lags(replace(group, offsets=committed.get(group.id, {})), {}) for group in groups
     }
@@ -90,7 +94,9 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
         )
         print_error(f"The log end offsets of {which} are not known: {reason}")
         status = ExitStatus.UNREADABLE
-    return status
+    for subject, failure in unknown.items():
+        print_error(f"The committed offsets of {subject} are not known: {exception_text(failure)}")
+    return max(status, status_of(unknown.values()))
 
 
 def _print_state_remark(group: Group) -> bool:
@@ -156,7 +162,7 @@ def _member_table(group: Group, *, verbose: bool) -> list[str]:
         ("GROUP-INSTANCE-ID", 17, [member.instance or "" for member in members]),
         ("HOST", NARROWEST, [member.client.host or "" for member in members]),
         ("CLIENT-ID", NARROWEST, [member.client.id or "" for member in members]),
-        ("#PARTITIONS", NARROWEST, [_count(member.owned) for member in members]),
+        ("#PARTITIONS", NARROWEST, [_count(member) for member in members]),
     ]
     if not any(member.instance for member in members):
         del columns[2]
@@ -177,8 +183,11 @@ def _member_table(group: Group, *, verbose: bool) -> list[str]:
     return [row(cells, widths) for cells in (headings, *rows)]
 
 
-def _count(partitions: Partitions | None) -> str:
-    return str(sum(map(len, (partitions or {}).values())))
+def _count(member: Member) -> str:
+    """The number of its partitions, 0 while the group rebalances; `-` if its assignment cannot be read."""
+    if member.owned is None and member.unreadable is not None:
+        return MISSING
+    return str(sum(map(len, (member.owned or {}).values())))
 
 
 def _assignment(partitions: Partitions | None) -> str:

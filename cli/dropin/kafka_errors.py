@@ -71,6 +71,26 @@ def error_message(failure: Failure) -> str:
     return failure.message.removesuffix(f" ({failure.name})")
 
 
+def assignment_exception(data: bytes) -> str | None:
+    """Java's exception for an assignment that its ConsumerProtocol cannot read; None if it can, or if there is none."""
+    if not data:
+        return None
+    from wire.messages.embedded_protocol import read_assignment
+    from wire.messages.reader import DecodeError
+
+    try:
+        read_assignment(data)
+    except DecodeError:
+        version = int.from_bytes(data[:2], "big", signed=True)
+        reason = "Buffer underflow while parsing consumer protocol's assignment"
+        if len(data) < 2:
+            reason = "Buffer underflow while parsing consumer protocol's header"
+        elif version < 0:
+            reason = f"Unsupported assignment version: {version}"
+        return f"org.apache.kafka.common.protocol.types.SchemaException: {reason}"
+    return None
+
+
 _ABSENT = (3, 17, 24, 69)
 """UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND: something is missing."""
 

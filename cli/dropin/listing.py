@@ -9,7 +9,6 @@ from cli.dropin.cluster import list_consumer_groups
 from cli.dropin.errors import ToolUsageError
 from cli.dropin.parse import Options
 from cli.dropin.printing import row, width_of
-from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
 from groups.model import GroupListing, GroupState, GroupType
@@ -38,9 +37,10 @@ def run(options: Options, source: LiveSource) -> int:
     """Print groups of consumers, with type and state if requested, filtered by the given values."""
     types = _chosen(options.type, TYPES, "types list", "types")
     states = _chosen(options.state, STATES, "state list", "states")
+    listed, status = list_consumer_groups(source)
     groups = [
         group
-        for group in list_consumer_groups(source)
+        for group in listed
         if (not types or group.type in types) and (not states or group.state in states)
     ]
     if options.type is None and options.state is None:
@@ -48,7 +48,7 @@ def run(options: Options, source: LiveSource) -> int:
     else:
         lines = _table(groups, with_type=options.type is not None, with_state=options.state is not None)
     print("".join(line + "\n" for line in lines), end="")
-    return ExitStatus.DONE
+    return status
 
 
 def _chosen(given: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:

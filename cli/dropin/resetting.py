@@ -13,12 +13,15 @@ from pathlib import Path
 from cli.dropin.cluster import (
     WRAPPED,
     Described,
+    ReadGroups,
     by_name,
     chosen_groups,
     client_of,
     committed_offsets,
     describe_each,
+    is_absent,
     raise_failure,
+    unread_parts,
 )
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, exception_text, status_of
@@ -54,9 +57,13 @@ def run(options: Options, source: LiveSource) -> int:
     A failure stops the command at once, as it stops the tool: groups that were set before stay set.
     """
     reset = _Reset(options, source)
-    described = describe_each(reset.client, chosen_groups(options, source))
+    names, reset.status = chosen_groups(options, source)
+    described = describe_each(reset.client, names)
+    unread = unread_parts(
+        {name: one for name, one in described.items() if not is_absent(one)}, listed=not options.groups
+    )
     try:
-        resets = {name: reset.group(name, one) for name, one in described.items()}
+        resets = {name: reset.group(name, one) for name, one in described.items() if name not in unread}
     except BaseException:
         if reset.made:
             print_remark(f"Set before the failure: {', '.join(reset.made)}")
@@ -65,7 +72,7 @@ def run(options: Options, source: LiveSource) -> int:
         _print_csv(resets, with_group=len(options.groups) != 1)
     else:
         _print_table(resets)
-    return reset.status
+    return max(reset.status, ReadGroups({}, unread).report(assignments=False))
 
 
 class _Reset:
@@ -107,7 +114,9 @@ class _Reset:
         return offsets
 
     def _committed(self, group: str) -> dict[Place, int]:
-        topics = committed_offsets(self._source, [group]).get(group, {})
+        offsets, unknown = committed_offsets(self._source, [group])
+        raise_failure(unknown.values(), prefix=WRAPPED)  # else a part of the group would be left as it is
+        topics = offsets.get(group, {})
         return {
             (topic, partition): committed.offset
             for topic, partitions in topics.items()
@@ -180,7 +189,7 @@ def _state_of(described: Described) -> str:
     if not isinstance(described, Failure):
         state: str = described[1].group_state
         return state
-    if described.code != ErrorCode.GROUP_ID_NOT_FOUND:
+    if not is_absent(described):
         raise_failure([described], prefix=WRAPPED)
     return GroupState.DEAD.value
 

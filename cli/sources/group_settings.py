@@ -11,16 +11,17 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
-    ResourceType,
 )
 
 from cli.errors import CommandError, RefusedError
 from cli.sources.admin import brokers_settings, failure_reason, is_silence
-from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS
+from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS, with_missing_operations
 from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
 from groups.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
-from wire.client.settings import ConfigSource
+from wire.client.client import KafkaClient
+from wire.client.errors import raise_if_silent
+from wire.client.settings import ConfigSource, ResourceType
 
 _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
@@ -43,9 +44,11 @@ _IN_A_REQUEST = 500
 class GroupSettings:
     """Settings of groups. Every request takes at most `timeout_s`."""
 
-    def __init__(self, admin: AdminClient, timeout_s: float, notices: Notices) -> None:
-        """`notices` are the source's notices."""
-        self._admin, self._timeout_s, self._notices = admin, timeout_s, notices
+    def __init__(
+        self, admin: AdminClient, timeout_s: float, notices: Notices, client: KafkaClient | None = None
+    ) -> None:
+        """`notices` are the source's notices; `client` finds the brokers that answer, if it can log in."""
+        self._admin, self._timeout_s, self._notices, self._client = admin, timeout_s, notices, client
         self._asking: dict[str, Any] = {"request_timeout": timeout_s}
         """Options of librdkafka's requests; `read` adds a broker, because librdkafka may choose a silent one."""
 
@@ -53,13 +56,14 @@ class GroupSettings:
         """Every setting of the cluster for each group, by name, with the brokers' bounds as far as they are known.
 
         :raises CommandError: the cluster does not report the settings of a group
+        :raises WireError: no broker answers
         """
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
             answered: dict[str, Mapping[str, Any]] = {}
             for some in _request_batches(groups):
-                resources = [ConfigResource(ResourceType.GROUP, group) for group in some]
+                resources = [ConfigResource(ConfigResource.Type.GROUP, group) for group in some]
                 asked = self._admin.describe_configs(resources, **self._asking)
                 for group, resource in zip(some, resources, strict=True):
                     answered[group] = asked[resource].result()
@@ -69,8 +73,7 @@ class GroupSettings:
             kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
             words = failure_reason(error, READING_CONFIGS)
             raise kind(f"{group}: its settings cannot be read: {words}") from None
-        for broker, failure in unknown.items():
-            words = failure_reason(failure, READING_CONFIGS)
+        for broker, words in unknown.items():
             self._notices.add(f"the bounds of broker {broker} are not known: {words}")
         names = sorted({name for entries in answered.values() for name in entries})
         limits = {name: (*bounds(name, brokers), broker_default(name, brokers)) for name in names}
@@ -88,7 +91,7 @@ class GroupSettings:
         """
         for groups in _request_batches(list(changes)):
             resources = [
-                ConfigResource(ResourceType.GROUP, group, incremental_configs=_entries(changes[group]))
+                ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=_entries(changes[group]))
                 for group in groups
             ]
             asked = self._admin.incremental_alter_configs(
@@ -103,17 +106,40 @@ class GroupSettings:
                     outcome[group] = failed_of(error, CHANGING_CONFIGS)
             yield outcome
 
-    def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, KafkaException]]:
+    def _brokers(self) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
         """The settings of every broker that reports them, and why others do not; later requests go to one that answers.
 
         :raises KafkaException: the cluster does not report its brokers
+        :raises WireError: no broker answers
         """
+        if self._client is not None:
+            return self._brokers_by_wire(self._client)
         nodes = self._admin.list_topics(timeout=self._timeout_s).brokers
         settings, failed = brokers_settings(self._admin, nodes, self._timeout_s)
-        answering = [*settings, *(broker for broker, error in failed.items() if not is_silence(error))]
+        self._send_to([*settings, *(broker for broker, error in failed.items() if not is_silence(error))])
+        words = {broker: failure_reason(error, READING_CONFIGS) for broker, error in failed.items()}
+        return list(settings.values()), words
+
+    def _brokers_by_wire(self, client: KafkaClient) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
+        """librdkafka would wait for a broker that it cannot reach, longer than asked, and not name its address."""
+        nodes = [str(broker.node_id) for broker in client.metadata([]).brokers]
+        answers = client.describe_configs(ResourceType.BROKER, nodes)
+        raise_if_silent(answers)
+        self._send_to(
+            [*answers.found, *(node for node, failure in answers.failed.items() if failure.code is not None)]
+        )
+        settings: list[Mapping[str, str | None]] = [
+            {name: entry.value for name, entry in entries.items()} for entries in answers.found.values()
+        ]
+        words = {
+            node: with_missing_operations(failure.name, failure.message, READING_CONFIGS)
+            for node, failure in answers.failed.items()
+        }
+        return settings, words
+
+    def _send_to(self, answering: Sequence[str]) -> None:
         if answering:
             self._asking["broker"] = int(answering[0])
-        return list(settings.values()), failed
 
 
 def _request_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -30,8 +30,17 @@ from cli.sources.live_answers import (
     topic_of,
     with_offsets,
 )
-from cli.sources.source import AuthorizedOperations, FoundRecords, Notices, OpenTransactions, ReadResult
+from cli.sources.permissions import READING_CONFIGS, cause_of, with_missing_operations
+from cli.sources.source import (
+    AuthorizedOperations,
+    FoundRecords,
+    Notices,
+    OpenTransactions,
+    ReadResult,
+    SettingsOfGroups,
+)
 from groups.listing import (
+    Cause,
     GroupFilter,
     GroupListing,
     GroupState,
@@ -42,13 +51,12 @@ from groups.listing import (
 )
 from wire.client.client import KafkaClient
 from wire.client.security import ConnectionSettings, SecurityProtocol
-from wire.errors import ErrorCode
+from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
-    from groups.group_configs import GroupConfig
     from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
     from migration.access import Access
     from wire.client.cluster import ClusterMetadata
@@ -261,6 +269,9 @@ class LiveSource:
                 found[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
             problems += [group_problem(name, failure) for name, failure in answers.failed.items()]
+        at = self.client.known_coordinators(name for name in groups if name not in kinds)
+        unlisted = {name: str(place) for name, place in at.items() if str(place) in listing.failed}
+        problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
         dead = [name for name, group in found.items() if group.state is GroupState.DEAD]
         self._explain_dead(name for name in dead if name in kinds)
         self._explain_missing(name for name in dead if name not in kinds)
@@ -440,9 +451,9 @@ class LiveSource:
         found = [topic_of(metadata.topics[name], racks) for name in sorted(metadata.topics)]
         return ReadResult(tuple(found), tuple(problems)), metadata
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         if self.client is None:
-            return {}
+            return SettingsOfGroups()
         from groups.group_configs import ConfigOrigin, GroupConfig
         from wire.client.settings import ConfigSource, ResourceType
 
@@ -452,7 +463,7 @@ class LiveSource:
         }
 
         answers = self.client.describe_configs(ResourceType.GROUP, groups)
-        return {
+        found = {
             group: {
                 name: GroupConfig(
                     name=name,
@@ -463,6 +474,17 @@ class LiveSource:
             }
             for group, settings in answers.found.items()
         }
+        problems = [
+            Problem(
+                subject=group,
+                message="its settings are not known: "
+                + with_missing_operations(failure.name, failure.message, READING_CONFIGS),
+                cause=cause_of(failure.name),
+            )
+            for group, failure in answers.failed.items()
+            if failure.code != ErrorCode.INVALID_REQUEST  # brokers before 4.0 have no such settings
+        ]
+        return SettingsOfGroups(by_group=found, problems=in_lines(problems))
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:
         if self.client is None:
@@ -490,6 +512,18 @@ class LiveSource:
     def close(self) -> None:
         if self.client is not None:
             self.client.close()
+
+
+def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapping[str, Failure]) -> Problem:
+    """The problem of a group whose coordinator, by name in `unlisted`, does not list its groups: it was described as a
+    classic group, and may be there with another type.
+    """
+    place = unlisted.get(problem.group or "")
+    if problem.cause is not Cause.ABSENT or place is None:
+        return problem
+    why = failed[place].message.removeprefix(f"{place}: ")
+    message = f"no classic group; whether it has another type is not known: {place}: {why}"
+    return replace(problem, message=message, cause=Cause.UNREAD)
 
 
 def _why_not_by_wire(settings: ConnectionSettings) -> str | None:

@@ -132,9 +132,9 @@ _READING: Settings = {
 def _read(
     consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, optional: frozenset[bytes], deadline: float
 ) -> Mapping[bytes, FoundRecord | Unavailable]:
-    topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics[OFFSETS_TOPIC]
-    if topic.error is not None or not topic.partitions:
-        reason = "it does not exist" if topic.error is None else topic.error.str()
+    topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics.get(OFFSETS_TOPIC)
+    if topic is None or topic.error is not None or not topic.partitions:
+        reason = "it does not exist" if topic is None or topic.error is None else topic.error.str()
         return dict.fromkeys(keys, Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}"))
     by_partition: dict[int, set[bytes]] = defaultdict(set)
     places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cli.sources.live import LiveSource
+from cli.sources.live_answers import in_lines
 from cli.sources.permissions import READING, with_missing_operations
 from cli.sources.source import Source
+from groups.listing import Problem
 from groups.offsets.model import Place, Positions
+from groups.offsets.scenarios import name_of
 from groups.trees import Partition
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 
@@ -20,6 +23,16 @@ def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> 
     return Positions(
         earliest=_known(places, {topic.name: topic.start_offsets or {} for topic in topics}),
         end=_known(places, {topic.name: topic.end_offsets or {} for topic in topics}),
+    )
+
+
+def unread_logs(positions: Positions) -> tuple[Problem, ...]:
+    """The partitions whose positions could not be read, for a change that is possible without them."""
+    return in_lines(
+        [
+            Problem(subject=name_of(place), message=f"the start and end of its log are not known: {why}")
+            for place, why in positions.unread.items()
+        ]
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from cli.errors import CommandError
-from cli.sources.source import FileSource, ReadResult
+from cli.sources.source import FileSource, ReadResult, SettingsOfGroups
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import (
     committed_offsets,
@@ -23,7 +23,7 @@ from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.topic_names import KnownTopic, KnownTopics
 from groups.counts import counted
-from groups.group_configs import GroupConfig, own_configs
+from groups.group_configs import own_configs
 from groups.listing import GroupFilter
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
 from wire.log.errors import DamagedLog
@@ -134,14 +134,14 @@ class ReplayedSource(FileSource):
         stored = self.log.state.offsets.get(group.id, {})
         return replace(group, offsets=committed_offsets(stored))
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings; logs do not contain the brokers' own settings."""
         known = self._topics_in_log.group_configs
         if known is None:
             known = {}
             if not self.is_embedded:
-                return {}
-        return {group: own_configs(known.get(group, {})) for group in groups}
+                return SettingsOfGroups()
+        return SettingsOfGroups(by_group={group: own_configs(known.get(group, {})) for group in groups})
 
     def topics(
         self, names: Collection[str] | None, *, end_offsets: bool, **_other_offsets: bool

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cli.sources.source import FileSource, ReadResult
-from groups.group_configs import GroupConfig, own_configs
+from cli.sources.source import FileSource, ReadResult, SettingsOfGroups
+from groups.described import unreadable_members
+from groups.group_configs import own_configs
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
 from groups.snapshot import Fault, Snapshot, read_snapshot, with_usable_racks
 
@@ -42,13 +43,16 @@ class SavedSource(FileSource):
             for name in groups
             if name not in known
         ]
-        return ReadResult(tuple(found), tuple(missing))
+        malformed = (problem for group in found for problem in unreadable_members(group))
+        return ReadResult(tuple(found), (*missing, *malformed))
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
+    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings when the snapshot was taken."""
         known = self.snapshot.groups
         found = {name: known[name].settings for name in groups if name in known}
-        return {name: own_configs(settings) for name, settings in found.items() if settings is not None}
+        return SettingsOfGroups(
+            by_group={name: own_configs(settings) for name, settings in found.items() if settings is not None}
+        )
 
     def topics(
         self,

@@ -64,6 +64,14 @@ class AuthorizedOperations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsOfGroups:
+    """Settings by group and name; groups whose settings are not known are missing, with a problem if they exist."""
+
+    by_group: Mapping[str, Mapping[str, GroupConfig]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTransactions:
     """Open transactions by (topic, partition); a partition whose transactions are not known is missing."""
 
@@ -150,11 +158,8 @@ class Source(Protocol):
         """
         ...
 
-    def group_settings(self, groups: Sequence[str], /) -> Mapping[str, Mapping[str, GroupConfig]]:
-        """Settings by group and name (`consumer.session.timeout.ms`), with the brokers' settings if they are known.
-
-        Groups whose settings are not known are missing.
-        """
+    def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
+        """Settings by group and name (`consumer.session.timeout.ms`), with the brokers' settings if they are known."""
         ...
 
     def authorized_operations(self, groups: Sequence[Group], /) -> AuthorizedOperations:

@@ -76,7 +76,7 @@ def take_snapshot(
     from dataclasses import replace
 
     from groups.group_configs import own_settings
-    from groups.model import Problem
+    from groups.model import Cause, Problem
     from groups.snapshot import Snapshot, with_usable_racks
 
     found = source.with_leaders(described.items) if leaders else described.items
@@ -87,10 +87,20 @@ def take_snapshot(
     )
     topics = source.topics(None, start_offsets=True, stable_offsets=True, end_offsets=True)
     settings = source.group_settings([group.id for group in found])
-    found = tuple(replace(group, settings=own_settings(settings.get(group.id))) for group in found)
+    found = tuple(replace(group, settings=own_settings(settings.by_group.get(group.id))) for group in found)
+    cluster = source.cluster()
+    unset = list(settings.problems)
+    if cluster.settings_problem is not None:
+        cause = Cause.FORBIDDEN if "AUTHORIZATION_FAILED" in cluster.settings_problem else Cause.UNREAD
+        message = f"not known: {cluster.settings_problem}"
+        unset.append(Problem(subject="the brokers' settings", message=message, cause=cause))
+    for problem in unset:
+        if problem.cause is Cause.FORBIDDEN:  # a snapshot is whole without them
+            source.notices.add(f"{problem.subject}: {problem.message}")
+    unread = tuple(problem for problem in unset if problem.cause is not Cause.FORBIDDEN)
     snapshot = Snapshot(
-        cluster=source.cluster(),
+        cluster=cluster,
         topics={topic.name: with_usable_racks(topic) for topic in topics.items},
         groups={group.id: group for group in found},
     )
-    return snapshot, described.problems + unled + topics.problems
+    return snapshot, described.problems + unled + topics.problems + unread

@@ -1,6 +1,7 @@
 """A real Apache Kafka broker in a separate process."""
 
 import hashlib
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -133,7 +134,14 @@ class Broker:
         self.port, controller = free_ports(2)
         properties = server_properties(self.data, self.port, controller, self._overrides)
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-        shutil.copytree(self._formatted(properties), self.data, dirs_exist_ok=True)
+        formatted = self._formatted(properties)
+        shutil.copytree(formatted, self.data, dirs_exist_ok=True)
+        for number, other in enumerate(map(Path, properties["log.dirs"].split(",")[1:])):
+            other.mkdir(parents=True, exist_ok=True)
+            meta = (formatted / "meta.properties").read_text()
+            # Twenty-two characters of base64 are sixteen bytes; each directory has a separate id.
+            identity = f"directory.id=S29ob3J0RGlyZWN0b3J5{number}A"
+            (other / "meta.properties").write_text(re.sub("directory.id=.*", identity, meta))
 
     def _formatted(self, properties: Mapping[str, str]) -> Path:
         """A log directory as `kafka-storage format` leaves it for such a node: created once, next to the jars."""

@@ -6,7 +6,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from tests.conformance.messages import response_type
-from tests.kafka.broker import Broker
+from tests.kafka.connect import Listening
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import converse, framed
 
@@ -23,7 +23,7 @@ def commit_request(group: str, topic: str, offsets: Sequence[int]) -> bytes:
     return framed(*COMMIT, group_id=group, topics=topics)
 
 
-def send_commits(broker: Broker, requests: Sequence[bytes], *, times: int = 1) -> None:
+def send_commits(broker: Listening, requests: Sequence[bytes], *, times: int = 1) -> None:
     """Send all requests, `times` over, and wait for the answers; again while partitions of the log are being loaded.
 
     Raises:

@@ -1,11 +1,10 @@
-"""A group as Kafka Connect's workers make it: a classic group whose protocol type is not consumer."""
+"""Classic groups whose members have no process: as Kafka Connect's workers make them, or with any bytes."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from kio.schema.errors import ErrorCode
 
-from tests.kafka.broker import Broker
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
 
@@ -14,15 +13,34 @@ SESSION_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
 OPAQUE = b"\x00\x01"
 
 
-def join_connect_group(broker: Broker, group: str) -> str:
-    """Bring `group` of protocol type `connect` to Stable with one member and return the member's id.
+class Listening(Protocol):
+    """A broker, or something that answers like one."""
+
+    @property
+    def port(self) -> int: ...
+
+
+def join_connect_group(broker: Listening, group: str) -> str:
+    """Bring `group` of protocol type `connect` to Stable with one member and return the member's id."""
+    return join_group(broker, group, "connect", OPAQUE, OPAQUE)
+
+
+def join_group(
+    broker: Listening,
+    group: str,
+    protocol_type: str,
+    metadata: bytes,
+    assignment: bytes,
+    name: str = "default",
+) -> str:
+    """Bring `group` to Stable with one member, whatever its metadata and assignment are, and return the member's id.
 
     The member is in the group for half an hour, without a process and without heartbeats. The versions are
     those from before a member had to ask for its id first (KIP-394).
     """
-    joined = join_and_wait(broker, group, "connect")
+    joined = join_and_wait(broker, group, protocol_type, metadata, name)
     member = {"member_id": joined.member_id}
-    given = [{**member, "assignment": OPAQUE}]
+    given = [{**member, "assignment": assignment}]
     synced = ask(
         broker.port,
         "SyncGroup",
@@ -37,10 +55,12 @@ def join_connect_group(broker: Broker, group: str) -> str:
     return str(joined.member_id)
 
 
-def join_and_wait(broker: Broker, group: str, protocol_type: str) -> Any:
+def join_and_wait(
+    broker: Listening, group: str, protocol_type: str, metadata: bytes = OPAQUE, name: str = "default"
+) -> Any:
     """Join `group`, and leave it waiting for the leader's assignment: CompletingRebalance for half an hour."""
     timeouts = {"session_timeout": SESSION_MS, "rebalance_timeout": SESSION_MS}
-    protocols = [{"name": "default", "metadata": OPAQUE}]
+    protocols = [{"name": name, "metadata": metadata}]
 
     def joined() -> Any:
         # The coordinator may be loading; every other error shows as the time running out.

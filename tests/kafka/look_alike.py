@@ -6,30 +6,37 @@ versions; a request that the list does not have ends the connection, as with a b
 
 from __future__ import annotations
 
+import pkgutil
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
+import wire.messages.schemas
 from tests.kafka.ports import HOST
 from tests.kafka.relay import Relay
 from wire.errors import ErrorCode
 from wire.messages.definition import HEAD, Api
 from wire.messages.reader import DICTIONARIES, message_reader
-from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
-from wire.messages.schemas.cluster import API_VERSIONS, DESCRIBE_CONFIGS, METADATA
-from wire.messages.schemas.groups import FIND_COORDINATOR, LIST_GROUPS
+from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.writer import message_writer
 
 Change = Callable[[dict[str, Any]], None]
 """Changes an answer in place; its fields have Kafka's own names."""
 
-_APIS: Mapping[int, Api] = {
-    api.key: api
-    for api in (API_VERSIONS, METADATA, FIND_COORDINATOR, LIST_GROUPS, DESCRIBE_GROUPS, DESCRIBE_CONFIGS)
-}
-"""Those whose answers can be changed."""
+
+def _apis() -> dict[int, Api]:
+    modules = (
+        import_module(f"{wire.messages.schemas.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(wire.messages.schemas.__path__)
+    )
+    return {one.key: one for module in modules for one in vars(module).values() if isinstance(one, Api)}
+
+
+APIS: Mapping[int, Api] = _apis()
+"""Those whose answers can be changed, by key: all that Kohort knows."""
 _LENGTH_BYTES = 4
 
 
@@ -93,7 +100,7 @@ class LookAlike(Relay):
     ) -> bytes | None:
         broker.sendall(len(request).to_bytes(_LENGTH_BYTES, "big") + request)
         answer = _frame(broker)
-        api = _APIS.get(int.from_bytes(request[:2], "big"))
+        api = APIS.get(int.from_bytes(request[:2], "big"))
         if answer is None or api is None:
             return answer
         start = 5 if api.response.is_flexible(version) and api is not API_VERSIONS else 4

@@ -19,10 +19,12 @@ from wire.client.cluster import (
     ClusterMetadata,
     ListedGroups,
     TopicPartition,
+    brokers_with_failures,
     delete_groups,
     delete_topics,
     describe,
     explained,
+    failed_directories,
     fetch_metadata,
     find_coordinators,
     leaders_of,
@@ -41,6 +43,7 @@ from wire.client.errors import (
     WireError,
     WrongCluster,
     failure_of,
+    raise_if_silent,
 )
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
@@ -111,18 +114,31 @@ class KafkaClient:
         return self.ask_any(partial(fetch_metadata, topics))
 
     def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> ListedGroups:
-        """The groups of every broker, filtered by state and type by brokers that can filter."""
+        """The groups of every broker, filtered by state and type by brokers that can filter.
+
+        :raises WireError: the list of brokers cannot be read, or no broker of it answers
+        """
         answers = self.ask_every_broker(partial(list_groups, states, types))
+        raise_if_silent(answers)
         groups = {group.group_id: group for listed in answers.found.values() for group in listed}
         # A broker lists the groups that it coordinates; a moved group is then looked up.
         self._coordinators |= {
             group.group_id: place for place, listed in answers.found.items() for group in listed
         }
         silent = {str(place): failure for place, failure in answers.failed.items()}
+        metadata = self.brokers()
         return ListedGroups(
             groups=tuple(groups[name] for name in sorted(groups)),
-            failed=silent | offline_coordinators(self.brokers()),
+            failed=silent | offline_coordinators(metadata, self._failed_directories(metadata)),
         )
+
+    def _failed_directories(self, metadata: ClusterMetadata) -> dict[int, tuple[str, ...]]:
+        """The log directories that have failed on brokers that run, if partitions without a leader were in them."""
+        nodes = brokers_with_failures(metadata)
+        if not nodes:
+            return {}
+        found = self.ask_nodes(map(str, nodes), failed_directories, Deadline(_WHY_MS)).found
+        return {int(node): paths for node, paths in found.items()}
 
     def describe(
         self, api: Api, groups: Iterable[str], *, operations: bool = False, nodes: bool = False
@@ -375,9 +391,11 @@ class KafkaClient:
         # A partition may have no leader for hours: it is retried only a few times.
         return self._ask_and_repeat(partitions, locate, ask, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
 
-    def ask_nodes(self, nodes: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+    def ask_nodes(
+        self, nodes: Iterable[str], ask: Ask[str, T], deadline: Deadline | None = None
+    ) -> Answers[str, T]:
         """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
-        deadline = self._deadline()
+        deadline = deadline or self._deadline()
 
         def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
             known = {
@@ -470,6 +488,7 @@ class KafkaClient:
         connection = self.connection(place)
         try:
             yield from connection.open(deadline)
+            connection.check_broker()
         except WireError:
             failed.append(place)
             raise

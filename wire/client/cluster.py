@@ -22,6 +22,7 @@ from wire.client.errors import batches, refused
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.definition import Api
+from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
@@ -103,11 +104,15 @@ def fetch_metadata(
         Broker(node_id=broker.node_id, address=Address(broker.host, broker.port), rack=broker.rack)
         for broker in response.brokers
     )
+    answered = [topic for topic in response.topics if topic.name is not None]
+    left_out = Failure(message=f"{connection.address} left it out of its answer to {METADATA.name}")
+    names = {topic.name for topic in answered}
     return ClusterMetadata(
         cluster_id=response.cluster_id,
         brokers=brokers,
-        topics={topic.name: _topic(topic) for topic in response.topics if not topic.error_code},
-        failed={str(topic.name): refusal(topic.error_code) for topic in response.topics if topic.error_code},
+        topics={topic.name: _topic(topic) for topic in answered if not topic.error_code},
+        failed={topic.name: refusal(topic.error_code) for topic in answered if topic.error_code}
+        | {topic: left_out for topic in topics or () if topic not in names},
     )
 
 
@@ -133,8 +138,7 @@ def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
         return metadata.failed[topic]
     if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
         alive = {broker.node_id for broker in metadata.brokers}
-        gone = _brokers_to_start(metadata.topics[topic].partitions[index].replica_nodes, alive)
-        message = f"the partition has no leader. Start {gone}."
+        message = f"the partition has no leader. {_remedy(metadata.topics[topic].partitions[index], alive)}"
         return Failure(
             message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
         )
@@ -244,30 +248,76 @@ def delete_topics(
     }
 
 
-def offline_coordinators(metadata: ClusterMetadata) -> dict[str, Failure]:
+def offline_coordinators(
+    metadata: ClusterMetadata, directories: Mapping[int, Sequence[str]] | None = None
+) -> dict[str, Failure]:
     """Why the groups of some partitions (`__consumer_offsets-1, 4`) cannot be listed. Empty if this user may not
-    describe the topic: then it is unknown.
+    describe the topic: then it is unknown. `directories`: the known failed log directories of brokers.
     """
     topic = metadata.topics.get(OFFSETS_TOPIC)
     alive = {broker.node_id for broker in metadata.brokers}
-    lost: dict[tuple[int, ...], list[int]] = {}
+    lost: dict[str, list[int]] = {}
     for partition in topic.partitions if topic else ():
         if partition.leader_id not in alive:
-            lost.setdefault(tuple(sorted(partition.replica_nodes)), []).append(partition.partition_index)
+            lost.setdefault(_remedy(partition, alive, directories), []).append(partition.partition_index)
     return {
         f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
-            message="no leader, so its groups are neither listed nor described. Start "
-            f"{_brokers_to_start(replicas, alive)}.",
+            message=f"no leader, so its groups are neither listed nor described. {remedy}",
             code=ErrorCode.LEADER_NOT_AVAILABLE,
             name=ErrorCode.LEADER_NOT_AVAILABLE.name,
         )
-        for replicas, partitions in sorted(lost.items())
+        for remedy, partitions in lost.items()
     }
 
 
-def _brokers_to_start(replicas: Sequence[int], alive: Collection[int]) -> str:
-    """The brokers to start for a partition without a leader: `broker 3`, `one of the brokers 2, 3`."""
-    brokers = [replica for replica in replicas if replica not in alive] or replicas
+def brokers_with_failures(metadata: ClusterMetadata) -> set[int]:
+    """The brokers that run, but have a replica of a partition of `__consumer_offsets` in a failed log directory."""
+    topic = metadata.topics.get(OFFSETS_TOPIC)
+    alive = {broker.node_id for broker in metadata.brokers}
+    return {
+        replica
+        for partition in (topic.partitions if topic else ())
+        if partition.leader_id not in alive
+        for replica in partition.offline_replicas
+    } & alive
+
+
+def failed_directories(
+    connection: Connection, nodes: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, tuple[str, ...] | Failure]]:
+    """Ask one broker, given by its node id, for its log directories that have failed.
+
+    Without the permission to describe the cluster there are none.
+    """
+    (response,) = yield from connection.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
+    failed = tuple(entry.log_dir for entry in response.results if entry.error_code)
+    return dict.fromkeys(nodes, failed)
+
+
+def _remedy(
+    partition: Any, alive: Collection[int], directories: Mapping[int, Sequence[str]] | None = None
+) -> str:
+    """What to do about a partition without a leader: a broker that runs needs no start."""
+    offline = [replica for replica in partition.offline_replicas if replica in alive]
+    gone = [replica for replica in partition.replica_nodes if replica not in alive]
+    advice = [f"Start {_one_of(gone)}."] if gone else []
+    for broker in offline:
+        paths = (directories or {}).get(broker)
+        where = f" ({', '.join(paths)})" if paths else ""
+        advice.append(
+            f"{'Or repair' if gone else 'Repair'} the failed log directory of broker {broker}{where}, and restart "
+            "the broker: its log shows the error."
+        )
+    if not advice:
+        advice.append(
+            "The brokers with its replicas run: wait for the election of a leader; if none follows, no replica is in "
+            "sync (kafka-topics.sh --describe --unavailable-partitions)."
+        )
+    return " ".join(advice)
+
+
+def _one_of(brokers: Sequence[int]) -> str:
+    """`broker 3`, `one of the brokers 2, 3`."""
     if len(brokers) == 1:
         return f"broker {brokers[0]}"
     return f"one of the brokers {', '.join(map(str, brokers))}"
@@ -286,8 +336,8 @@ def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[
         if partition.leader_id not in alive:
             found[group] = replace(
                 failure,
-                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. Start "
-                f"{_brokers_to_start(partition.replica_nodes, alive)} ({failure.name}).",
+                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. "
+                f"{_remedy(partition, alive).removesuffix('.')} ({failure.name}).",
             )
     return found
 

@@ -28,7 +28,7 @@ from wire.errors import ErrorCode, error_name
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader, frame
 from wire.messages.reader import DecodeError
-from wire.messages.schemas.cluster import API_VERSIONS
+from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 
 Request: TypeAlias = Mapping[str, Any]
 """The fields of a request; fields that the version in common does not have are left out."""
@@ -41,6 +41,8 @@ _SESSION_USED = 0.85
 _RECEIVE_BYTES = 256 * 1024
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP"
+_BROKER_REGISTRATION = 62
+"""The key of a request that only controllers answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,16 @@ class Connection:
         """The newest version of an API that the broker supports, used by this client or not; None: none."""
         known = self._versions.get(key)
         return known and known[1]
+
+    def check_broker(self) -> None:
+        """Refuse a KRaft controller, which answers but knows no topics and groups. :raises UnsupportedApi:"""
+        if METADATA.key not in self._versions and _BROKER_REGISTRATION in self._versions:
+            raise UnsupportedApi(
+                f"{self.address}: this is the port of a KRaft controller, which knows no groups. Use the port of a "
+                "broker: that of its listener for clients, which is in advertised.listeners of its server.properties "
+                "and in bootstrap.servers of its clients (often 9092).",
+                address=str(self.address),
+            )
 
     def open(self, deadline: Deadline) -> Steps[None]:
         """Connect and authenticate, if necessary. A login that is about to expire is renewed (KIP-368).

@@ -127,6 +127,15 @@ def failure_of(error: WireError) -> Failure:
     return Failure(message=str(error), is_unsent=error.is_unsent)
 
 
+def raise_if_silent(answers: Answers[K, object]) -> None:
+    """Raise a WireError with all reasons if brokers were asked and none of them answered, not even with a refusal."""
+    failures = answers.failed.values()
+    if failures and not answers.found and all(failure.code is None for failure in failures):
+        reasons = list(dict.fromkeys(failure.message for failure in failures))
+        lines = f" {reasons[0]}" if len(reasons) == 1 else "".join(f"\n  {reason}" for reason in reasons)
+        raise WireError(f"no broker of the cluster answers:{lines}")
+
+
 def batches(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
     """`items` in their order, at most `size` at a time: one response stays well below the largest frame."""
     for start in range(0, len(items), size):

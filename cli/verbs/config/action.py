@@ -22,7 +22,7 @@ from wire.suggestion import did_you_mean
 
 def settings_of(source: LiveSource) -> GroupSettings:
     """Access to settings of groups on a live cluster: read, validate, set."""
-    return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices)
+    return GroupSettings(source.admin.admin, source.timeout_ms / 1000, source.notices, source.client)
 
 
 def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
@@ -32,7 +32,7 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
     """
     if isinstance(source, LiveSource):
         return settings_of(source).read([group])[group]
-    known = source.group_settings([group])
+    known = source.group_settings([group]).by_group
     if group not in known:
         raise CommandError(
             f"{group}: its settings are not known from {source.name}; "

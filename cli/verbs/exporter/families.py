@@ -147,10 +147,11 @@ def _places(partitions: Mapping[str, Sequence[int]] | None) -> set[tuple[str, in
 def without_owner(facts: GroupFacts) -> int | None:
     """The number of partitions without an owner in topics that members subscribe to by name, or partly own.
 
-    None if it is not known: without members, while a classic group rebalances, and for other protocol types.
+    None if it is not known: without members, while a classic group rebalances, for other protocol types, and if a
+    member's subscription or assignment cannot be read.
     """
     group = facts.group
-    if not group.members or any(member.owned is None for member in group.members):
+    if not group.members or any(member.owned is None or member.unreadable for member in group.members):
         return None
     owned = {place for member in group.members for place in _places(member.owned)}
     names = {topic for topic, _ in owned} | {
@@ -166,7 +167,11 @@ def without_owner(facts: GroupFacts) -> int | None:
 
 
 def _owned(facts: GroupFacts) -> Values:
-    return sum(len(numbers) for member in facts.group.members for numbers in (member.owned or {}).values())
+    """None if the assignment of a member is not known, as while a classic group rebalances."""
+    assignments = [member.owned for member in facts.group.members]
+    if None in assignments:
+        return None
+    return sum(len(numbers) for owned in assignments for numbers in (owned or {}).values())
 
 
 def _lag(rows: Iterable[PartitionLag]) -> float | None:
@@ -243,11 +248,13 @@ def _blocked(facts: GroupFacts) -> Values:
 
 READABLE = Family(
     name="kohort_group_readable",
-    help="Whether the last poll could read the group and its offsets: 1, or 0 with the reason in kohort_group_unread.",
+    help="Whether the last poll could read the group, its members and its offsets: 1, or 0 with the reason in "
+    "kohort_group_unread.",
 )
 UNREAD = Family(
     name="kohort_group_unread",
-    help="Why the group or its offsets could not be read: Kafka's name of the error, or UNREACHABLE; the value is 1.",
+    help="Why the group or its offsets could not be read: Kafka's name of the error, UNREACHABLE, or MALFORMED for a "
+    "member; the value is 1.",
     labels=("error",),
 )
 OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
@@ -302,7 +309,8 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     ),
     GroupFamily(
         name="kohort_group_partitions_owned",
-        help="Partitions that members own; one that several members of a share group read counts for each.",
+        help="Partitions that members own, if all assignments are known; one that several members of a share group "
+        "read counts for each.",
         values=_owned,
     ),
     GroupFamily(

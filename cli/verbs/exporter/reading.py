@@ -16,7 +16,7 @@ from groups.lag import (
     unread_offsets,
     with_next_records,
 )
-from groups.listing import Cause, GroupFilter, Problem
+from groups.listing import MALFORMED, Cause, GroupFilter, Problem
 from groups.model import Group, Topic
 from groups.readable import NextRecord
 
@@ -47,7 +47,7 @@ class PolledGroup:
     group: Group | None = None
     rows: Sequence[PartitionLag] = ()
     error: str | None = None
-    """Kafka's name of the error if the group or its offsets could not be read, else None."""
+    """Kafka's name of the error if the group, one of its members or its offsets could not be read, else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +188,13 @@ def _topic_names(source: Source, groups: Iterable[Group]) -> frozenset[str] | No
 
 
 def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:
-    """Errors by group: why the group or all of its offsets could not be read."""
-    return {
+    """Errors by group: why the group, a member, or all of its offsets could not be read."""
+    malformed = {
+        name: MALFORMED
+        for name, group in groups.items()
+        if any(member.unreadable for member in group.members)
+    }
+    return malformed | {
         each.group: _error(each)
         for each in problems
         if each.group is not None and (each.group not in groups or groups[each.group].offsets is None)

@@ -15,7 +15,8 @@ from cli.selection import with_close_names
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
-from groups.model import Group, GroupType, Member, Problem
+from groups.listing import GroupFilter, GroupListing
+from groups.model import Cause, Group, GroupType, Member, Problem
 from groups.removal import MemberChoice, MembersRemoval, consequences, plan_removal, rejoined
 from wire.errors import WireError
 
@@ -131,11 +132,28 @@ def plan_members_removal(
 ) -> MembersChange:
     """Plan the removal of members of a group. CommandError if the group cannot be read."""
     read = source.describe([group], offsets=False)
-    if not read.items:
-        raise ending(with_close_names(source, read.problems)[0])
-    plan = plan_removal(read.items[0], choice, read.problems)
+    described = next(iter(read.items), None) or _without_description(source, group, choice, read.problems)
+    for problem in read.problems:  # a removal needs the members' ids only
+        notice(f"{problem.subject}: {problem.message}")
+    plan = plan_removal(described, choice, is_described=bool(read.items))
     if reason and plan.described.type in (GroupType.SHARE, GroupType.STREAMS):
         notice(
             f"--reason is not sent: {plan.described.type.value} members leave by a heartbeat, which has no field for it"
         )
     return MembersChange(plans=(plan,), plan=plan, reason=reason, source=source, writer=writer)
+
+
+def _without_description(
+    source: Source, group: str, choice: MemberChoice, problems: tuple[Problem, ...]
+) -> Group:
+    """A group that exists but cannot be described, with the members that are chosen by id.
+
+    :raises CommandError: it does not exist, may not be described, or members are chosen by other names
+    """
+    listed: tuple[GroupListing, ...] = ()
+    if problems[0].cause is Cause.UNREAD and choice.ids == choice.names and not choice.everyone:
+        listed = source.select_groups(GroupFilter(has_name=group.__eq__), described=False).items
+    if not listed:
+        raise ending(with_close_names(source, problems)[0])
+    members = tuple(Member(id=member) for member in dict.fromkeys(choice.ids))
+    return Group(id=group, type=listed[0].type, state=listed[0].state, members=members)

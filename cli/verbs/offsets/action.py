@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from cli.errors import CommandError, UsageError
 from cli.options import InternalTopicOptions
 from cli.selection import with_close_names
-from cli.sources.positions import positions_of
+from cli.sources.positions import positions_of, unread_logs
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.usage_errors import pattern_hint
@@ -191,7 +191,7 @@ def plan_clone(
     return OffsetsChange(
         command="offsets clone",
         plans=plans,
-        problems=(*found.others, *topics.problems),
+        problems=(*found.others, *topics.problems, *unread_logs(positions)),
         facts={"from": origin},
         writer=writer,
         topic_ids=topics.ids,

@@ -17,7 +17,7 @@ from cli.progress import each_shown
 from cli.render.document import VERBOSE, Document
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
-from cli.sources.source import ReadResult, Source
+from cli.sources.source import ReadResult, SettingsOfGroups, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
 from groups.group_configs import GroupConfig
@@ -144,7 +144,8 @@ def plan_groups(
     _refuse_unknown_members(described.items, request)
     cluster = source.cluster()
     access = source.access() if request.destination is Destination.CONSUMER else None
-    known = source.group_settings([group.id for group in described.items]) if _moves_timeouts(request) else {}
+    moved = [group.id for group in described.items] if _moves_timeouts(request) else []
+    settings = source.group_settings(moved) if moved else SettingsOfGroups()
     found = source.with_pending_offsets(_with_leaders(source, described.items, request))
     topics = source.topics(_topics_to_read(found, request), end_offsets=False)
 
@@ -162,7 +163,7 @@ def plan_groups(
                 frameworks=request.frameworks,
                 configs=configs,
                 access=access,
-                settings=_values(known.get(group.id, {})),
+                settings=_values(settings.by_group.get(group.id, {})),
                 offline=request.offline,
             ),
             concurrency=request.concurrency,
@@ -179,7 +180,7 @@ def plan_groups(
         return RehearsedPlan(plan=plan, rehearsal=rehearsal)
 
     plans = tuple(map(planned, each_shown(found, "planning group")))
-    return plans, (*_not_judged(described), *topics.problems)
+    return plans, (*_not_judged(described), *topics.problems, *settings.problems)
 
 
 def _moves_timeouts(request: PlanRequest) -> bool:

@@ -107,7 +107,7 @@ def find(plan: Plan, source: Source) -> FoundGroup:
 def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
     """The group with its effective settings, and those of the topics that it subscribes to."""
     wanted = wanted_topics([group], WhatIf())
-    known = source.group_settings([group.id]).get(group.id, {})
+    known = source.group_settings([group.id]).by_group.get(group.id, {})
     settings = {name: each.value for name, each in known.items() if each.value is not None}
     return FoundGroup(
         group=replace(group, settings=settings) if settings else group,

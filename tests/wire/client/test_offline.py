@@ -1,6 +1,7 @@
 """The partition of a group, and the missing brokers."""
 
-from types import SimpleNamespace
+from collections.abc import Mapping
+from types import MappingProxyType, SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from wire.client.cluster import (
     Broker,
     ClusterMetadata,
     TopicMetadata,
+    brokers_with_failures,
     explained,
     offline_coordinators,
     partition_of,
@@ -29,10 +31,20 @@ def test_the_smallest_hash_has_no_positive_one() -> None:
     assert partition_of("polygenelubricants", 50) == 0
 
 
-def metadata(*leaders: tuple[int, tuple[int, ...]]) -> ClusterMetadata:
-    """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets."""
+def metadata(
+    *leaders: tuple[int, tuple[int, ...]], offline: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+) -> ClusterMetadata:
+    """A cluster of brokers 1 and 2, and the leader and replicas of each partition of groups and offsets.
+
+    `offline` are the replicas in failed log directories, by partition.
+    """
     partitions = tuple(
-        SimpleNamespace(partition_index=index, leader_id=leader, replica_nodes=replicas)
+        SimpleNamespace(
+            partition_index=index,
+            leader_id=leader,
+            replica_nodes=replicas,
+            offline_replicas=offline.get(index, ()),
+        )
         for index, (leader, replicas) in enumerate(leaders)
     )
     topic = TopicMetadata(name=OFFSETS_TOPIC, topic_id=None, partitions=partitions)
@@ -46,9 +58,24 @@ def test_partitions_without_a_leader_by_who_had_them() -> None:
     )
     assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
         "__consumer_offsets-4": "Start broker 4.",
-        "__consumer_offsets-5": "Start one of the brokers 1, 2.",
+        "__consumer_offsets-5": "The brokers with its replicas run: wait for the election of a leader; if none "
+        "follows, no replica is in sync (kafka-topics.sh --describe --unavailable-partitions).",
         "__consumer_offsets-1, 3": "Start broker 3.",
         "__consumer_offsets-2": "Start one of the brokers 3, 4.",
+    }
+
+
+def test_a_running_broker_is_not_to_be_started_but_its_disk_repaired() -> None:
+    cluster = metadata(
+        (-1, (1,)), (-1, (1, 3)), (-1, (2,)), (1, (1,)), offline={0: (1,), 1: (1,), 2: (2,), 3: (2,)}
+    )
+    repair = "the failed log directory of broker {}, and restart the broker: its log shows the error."
+    assert brokers_with_failures(cluster) == {1, 2}
+    result = offline_coordinators(cluster, {1: ("/a", "/b")})
+    assert {place: failure.message.partition(". ")[2] for place, failure in result.items()} == {
+        "__consumer_offsets-0": f"Repair {repair}".format("1 (/a, /b)"),
+        "__consumer_offsets-1": f"Start broker 3. Or repair {repair}".format("1 (/a, /b)"),
+        "__consumer_offsets-2": f"Repair {repair}".format("2"),
     }
 
 

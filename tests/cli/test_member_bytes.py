@@ -1,0 +1,201 @@
+"""Classic members whose subscription or assignment cannot be read: each is read apart, and what is not is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.dropin.harness import run_here, run_tool
+from tests.cli.verbs.exporter.scrapes import Figures
+from tests.kafka.broker import Broker
+from tests.kafka.connect import join_group
+from tests.kafka.members import fresh_name
+from tests.kafka.tool_host import ToolHost
+from tests.kafka.topics import create_topics
+from wire.client.client import KafkaClient
+from wire.client.members import LeavingMember
+from wire.client.security import ConnectionSettings
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    EmbeddedSubscription,
+    write_assignment,
+    write_subscription,
+)
+
+pytestmark = pytest.mark.kafka
+
+TOPIC = fresh_name("orders")
+ASSIGNMENT = write_assignment(EmbeddedAssignment(version=1, partitions={TOPIC: (0, 1)}))
+
+
+def subscription(version: int) -> bytes:
+    return write_subscription(
+        EmbeddedSubscription(version=version, topics=(TOPIC,), owned={TOPIC: (0,)}, generation=1, rack="a")
+    )
+
+
+def as_version(version: int, data: bytes) -> bytes:
+    return version.to_bytes(2, "big", signed=True) + data[2:]
+
+
+SUBSCRIPTIONS: Mapping[str, tuple[bytes, bool]] = {
+    "v0": (subscription(0), True),
+    "v0-without-user-data": (subscription(0)[:-4], False),
+    "v1-without-owned-partitions": (as_version(1, subscription(0)), False),
+    "v2-cut-short": (subscription(2)[:-1], False),
+    "v3-cut-short": (subscription(3)[:-1], False),
+    "v99": (as_version(99, subscription(3)) + b"more", True),
+    "v99-as-v1": (as_version(99, subscription(1)), False),
+    "v-1": (as_version(-1, subscription(3)), False),
+    "one-byte": (b"\0", False),
+    "none": (b"", False),
+}
+"""Metadata of a member with a valid assignment, and whether Java's ConsumerProtocol reads it."""
+
+ASSIGNMENTS: Mapping[str, tuple[bytes, str | None]] = {
+    "v99": (as_version(99, ASSIGNMENT) + b"more", None),
+    "none": (b"", None),
+    "cut-short": (ASSIGNMENT[:-6], "Buffer underflow while parsing consumer protocol's assignment"),
+    "without-user-data": (ASSIGNMENT[:-4], "Buffer underflow while parsing consumer protocol's assignment"),
+    "version-only": (ASSIGNMENT[:2], "Buffer underflow while parsing consumer protocol's assignment"),
+    "one-byte": (ASSIGNMENT[:1], "Buffer underflow while parsing consumer protocol's header"),
+    "v-1": (as_version(-1, ASSIGNMENT), "Unsupported assignment version: -1"),
+}
+"""Assignments of a member with valid metadata, and the message of Java's SchemaException."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A group with one member for each of the texts, and the member's id."""
+
+    broker: Broker
+    kohort: Kohort
+    prefix: str
+    members: Mapping[str, str]
+
+    def group(self, name: str) -> str:
+        return f"{self.prefix}-{name}"
+
+
+@pytest.fixture(scope="module")
+def scene(session_broker: Broker, kohort: Kohort) -> Iterator[Scene]:
+    prefix = fresh_name("bytes")
+    create_topics(session_broker, {TOPIC: 4})
+    sent = {f"s-{name}": (data, ASSIGNMENT) for name, (data, _) in SUBSCRIPTIONS.items()}
+    sent |= {f"a-{name}": (subscription(3), data) for name, (data, _) in ASSIGNMENTS.items()}
+    members = {
+        name: join_group(session_broker, f"{prefix}-{name}", "consumer", metadata, assignment)
+        for name, (metadata, assignment) in sent.items()
+    }
+    yield Scene(broker=session_broker, kohort=kohort, prefix=prefix, members=members)
+    # Where they stay, Kafka's tool describes no group of the broker.
+    leaving = {
+        f"{prefix}-{name}": [LeavingMember(member_id=member, instance_id=None)]
+        for name, member in members.items()
+    }
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(session_broker.bootstrap,))) as client:
+        client.remove_members(leaving, "the test ends")
+        assert not client.delete_groups(leaving).failed
+
+
+def test_a_broken_subscription_does_not_void_the_assignment(scene: Scene, tools: ToolHost) -> None:
+    for name, (_, is_readable) in SUBSCRIPTIONS.items():
+        group = scene.group(f"s-{name}")
+        for flags in (["--members", "--verbose"], []):
+            line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--group", group, *flags]
+            assert run_here(line) == run_tool(tools, line)
+        shown = scene.kohort.quick("describe --members --output json -b", scene.broker.bootstrap, group)
+        assert shown.status == (0 if is_readable else 3), shown
+        ((member,),) = [described["members"] for described in shown.document["groups"]]
+        assert member["owned"] == {TOPIC: [0, 1]}
+        assert (member["subscription"] is not None) is is_readable
+        subject = f"{group}, member {member['id']}"
+        assert [error["subject"] for error in shown.document["errors"]] == [subject] * (not is_readable)
+
+
+def test_a_broken_assignment_is_the_tools_error_and_never_no_partitions(
+    scene: Scene, tools: ToolHost
+) -> None:
+    for name, (_, reason) in ASSIGNMENTS.items():
+        group = scene.group(f"a-{name}")
+        line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--group", group]
+        ours, theirs = run_here(line), run_tool(tools, line)
+        assert ours.stdout == theirs.stdout
+        assert ours.status == (0 if reason is None else 3)
+        members = run_here([*line, "--members"])
+        shown = scene.kohort.quick("describe --members --output json -b", scene.broker.bootstrap, group)
+        ((member,),) = [described["members"] for described in shown.document["groups"]]
+        if reason is not None:
+            exception = f"org.apache.kafka.common.protocol.types.SchemaException: {reason}"
+            error = f"\nError: Executing consumer group command failed due to {exception}\n"
+            assert ours.stdout == error
+            assert members.stdout.endswith(error)
+            assert members.stdout.split("\n")[2].split()[4] == "-"
+            assert f"{group}, member {member['id']}" in ours.stderr
+            assert (shown.status, member["owned"]) == (3, None)
+            assert member["subscription"] == {"topics": [TOPIC], "regex": None}
+        else:
+            assert (members.status, shown.status) == (0, 0)
+
+
+def test_a_group_in_order_is_shown_next_to_one_that_is_not(scene: Scene) -> None:
+    line = ["--bootstrap-server", scene.broker.bootstrap, "--describe", "--all-groups"]
+    for flags in ([], ["--members"]):
+        shown = run_here([*line, *flags])
+        assert shown.status == 3
+        assert f"{scene.group('s-v0')} " in shown.stdout
+        assert "SchemaException" in shown.stdout
+    state = run_here([*line, "--state"])
+    assert (state.status, "SchemaException" in state.stdout) == (0, False)
+
+
+def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
+    shown = scene.kohort.quick("exporter --once -b", scene.broker.bootstrap, "--match", f"^{scene.prefix}-")
+    assert shown.status == 3
+    figures = Figures.read(shown.stdout)
+    for name, (_, is_readable) in SUBSCRIPTIONS.items():
+        group = scene.group(f"s-{name}")
+        assert figures("kohort_group_readable", group=group) == int(is_readable)
+        assert figures("kohort_group_partitions_owned", group=group) == 2
+        assert figures("kohort_group_partitions_without_owner", group=group) == (2 if is_readable else None)
+        assert figures("kohort_group_unread", group=group, error="MALFORMED") == (None if is_readable else 1)
+    for name, (data, reason) in ASSIGNMENTS.items():
+        owned = None if reason else 2 if data else 0
+        assert figures("kohort_group_partitions_owned", group=scene.group(f"a-{name}")) == owned
+
+
+def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "groups.yaml"
+    match = ("--match", f"^{scene.prefix}-")
+    taken = scene.kohort.quick("snapshot -b", scene.broker.bootstrap, "-o", file, *match)
+    assert taken.status == 3
+    live, saved = (
+        scene.kohort.quick("describe --members --output json --all-groups", *source)
+        for source in (("-b", scene.broker.bootstrap), ("--snapshot", file))
+    )
+    assert saved.status == 3
+    described = {group["group"]: group["members"] for group in live.document["groups"]}
+    for group in saved.document["groups"]:
+        assert group["members"] == described[group["group"]]
+    of_ours = [error for error in live.document["errors"] if error["subject"].startswith(scene.prefix)]
+    assert json.dumps(of_ours) == json.dumps(saved.document["errors"])
+
+
+def test_members_leave_by_id_whatever_they_sent(scene: Scene) -> None:
+    for name in ("s-v0-without-user-data", "a-cut-short"):
+        group = scene.group(name)
+        line = ("members remove", group, "--execute --yes -b", scene.broker.bootstrap)
+        removed = scene.kohort.quick(" ".join(line), "--member", scene.members[name])
+        assert removed.status == 0, removed
+        assert "cannot be read" in removed.stderr
+        assert (
+            scene.kohort.quick("describe --state --output json -b", scene.broker.bootstrap, group).document[
+                "groups"
+            ][0]["state"]
+            == "Empty"
+        )

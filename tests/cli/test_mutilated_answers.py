@@ -1,0 +1,185 @@
+"""Whatever a broker's answer lacks, every command that reads either gives its whole answer or says what it lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.cli.command import Answer, Kohort
+from tests.cli.dropin.harness import run_here
+from tests.cli.mutilated import Kind, MutilatedBroker, Mutilation, mutilations, shares
+from tests.cli.served_data import serving
+from tests.kafka.connect import join_group
+from tests.kafka.wire import ask
+from tests.support.long import IS_LONG
+from wire.messages.embedded_protocol import (
+    EmbeddedAssignment,
+    EmbeddedSubscription,
+    write_assignment,
+    write_subscription,
+)
+
+TOPIC, PARTITIONS = "orders", 3
+TIMEOUT_MS = 400
+LONGEST_S = 10.0
+
+COMMANDS = (
+    "list", "list --state Stable,Empty", "describe --all-groups", "describe live kip idle",
+    "describe --all-groups --members --verbose", "describe live kip --state", "describe kip live --migration",
+    "describe idle --lag-time", "describe --all-groups --authorized-operations", "snapshot", "plan live --to consumer",
+    "dry-run live", "config get idle", "validate-regex ord.*", "exporter --once", "offsets export idle", "delete idle",
+    "members remove live --all", f"offsets reset idle --to-earliest --topic {TOPIC}", "offsets clone idle copy",
+    "offsets reset idle --shift-by -1 --all-topics", f"offsets delete idle --topic {TOPIC}",
+)  # fmt: skip
+TOOL_COMMANDS = (
+    "--list", "--list --state", "--describe --all-groups", "--describe --all-groups --members --verbose",
+    "--describe --all-groups --state", "--describe --group idle",
+    "--reset-offsets --all-groups --to-earliest --all-topics --dry-run",
+    f"--reset-offsets --group idle --to-latest --topic {TOPIC} --dry-run",
+)  # fmt: skip
+"""Commands of `kohort-consumer-groups`."""
+
+REQUESTED = {
+    "Metadata": {"topics"}, "ListOffsets": {"topics", "partitions"}, "OffsetFetch": {"groups"},
+    "FindCoordinator": {"coordinators"}, "DescribeGroups": {"groups"}, "ConsumerGroupDescribe": {"groups"},
+    "DescribeConfigs": {"results"}, "ApiVersions": set(),
+}  # fmt: skip
+"""Arrays with an element for each thing that was asked for: one that is missing shows. Any other may be as it is."""
+MOMENTS = re.compile(
+    r"^.*(?:timestamp|duration|kohort_last_poll|kohort_series|process_|python_|_created).*$", re.MULTILINE
+)
+
+
+@dataclass(slots=True)
+class Scene:
+    """A cluster of a group of each kind that Kohort serves, and what each command answers about it."""
+
+    broker: MutilatedBroker
+    kohort: Kohort
+    whole: dict[str, Answer] = field(default_factory=dict)
+    met: dict[str, list[Mutilation]] = field(default_factory=dict)
+
+    def run(self, command: str) -> Answer:
+        server = self.broker.bootstrap
+        if command.startswith("--"):
+            words = [*command.split(), "--bootstrap-server", server, "--timeout", str(TIMEOUT_MS)]
+            return run_here(words)
+        output = (
+            [] if command.startswith(("snapshot", "exporter", "offsets export")) else ["--output", "json"]
+        )
+        return self.kohort.quick(command, "-b", server, "--timeout", str(TIMEOUT_MS), *output)
+
+    def fault(self, command: str, change: Mutilation) -> str | None:
+        """What is wrong with the answer of a command to a changed answer of the broker."""
+        began = time.monotonic()
+        self.broker.mutilation = change
+        try:
+            answer = self.run(command)
+        finally:
+            self.broker.mutilation = None
+        whole = self.whole[command]
+        text = answer.stdout + answer.stderr
+        if answer.traceback or "internal error" in text:
+            return f"a fault of the program: {answer.stderr[-400:]}{answer.stdout[-200:]}"
+        if time.monotonic() - began > LONGEST_S:
+            return "it hangs"
+        if answer.status in (3, 4):
+            return None if said(answer) else f"status {answer.status} without a word"
+        if may_be_so(change) or finds_more(whole, answer):
+            return None
+        if answer.status != whole.status:
+            return f"status {answer.status}, not {whole.status}: {text[-300:]}"
+        if content(answer) != content(whole):
+            return f"less, with status {answer.status}: {difference(content(whole), content(answer))}"
+        return None
+
+
+def may_be_so(change: Mutilation) -> bool:
+    """Whether a broker in order may answer this."""
+    if change.kind in (Kind.NULL, Kind.LATER):
+        return True
+    name = next(step for step in reversed(change.path) if isinstance(step, str)) if change.path else ""
+    return change.kind is Kind.SHORT and name not in REQUESTED.get(change.api.name, ())
+
+
+def finds_more(whole: Answer, answer: Answer) -> bool:
+    """Whether a plan has a finding about what is not known."""
+    if "findings" not in whole.stdout:
+        return False
+    before, now = (json.loads(text.stdout).get("findings", []) for text in (whole, answer))
+    return any("unknown" in finding["message"] for finding in now if finding not in before)
+
+
+def said(answer: Answer) -> bool:
+    """Whether something is named."""
+    return bool(answer.stderr.strip()) or "Error: " in answer.stdout
+
+
+def content(answer: Answer) -> str:
+    """What is shown, without times."""
+    return MOMENTS.sub("", answer.stdout)
+
+
+def difference(whole: str, now: str) -> str:
+    before, after = whole.splitlines(), set(now.splitlines())
+    return "; ".join([line.strip() for line in before if line not in after][:5])
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with serving(None, "--topic", f"{TOPIC}:{PARTITIONS}") as served:
+        metadata = write_subscription(EmbeddedSubscription(version=3, topics=(TOPIC,), rack="a"))
+        owned = EmbeddedAssignment(version=1, partitions={TOPIC: tuple(range(PARTITIONS))})
+        join_group(served, "live", "consumer", metadata, write_assignment(owned), "range")
+        ask(
+            served.port,
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id="kip",
+            member_id="kip-1",
+            member_epoch=0,
+            instance_id=None,
+            rack_id=None,
+            rebalance_timeout=60_000,
+            subscribed_topic_names=[TOPIC],
+            subscribed_topic_regex=None,
+            server_assignor=None,
+            topic_partitions=[],
+        )
+        offsets = [
+            {"partition_index": number, "committed_offset": 0, "committed_metadata": ""}
+            for number in range(PARTITIONS)
+        ]
+        ask(
+            served.port,
+            "OffsetCommit",
+            9,
+            group_id="idle",
+            topics=[{"name": TOPIC, "partitions": offsets}],
+        )
+        broker = MutilatedBroker(served.port)
+        with broker:
+            made = Scene(broker, Kohort(tmp_path_factory.mktemp("home")))
+            for command in (*COMMANDS, *TOOL_COMMANDS):
+                broker.answers.clear()
+                made.whole[command] = made.run(command)
+                made.met[command] = list(mutilations(broker.answers))
+            yield made
+
+
+def test_every_answer_is_whole_or_says_what_it_lacks(scene: Scene) -> None:
+    """In a long run every change with every command, else each change with a few."""
+    changes: Mapping[str, Sequence[Mutilation]] = scene.met if IS_LONG else shares(scene.met, 3)
+    assert sum(map(len, changes.values())) > 400
+    faults = [
+        f"{command}: {change}: {fault}"
+        for command, met in changes.items()
+        for change in met
+        if (fault := scene.fault(command, change)) is not None
+    ]
+    assert faults == []
