@@ -22,6 +22,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -230,6 +231,15 @@ def _become(request: int, *standard: int) -> None:
     for number, fd in enumerate(standard):
         os.dup2(fd, number)
         os.close(fd)
+    # A stream remembers whether its file can seek: the files of the process to fork from can, pipes cannot.
+    sys.stdout, sys.stderr = (
+        TextIOWrapper(
+            BufferedWriter(FileIO(number, "w", closefd=False)),
+            encoding=stream.encoding,
+            line_buffering=number == sys.stderr.fileno(),
+        )
+        for number, stream in ((1, sys.stdout), (2, sys.stderr))
+    )
     os.environ.clear()
     os.environ.update(asked["env"])
     time.tzset()

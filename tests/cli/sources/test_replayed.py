@@ -264,7 +264,7 @@ def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path
     offsets = _describe(kohort, "--log-dir", directory)["g"]["offsets"]
     assert offsets[0] == {
         "topic": "orders", "partition": 0, "committed": 10, "end": None, "lag": None, "leader_epoch": 0,
-        "metadata": "note", "member": None,
+        "metadata": "note", "member": None, "pending": None,
     }  # fmt: skip
     snapshot = tmp_path / "s.json"
     kohort.quick("snapshot", "--log-dir", directory, "-o", snapshot)
