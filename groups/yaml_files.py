@@ -118,16 +118,26 @@ def check_newest(tree: Mapping[str, Any], newest: int) -> None:
 
 
 def load_tree(file: Path, text: str) -> Any:
-    """Parse a file. TreeError for a syntax error, a repeated key or a file that is nested too deep."""
+    """Parse a file of one document. TreeError for a syntax error, a repeated key or a file that is nested too deep."""
+    (tree,) = _load(file, text, one=True)
+    return tree
+
+
+def load_trees(file: Path, text: str) -> list[Any]:
+    """Parse a file of one or more documents; an empty one is None. TreeError as `load_tree`."""
+    return _load(file, text, one=False)
+
+
+def _load(file: Path, text: str, *, one: bool) -> list[Any]:
     if text.lstrip()[:1] == "{":
         try:
             tree = json.loads(text, object_pairs_hook=_unique_pairs)
             _refuse_half_characters(text, tree)
-            return tree
+            return [tree]
         except (ValueError, RecursionError):
             pass  # flow-style YAML starts the same way; its parser also reports the place of the error
     try:
-        return _Events(file, text).document()
+        return list(_Events(file, text).documents(one=one))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
@@ -193,18 +203,19 @@ class _Events:
         self.words: dict[str, str] = {}
         """The keys and short values of the file, each stored once: a large file repeats a few."""
 
-    def document(self) -> Any:
-        event = self._next()
-        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = self._next()
-        if isinstance(event, yaml.StreamEndEvent):
-            return None
-        tree = self._value(event, 0)
+    def documents(self, *, one: bool) -> Iterator[Any]:
+        """The trees of all documents, at least one."""
         self._next()
-        extra = self._next()
-        if not isinstance(extra, yaml.StreamEndEvent):
-            raise self._error(extra, "a second YAML document; only one is allowed")
-        return tree
+        event = self._next()
+        if isinstance(event, yaml.StreamEndEvent):
+            yield None
+        while not isinstance(event, yaml.StreamEndEvent):
+            self.anchors.clear()
+            yield self._value(self._next(), 0)
+            self._next()
+            event = self._next()
+            if one and not isinstance(event, yaml.StreamEndEvent):
+                raise self._error(event, "a second YAML document; only one is allowed")
 
     def _next(self) -> Any:
         return self.parser.get_event()

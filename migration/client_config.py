@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from groups.times import read_duration
 from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS, LIBRDKAFKA_OTHER_KEYS
 
 STRATEGY = "partition.assignment.strategy"
@@ -115,6 +116,10 @@ class ClientConfig:
     """The member (id, instance id or client id) that it is for; None: all members, or all of the library."""
     is_for_library: bool = False
     """Whether it was given as the file for all members of `library`."""
+    is_recognized: bool = True
+    """Whether the file contains any setting of a Kafka client."""
+    unread: tuple[str, ...] = ()
+    """Sentences about parts of the file that are not used."""
 
     @property
     def description(self) -> str:
@@ -154,28 +159,53 @@ class ClientConfig:
         return tuple(each for each in self.settings if each.key in keys and (each.value or empty_counts))
 
 
+ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_+[A-Z0-9]+)+")
+"""The name of an environment variable."""
+
+
+def dotted(written: str) -> str:
+    """A key with dots: `spring.kafka.consumer.group.id` for `SPRING_KAFKA_CONSUMER_GROUP_ID` and `….group-id`."""
+    spelling = written.strip().replace("[", ".").replace("]", "")
+    spelling = spelling.lower() if ENVIRONMENT_NAME.fullmatch(spelling) else spelling
+    return re.sub("-|_+", ".", spelling)
+
+
 def kafka_key(written: str) -> str | None:
     """Kafka's name in a key of a file: bare, or after a prefix (`consumer.`, `spring.kafka.consumer.properties.`),
-    with Spring's dashes (`group-id`) or brackets (`properties[session.timeout.ms]`), or Python's underscores
-    (`session_timeout_ms`); None if the key does not contain one.
+    with Spring's dashes (`group-id`), capitals (`groupId`) or brackets (`properties[session.timeout.ms]`), Python's
+    underscores (`session_timeout_ms`), or as an environment variable (`KAFKA_GROUP_ID`); None if the key does not
+    contain one.
     """
-    dotted = written.strip().replace("[", ".").replace("]", "")
-    for spelling in (dotted, dotted.replace("-", ".").replace("_", ".")):
+    plain = written.strip().replace("[", ".").replace("]", "")
+    is_variable = ENVIRONMENT_NAME.fullmatch(plain) is not None
+    for spelling in (plain, dotted(written)):
         parts = spelling.split(".")
         if _OTHERS & set(parts[:-1]):
             return None
+        is_kafkas = not _OF_CLIENTS.isdisjoint(parts)
         for start in range(len(parts)):
             name = ".".join(parts[start:])
-            name = _SPRING.get(name, name) if "-" in written else name
-            if name in _RECOGNIZED:
+            name = _SPRING.get(name, name)
+            # Others have variables such as USER_GROUP_ID too.
+            if name in _RECOGNIZED and (is_kafkas or not start or not is_variable):
                 return name
+        if is_kafkas and parts[-1].lower() in _SQUEEZED:
+            return _SQUEEZED[parts[-1].lower()]
     return None
 
 
-_OTHERS = frozenset({"zookeeper", "producer", "admin"})
+_OTHERS = frozenset({"zookeeper", "producer", "admin", "outgoing", "output"})
 """Prefixes of other clients whose settings may have a consumer's names (`zookeeper.session.timeout.ms`)."""
-_SPRING = {"heartbeat.interval": HEARTBEAT_INTERVAL}
-"""Spring Boot's own names of settings (`spring.kafka.consumer.heartbeat-interval`)."""
+_OF_CLIENTS = frozenset({"kafka", "consumer", "connect", "messaging"})
+"""Parts of a key that show that it is a Kafka client's."""
+_SPRING = {
+    "heartbeat.interval": HEARTBEAT_INTERVAL,
+    "max.poll.interval": MAX_POLL_INTERVAL,
+    "auto.commit.interval": AUTO_COMMIT_INTERVAL,
+}
+"""Spring Boot's own names of settings (`spring.kafka.consumer.heartbeat-interval`), whose values are durations."""
+_SQUEEZED = {name.replace(".", ""): key for name, key in ({key: key for key in KEPT} | _SPRING).items()}
+"""Names without dots and dashes, as Spring also reads them: `autoOffsetReset`, `AUTOOFFSETRESET`."""
 
 
 def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
@@ -184,8 +214,20 @@ def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
     for written, value, line in entries:
         key = kafka_key(written)
         if key in KEPT:
-            latest[key] = Setting(key=key, written=written, value=value.strip(), line=line)
+            latest[key] = Setting(
+                key=key, written=written, value=_milliseconds(key, value.strip()), line=line
+            )
     yield from sorted(latest.values(), key=lambda each: each.line or 0)
+
+
+def _milliseconds(key: str, value: str) -> str:
+    """The value, in milliseconds if it is a duration with a unit, which Spring allows."""
+    if not key.endswith(".ms") or not value[-1:].isalpha():
+        return value
+    try:
+        return str(round(read_duration(value, "ms") * 1000))
+    except ValueError:
+        return value
 
 
 Entry = tuple[str, str, int | None]
@@ -204,14 +246,18 @@ each after a possible prefix in a request to the REST API (`config.`)."""
 def of_consumers(entries: Iterable[Entry], library: str | None) -> Iterator[Entry]:
     """The entries that apply to consumers: Connect's workers also have a group, timeouts and a protocol."""
     for entry in entries:
-        if library != "connect" or _OF_SINKS.match(entry[0]) or kafka_key(entry[0]) == OVERRIDE_POLICY:
+        if (
+            library != "connect"
+            or _OF_SINKS.match(dotted(entry[0]))
+            or kafka_key(entry[0]) == OVERRIDE_POLICY
+        ):
             yield entry
 
 
 def library_by_keys(entries: Sequence[Entry]) -> tuple[str | None, str]:
     """The library that a file is for, and the key that shows it; or None, and why it is unknown."""
     only: dict[str, str] = {}
-    connects = next((written for written, _, _ in entries if _CONNECTS.fullmatch(written)), None)
+    connects = next((written for written, _, _ in entries if _CONNECTS.fullmatch(dotted(written))), None)
     if connects is not None:
         return "connect", f"{connects} is Connect's"
     for written, value, _ in entries:

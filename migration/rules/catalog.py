@@ -39,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     clients.library_supports_destination,
     clients.lost_partitions_are_committed,
     client_configs.configs_are_of_the_group,
+    client_configs.configs_are_read,
     client_configs.configs_fit_their_library,
     client_configs.configs_do_not_mix,
     client_configs.configs_speak_the_right_protocol,
@@ -92,6 +93,7 @@ STREAMS_RULES: tuple[Rule, ...] = (
     kind.group_is_stable,
     kind.offsets_are_not_pending,
     client_configs.configs_are_of_the_group,
+    client_configs.configs_are_read,
     streams.streams_support_the_change,
     streams.queries_are_affected,
 )

@@ -47,9 +47,27 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
             )
 
 
+def configs_are_read(case: Case) -> Iterator[Finding]:
+    """A file in which nothing was recognized shows nothing about its clients."""
+    for config in case.configs:
+        unread = config.unread
+        if not config.is_recognized:
+            unread += ("No setting of a Kafka client was recognized in it: it is not used.",)
+        if unread:
+            yield case.warning(
+                "client-config-unread",
+                members=owners_of(case, config),
+                message=f"{config.name}: {' '.join(unread)}",
+                remedy="Give the settings of one consumer as properties, YAML, JSON or environment variables.",
+                source="docs/readiness.md, Configuration files",
+            )
+
+
 def configs_fit_their_library(case: Case) -> Iterator[Finding]:
     """The file of one library contains keys of another."""
     for config in case.configs:
+        if not config.is_recognized:
+            continue
         clients = _clients_of(case, config)
         if config.library is not None and clients and config.library not in clients:
             yield case.finding(

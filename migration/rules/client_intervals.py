@@ -54,7 +54,8 @@ def new_partitions_are_read(case: Case) -> Iterator[Finding]:
     for config in case.configs:
         entry = config.setting(OFFSET_RESET)
         finding = None
-        if entry is None and config.library == "connect":  # Connect's workers set earliest
+        # Connect's workers set earliest.
+        if entry is None and (config.library == "connect" or not config.is_recognized):
             continue
         if entry is None or entry.value.lower() in _LATEST:
             finding = _latest(case, config, entry)

@@ -11,25 +11,24 @@ from typing import Any
 from cli.errors import UsageError
 from groups.client_library import canonical_library
 from groups.yaml_files import TreeError, line_of, load_tree
-from migration.client_config import ClientConfig, kept, library_by_keys, of_consumers
+from migration.client_config import ClientConfig, kafka_key, kept, library_by_keys, of_consumers
+from migration.config_forms import ConfigContent, TooManyValues, read_config
 from wire.client.config.config_file import ConfigFileError, read_text
-from wire.java_properties import BadProperty, parse_properties
+from wire.java_properties import BadProperty
 
 MAX_BYTES = 4 * 1024 * 1024
 """Maximum file size: no configuration is a hundredth of this; a list of 50,000 members fits."""
-MAX_VALUES = 100_000
-"""Maximum number of values: YAML aliases can make a small file endless."""
-_TREES = (".yaml", ".yml", ".json")
 
 
 def read_client_config(value: str) -> ClientConfig:
     """The file of one `--client-config`: `FILE`, `LIBRARY=FILE` or `MEMBER=FILE`.
 
-    :raises ConfigFileError: it cannot be read, is malformed, or contains no Kafka setting
+    :raises ConfigFileError: it cannot be read, or is malformed
     """
     owner, file = _owner_and_file(value)
     library = _library_or_none(owner)
-    entries = list(_entries(file, _text(file)))
+    content = _content(file, _text(file))
+    entries = content.entries
     inferred, known_by = library_by_keys(entries)
     return ClientConfig(
         name=str(file),
@@ -38,6 +37,8 @@ def read_client_config(value: str) -> ClientConfig:
         known_by="declared" if library else known_by,
         member=owner if library is None else None,
         is_for_library=library is not None,
+        is_recognized=any(kafka_key(written) for written, _, _ in entries),
+        unread=content.unread,
     )
 
 
@@ -130,19 +131,15 @@ def _text(file: Path) -> str:
     return text
 
 
-def _entries(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
-    """Key, value and line of every setting."""
-    if file.suffix.lower() in _TREES:
-        tree = _tree(file, text)
-        if not isinstance(tree, dict):
-            raise ConfigFileError(file, 1, "expected a mapping of settings.")
-        yield from _flattened(file, tree)
-        return
+def _content(file: Path, text: str) -> ConfigContent:
     try:
-        for entry in parse_properties(text):
-            yield entry.key, entry.value, entry.line
+        return read_config(file.name, text)
     except BadProperty as error:
         raise ConfigFileError(file, error.line, f"{error}.") from None
+    except TreeError as error:
+        raise ConfigFileError(file, error.line, f"{error.message}.") from None
+    except TooManyValues as error:
+        raise ConfigFileError(file, None, f"{error}.") from None
 
 
 def _tree(file: Path, text: str) -> Any:
@@ -150,22 +147,3 @@ def _tree(file: Path, text: str) -> Any:
         return load_tree(file, text)
     except TreeError as error:
         raise ConfigFileError(file, error.line, f"{error.message}.") from None
-
-
-def _flattened(file: Path, tree: dict[str, Any]) -> Iterator[tuple[str, str, int | None]]:
-    """Settings of a tree whose keys are nested, as in Spring: keys are joined by dots, and lists by commas."""
-    pending: list[tuple[tuple[str, ...], Any]] = [((), tree)]
-    seen = 0
-    while pending:
-        where, value = pending.pop()
-        seen += 1
-        if seen > MAX_VALUES:
-            raise ConfigFileError(
-                file, None, f"has more than {MAX_VALUES} values, too many for a configuration file."
-            )
-        if isinstance(value, dict):
-            pending += [((*where, str(key)), inner) for key, inner in reversed(value.items())]
-        elif isinstance(value, list):
-            yield ".".join(where), ",".join(str(each) for each in value if isinstance(each, str | int)), None
-        elif value is not None:
-            yield ".".join(where), str(value).lower() if isinstance(value, bool) else str(value), None

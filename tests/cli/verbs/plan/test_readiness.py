@@ -181,7 +181,7 @@ def test_no_secret_is_ever_printed(
         ("{tmp}/missing", 3, "the file does not exist"),
         ("java={tmp}/missing", 3, "the file does not exist"),
         ("absent={tmp}/good", 2, "--client-config names 'absent', which is not a member of billing"),
-        ("={tmp}/good", 2, "expected FILE, LIBRARY=FILE or MEMBER=FILE"),
+        ("={tmp}/good", 2, "has nothing before the ="),
         ("{tmp}", 3, "this is a directory"),
         ("{tmp}/escape", 3, "line 1: \\u must be followed by four hexadecimal digits"),
         ("{tmp}/latin", 3, "UTF-8"),
@@ -197,6 +197,17 @@ def test_configurations_that_cannot_be_used(
     (tmp_path / "list.yaml").write_text("- a\n")
     answer = _plan(kohort, sample, "billing", "--client-config", argument.format(tmp=tmp_path))
     answer.assert_refused(said, status=status)
+
+
+def test_a_file_without_a_client_setting_is_a_warning(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+    file = tmp_path / "filebeat.yml"
+    file.write_text("filebeat.inputs:\n- {type: kafka, hosts: [b:9092], group_id: beats}\n")
+    answer = _plan(kohort, sample, "billing", "--client-config", file, output="json")
+    assert _findings(answer)["client-config-unread"] == "warning"
+    assert "client-config-new-partitions" not in _findings(answer)
+    assert "auto.offset.reset is latest (the default)" not in answer.stdout
+    text = _plan(kohort, sample, "billing", "--client-config", file).stdout
+    assert "No setting of a Kafka client was recognized in it" in " ".join(text.split())
 
 
 def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
