@@ -48,11 +48,19 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     kind = case.group.protocol_type
     if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
         return
+    if not kind:
+        yield case.info(
+            "protocol-type",
+            message=f"{case.group.id} has committed offsets only: no member has joined it. The first member decides "
+            "the protocol, and continues at the committed offsets.",
+            remedy="Flink's KafkaSource and other consumers that assign partitions to themselves commit like this, and "
+            "have nothing to migrate; so do kohort offsets reset, import and clone, whose members are yet to come.",
+            source="Kafka 4.3.1, tried: the group becomes one of type consumer when a member of that protocol joins",
+        )
+        return
     path = {
         "connect": "Connect workers have their own protocols: connect.protocol=sessioned (the default) rebalances "
         "incrementally. To leave eager, set it in one rolling restart of the workers (KIP-415).",
-        "": "It only holds committed offsets; there is no member to migrate. Flink's KafkaSource and other consumers "
-        "that assign partitions to themselves commit like this.",
     }.get(kind, "See its own documentation.")
     yield case.blocker(
         "protocol-type",

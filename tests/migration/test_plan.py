@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from groups.findings import Level
 from groups.model import Client, Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
 from migration.model import Destination, Verdict
 from tests.migration.cases import (
@@ -186,7 +187,6 @@ BLOCKED = {
     "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),
     "user-data": (WITH_DATA, CONSUMER, [], ["assignment-user-data"]),
     "connect": (replace(GROUP, protocol_type="connect", protocol="sessioned"), CONSUMER, [], ["protocol-type"]),
-    "only-offsets": (replace(EMPTY, protocol_type=""), CONSUMER, [], ["protocol-type"]),
     "share": (replace(GROUP, type=GroupType.SHARE, protocol_type="share"), CONSUMER, [], ["group-type"]),
     "streams": (replace(GROUP, type=GroupType.STREAMS, protocol_type="streams"), CONSUMER, [], ["group-type"]),
     "back-to-cooperative": (NEWER, COOPERATIVE, [], ["group-type"]),
@@ -203,6 +203,13 @@ def test_what_blocks(group: Group, to: Destination, clients: list[str], rules: l
     # Blockers stand first, so that no member has to look for them.
     levels = [finding.level.value for finding in made.findings]
     assert levels == sorted(levels, key=["blocker", "warning", "info"].index)
+
+
+def test_a_group_with_offsets_only_migrates_as_an_empty_one() -> None:
+    made, empty = (plan(group, CONSUMER, "java:4.1") for group in (replace(EMPTY, protocol_type=""), EMPTY))
+    assert (made.steps, made.verdict) == (empty.steps, empty.verdict)
+    added = {finding.rule: finding.level for finding in made.findings if finding not in empty.findings}
+    assert added == {"protocol-type": Level.INFO}
 
 
 def test_warnings_of_the_usual_case() -> None:
