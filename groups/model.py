@@ -277,3 +277,11 @@ def listing_of(group: Group) -> GroupListing:
         protocol=group.protocol,
         members=len(group.members),
     )
+
+
+def wrong_topic_name(topic: str) -> str | None:
+    """Why Kafka rejects a topic's name (org.apache.kafka.common.internals.Topic)."""
+    legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
+    if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
+        return None
+    return "not a topic's name: up to 249 letters, digits, dots, underscores and hyphens"

@@ -12,6 +12,7 @@ from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.config import Config
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartition
+from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError
 from groups.trees import Malformed, shown
@@ -26,14 +27,6 @@ ONLY_OF = {
 CLASSIC_SETTINGS = ("session.timeout.ms", "heartbeat.interval.ms")
 """Java refuses these with group.protocol=consumer (ConsumerConfig): there they are the broker's settings."""
 _METHODS = ("assigned", "revoked", "lost")
-
-
-def wrong_topic_name(topic: str) -> str | None:
-    """Why Kafka rejects a topic's name (org.apache.kafka.common.internals.Topic)."""
-    legal = topic.isascii() and all(letter.isalnum() or letter in "._-" for letter in topic)
-    if legal and 0 < len(topic) < 250 and topic not in (".", ".."):
-        return None
-    return "not a topic's name: up to 249 letters, digits, dots, underscores and hyphens"
 
 
 def check_settings(

@@ -43,8 +43,8 @@ from coordinator.simulation.scenario_checks import (
     check_network_partition,
     check_settings,
     unknown,
-    wrong_topic_name,
 )
+from groups.model import wrong_topic_name
 from groups.trees import Between, Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.suggestion import closest

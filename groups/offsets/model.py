@@ -13,7 +13,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from groups.lag import records_between
-from groups.model import Group, Offsets, Problem
+from groups.model import Group, Offsets, Problem, wrong_topic_name
 
 Place: TypeAlias = tuple[str, int]
 """A topic and one of its partitions."""
@@ -126,20 +126,36 @@ class TopicScope:
     partitions: tuple[int, ...] | None = None
 
 
-def parse_scope(text: str) -> TopicScope:
-    """Parse `TOPIC` or `TOPIC:0,1`, as kafka-consumer-groups does; ValueError with the fault."""
-    topic, colon, numbers = text.partition(":")
-    if not topic:
-        raise ValueError(f"{text!r} names no topic; expected TOPIC or TOPIC:0,1")
-    if not colon:
-        return TopicScope(topic)
-    return TopicScope(topic, tuple(dict.fromkeys(_partition(text, part) for part in numbers.split(","))))
+_FORMS = "expected TOPIC or TOPIC:0,1, with commas between topics"
+
+
+def split_scopes(text: str) -> tuple[TopicScope, ...]:
+    """Parse `TOPIC`, `TOPIC:0,1`, or several with commas between them; ValueError with the fault.
+
+    A number after a topic's colon is one of its partitions; anything else after a comma is another topic.
+    """
+    scopes: list[tuple[str, list[int] | None]] = []
+    for part in text.split(","):
+        topic, colon, number = part.rpartition(":")
+        topic, number = topic.strip(), number.strip()
+        partitions = scopes[-1][1] if scopes else None
+        if not colon and partitions is not None and not number.strip("-0123456789"):
+            partitions.append(_partition(text, number))
+            continue
+        topic = topic if colon else number
+        if (wrong := wrong_topic_name(topic)) is not None:
+            what = f": {topic!r} is {wrong}" if topic else " names no topic"
+            raise ValueError(f"{text!r}{what}; {_FORMS}")
+        scopes.append((topic, [_partition(text, number)] if colon else None))
+    return tuple(
+        TopicScope(topic, None if partitions is None else tuple(dict.fromkeys(partitions)))
+        for topic, partitions in scopes
+    )
 
 
 def _partition(text: str, number: str) -> int:
-    number = number.strip()
     if not _PARTITION.fullmatch(number) or int(number) > _MAX_PARTITION:
-        raise ValueError(f"{text!r}: {number!r} is not a valid partition; expected TOPIC or TOPIC:0,1")
+        raise ValueError(f"{text!r}: {number!r} is not a valid partition; {_FORMS}")
     return int(number)
 
 

@@ -1,6 +1,7 @@
 """Offsets as CSV, in both shapes of kafka-consumer-groups.sh (`--export`, `--from-file`).
 
-No header; `topic,partition,offset` for one group, `group,topic,partition,offset` for several (`CsvUtils` of Kafka 4.3).
+`topic,partition,offset` for one group, `group,topic,partition,offset` for several (`CsvUtils` of Kafka 4.3),
+written without a header.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from groups.model import wrong_topic_name
 from groups.offsets.model import Place
 from wire.files import MEBIBYTE
 
@@ -20,6 +22,12 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _LARGEST_PARTITION = 2**31 - 1
 _LARGEST_OFFSET = 2**63 - 1
 _FIELDS = {3: "topic,partition,offset", 4: "group,topic,partition,offset"}
+_HEADINGS = {
+    (*group, "topic", "partition", offset)
+    for group in ((), ("group",), ("groupid",), ("consumergroup",))
+    for offset in ("offset", "currentoffset", "committedoffset", "newoffset")
+}
+_HEADER_HINT = "; remove the header line if this is one: its columns are not in the order of Kafka's tool"
 
 
 class MalformedOffsets(ValueError):
@@ -39,7 +47,8 @@ class OffsetFile:
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
-    """Read a file of either shape. Blank lines are skipped.
+    """Read a file of either shape. Blank lines are skipped, and, unless `last_wins` as in Kafka's tool, a header line
+    and blanks around all fields but the group.
 
     :raises MalformedOffsets: another number of fields, an invalid number, or, unless `last_wins`, a partition with
         two different offsets
@@ -47,6 +56,11 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
     by_group: dict[str, dict[Place, int]] = {}
     width: int | None = None
     for line, fields in _rows(text):
+        if not last_wins:
+            fields[-3:] = [_plain(field) for field in fields[-3:]]
+            if width is None and tuple(map(_heading, fields)) in _HEADINGS:
+                width = len(fields)
+                continue
         if len(fields) not in _FIELDS or width not in (None, len(fields)):
             wanted = " or ".join(_FIELDS.values()) if width is None else _FIELDS[width]
             raise MalformedOffsets(line, f"{len(fields)} fields; expected {wanted}")
@@ -54,6 +68,8 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
         group, (topic, partition, offset) = ("", fields) if width == 3 else (fields[0], fields[1:])
         if not topic:
             raise MalformedOffsets(line, "the topic is empty")
+        if not last_wins and (wrong := wrong_topic_name(topic)) is not None:
+            raise MalformedOffsets(line, f"{topic[:40]!r} is {wrong}")
         place = topic, _number(line, "partition", partition, _LARGEST_PARTITION)
         number = _number(line, "offset", offset, _LARGEST_OFFSET)
         offsets = by_group.setdefault(group, {})
@@ -90,9 +106,19 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
             yield rows.line_num, fields
 
 
+def _plain(field: str) -> str:
+    """A field without blanks around it, and without the quotes that are not at its start because of them."""
+    field = field.strip()
+    return field[1:-1].strip() if len(field) > 1 and field[0] == field[-1] == '"' else field
+
+
+def _heading(field: str) -> str:
+    return "".join(filter(str.isalnum, field.lower()))
+
+
 def _number(line: int, what: str, text: str, most: int) -> int:
     text = text.strip()
     if not _INTEGER.fullmatch(text) or not 0 <= int(text) <= most:
-        hint = "; this file has no header" if line == 1 and text.isalpha() else ""
+        hint = _HEADER_HINT if line == 1 and text[:1].isalpha() else ""
         raise MalformedOffsets(line, f"{text[:40]!r} is not a valid {what}{hint}")
     return int(text)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cli.errors import UsageError
+from groups.model import wrong_topic_name
 from groups.offsets.model import TopicScope
 from groups.offsets.scenarios import Scenario, ToEarliest, ToLatest, ToOffset, ToTime
 from groups.times import read_moment
@@ -150,8 +151,8 @@ def _settings(tree: Any) -> dict[str, str | None]:
 def _offsets(tree: Any) -> dict[TopicScope, Scenario | None]:
     found: dict[TopicScope, Scenario | None] = {}
     for topic, wanted in _mapping(tree).items():
-        if not topic:
-            raise Malformed("a topic needs a name", topic)
+        if (wrong := wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong if topic else "a topic needs a name", topic)
         if not isinstance(wanted, dict):
             found[TopicScope(topic)] = _at(_position, wanted, topic)
             continue

@@ -124,7 +124,7 @@ def _pairs(option: str, values: Iterable[str] | None, form: str) -> Iterator[tup
         name, equals, text = value.rpartition("=")
         if not equals or not name or not text:
             raise UsageError(f"{option} {value!r} is not {form}")
-        yield name, text
+        yield name.strip(), text.strip()
 
 
 def _count(topic: str, text: str) -> int:

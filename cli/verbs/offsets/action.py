@@ -36,7 +36,7 @@ from groups.offsets.model import (
     TopicScope,
     committed_in,
     committed_places,
-    parse_scope,
+    split_scopes,
 )
 from groups.offsets.offsets_csv import OffsetFile
 from groups.offsets.plan import (
@@ -50,7 +50,7 @@ from groups.offsets.scenarios import Scenario, ToGroup, ToListed, ToTime
 def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
     """The values of `--topic`; UsageError for an invalid one."""
     try:
-        return tuple(map(parse_scope, texts or ()))
+        return tuple(scope for text in texts or () for scope in split_scopes(text))
     except ValueError as error:
         raise UsageError(f"--topic {error}") from None
 

@@ -17,7 +17,7 @@ from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
 from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
 from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
-from groups.model import Problem
+from groups.model import Problem, wrong_topic_name
 from groups.offsets.cluster_copy import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
 from groups.times import format_moment
@@ -50,6 +50,9 @@ def copy_request(
         topic, equals, there = (part.strip() for part in pair.partition("="))
         if not equals or not topic or not there or "=" in there:
             raise UsageError(f"--map {pair!r} is not SOURCE=TARGET, such as orders=us-west.orders")
+        for name in (topic, there):
+            if (wrong := wrong_topic_name(name)) is not None:
+                raise UsageError(f"--map {pair!r}: {name!r} is {wrong}")
         if renamed.setdefault(topic, there) != there:
             raise UsageError(f"--map maps {topic} to two topics: {renamed[topic]} and {there}")
     return CopyRequest(

@@ -228,9 +228,11 @@ def _pairs(config: Sequence[str]) -> dict[str, str]:
 
 
 def _partition_texts(topics: Sequence[str]) -> dict[str, str]:
+    from cli.selection import split_list
+
     parted = {}
-    for text in topics:
-        name, _, partitions = text.partition(":")
+    for text in split_list(topics):
+        name, _, partitions = (part.strip() for part in text.partition(":"))
         if name in parted:
             raise UsageError(f"topic {name} is given twice")
         parted[name] = partitions

@@ -36,9 +36,10 @@ from coordinator.server.faults.events import (
     Rule,
 )
 from coordinator.simulation.scenario import Faults, Seconds
-from coordinator.simulation.scenario_checks import unknown, wrong_topic_name
+from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
 from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES
+from groups.model import wrong_topic_name
 from groups.trees import Malformed, Trees, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.errors import ErrorCode

@@ -143,7 +143,11 @@ def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
 
 
 BAD_FILES: dict[bytes | None, str] = {
-    b"topic,partition,offset\n": "line 1: 'partition' is not a valid partition; this file has no header",
+    b"topic,partition,offset\n": "contains no offsets",
+    b"offset,topic,partition\n1,t,0\n": "line 1: 'topic' is not a valid partition; remove the header line",
+    b"topic,partition,offset\n\ntopic,partition,offset\n": "line 3: 'partition' is not a valid partition",
+    b"topic,partition,offset\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",
+    b"t t,0,1\n": "line 1: 't t' is not a topic's name",
     b"t,0\n": "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset",
     b"t,0,1\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",
     b"t,0,1\n\nt,x,1\n": "line 3: 'x' is not a valid partition",
@@ -168,6 +172,22 @@ def test_a_bad_file_is_refused_with_its_line(
     if content is not None:
         file.write_bytes(content)
     kohort.quick("offsets import", file, "g", "-b", "127.0.0.1:1").assert_refused(said, str(file), status=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "by_group"),
+    [
+        ("topic,partition,offset\nt,0,1\n", {"": 1}),
+        ('\ufeff"TOPIC","PARTITION","CURRENT-OFFSET"\r\n"t","0","1"\r\n', {"": 1}),
+        ('GROUP, TOPIC, PARTITION, OFFSET\n\n g , t , 0 , 1 \nh, "t",0,2', {" g ": 1, "h": 2}),
+        ("consumer_group,topic,partition,committed offset\ng,t,0,1\n", {"g": 1}),
+        ("group.id,topic,partition,offset\rg,t,0,1\r", {"g": 1}),
+    ],
+)
+def test_a_header_blanks_and_quotes_of_other_tools_are_read(text: str, by_group: dict[str, int]) -> None:
+    file = read_offsets(text)
+    offsets = file.by_group or {"": file.of_one_group or {}}
+    assert offsets == {group: {("t", 0): offset} for group, offset in by_group.items()}
 
 
 def test_a_directory_is_no_file_of_offsets(kohort: Kohort, tmp_path: Path) -> None:
