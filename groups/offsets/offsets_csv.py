@@ -27,7 +27,6 @@ _HEADINGS = {
     for group in ((), ("group",), ("groupid",), ("consumergroup",))
     for offset in ("offset", "currentoffset", "committedoffset", "newoffset")
 }
-_HEADER_HINT = "; remove the header line if this is one: its columns are not in the order of Kafka's tool"
 
 
 class MalformedOffsets(ValueError):
@@ -61,6 +60,9 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
             if width is None and tuple(map(_heading, fields)) in _HEADINGS:
                 width = len(fields)
                 continue
+            if line == 1 and {"topic", "partition"} <= set(map(_heading, fields)):
+                wanted = " or ".join(_FIELDS.values())
+                raise MalformedOffsets(line, f"a header of other columns; write {wanted}, without a header")
         if len(fields) not in _FIELDS or width not in (None, len(fields)):
             wanted = " or ".join(_FIELDS.values()) if width is None else _FIELDS[width]
             raise MalformedOffsets(line, f"{len(fields)} fields; expected {wanted}")
@@ -119,6 +121,5 @@ def _heading(field: str) -> str:
 def _number(line: int, what: str, text: str, most: int) -> int:
     text = text.strip()
     if not _INTEGER.fullmatch(text) or not 0 <= int(text) <= most:
-        hint = _HEADER_HINT if line == 1 and text[:1].isalpha() else ""
-        raise MalformedOffsets(line, f"{text[:40]!r} is not a valid {what}{hint}")
+        raise MalformedOffsets(line, f"{text[:40]!r} is not a valid {what}")
     return int(text)

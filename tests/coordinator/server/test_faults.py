@@ -296,7 +296,7 @@ def test_a_coordinator_that_moves_loads_its_groups() -> None:
             client = await made.client()
             heart = await _stable_classic_member(client, None)
             done = await operator.fault(coordinator="move", group="billing", **{"for": 0.5})
-            assert done.outcome == "the coordinator of billing is now broker 1, which loads for 0.5 s"
+            assert done.outcome == "the coordinator of billing is now broker 1, which loads for 500 ms"
             code = (await client.ask(HEARTBEAT, heart)).error_code
             assert code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
             while code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

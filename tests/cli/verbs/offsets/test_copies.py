@@ -144,9 +144,10 @@ def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
 
 BAD_FILES: dict[bytes | None, str] = {
     b"topic,partition,offset\n": "contains no offsets",
-    b"offset,topic,partition\n1,t,0\n": "line 1: 'topic' is not a valid partition; remove the header line",
+    b"offset,topic,partition\n1,t,0\n": "line 1: a header of other columns; write topic,partition,offset",
     b"topic,partition,offset\n\ntopic,partition,offset\n": "line 3: 'partition' is not a valid partition",
     b"topic,partition,offset\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",
+    b"GROUP,TOPIC,PARTITION,CURRENT-OFFSET,LAG\ng,t,0,1,2\n": "line 1: a header of other columns",
     b"t t,0,1\n": "line 1: 't t' is not a topic's name",
     b"t,0\n": "line 1: 2 fields; expected topic,partition,offset or group,topic,partition,offset",
     b"t,0,1\ng,t,0,1\n": "line 2: 4 fields; expected topic,partition,offset",

@@ -84,7 +84,7 @@ def test_a_wait_that_is_in_vain_is_refused(rig: OffsetRig) -> None:
             refused = rig.ours(f"{words} --wait-empty 200ms --execute --yes")
             assert refused.status == 4
             assert (
-                f"timed out after 0.2 s waiting for 1 member of {group}: {member} at /127.0.0.1"
+                f"timed out after 200 ms waiting for 1 member of {group}: {member} at /127.0.0.1"
                 in refused.stderr
             )
             assert f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop" in refused.stderr
