@@ -105,7 +105,7 @@ def _compose(services: Mapping[str, Any]) -> ConfigContent:
             found[str(name)] = entries
     clients = [name for name, entries in found.items() if any(True for _ in kept(entries))]
     if len(clients) > 1:
-        unread = f"The services {', '.join(clients)} have consumer settings: give each one a file of its own."
+        unread = f"The services {', '.join(clients)} have consumer settings: give each a separate file."
         return ConfigContent(entries=(), unread=(unread,))
     return ConfigContent(entries=tuple(entry for entries in found.values() for entry in entries))
 

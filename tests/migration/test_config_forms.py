@@ -132,5 +132,5 @@ def test_parts_of_a_file_that_are_not_used_are_named() -> None:
     assert unread == "Documents of Spring profiles (prod) are not used: whether they apply is not known."
     services = "services:\n  a: {environment: [KAFKA_GROUP_ID=a]}\n  b: {environment: {KAFKA_GROUP_ID: b}}\n"
     content = read_config("compose.yml", services)
-    assert content.unread == ("The services a, b have consumer settings: give each one a file of its own.",)
+    assert content.unread == ("The services a, b have consumer settings: give each a separate file.",)
     assert content.entries == ()
