@@ -2,6 +2,7 @@
 
 `topic,partition,offset` for one group, `group,topic,partition,offset` for several (`CsvUtils` of Kafka 4.3),
 written without a header.
+The end is an empty line, which Kafka's tool prints too: a file without it may be cut.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ MOST_BYTES = 256 * MEBIBYTE
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _LARGEST_PARTITION = 2**31 - 1
 _LARGEST_OFFSET = 2**63 - 1
+_LINE_ENDS = ("\n", "\r")
 _FIELDS = {3: "topic,partition,offset", 4: "group,topic,partition,offset"}
 _HEADINGS = {
     (*group, "topic", "partition", offset)
@@ -43,6 +45,8 @@ class OffsetFile:
 
     by_group: Mapping[str, Mapping[Place, int]] | None
     of_one_group: Mapping[Place, int] | None
+    has_end: bool = True
+    """Whether it ends with an empty line, as exports do."""
 
 
 def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
@@ -50,7 +54,7 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
     and blanks around all fields but the group.
 
     :raises MalformedOffsets: another number of fields, an invalid number, or, unless `last_wins`, a partition with
-        two different offsets
+        two different offsets, or a last line without an end: its number may be cut
     """
     by_group: dict[str, dict[Place, int]] = {}
     width: int | None = None
@@ -80,9 +84,15 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
             offsets[place] = number
         elif known != number:
             raise MalformedOffsets(line, f"{topic}-{partition} has the offset {known} above, here {number}")
+    lines = text.splitlines(keepends=True)
+    if width is not None and not last_wins and not lines[-1].endswith(_LINE_ENDS):
+        raise MalformedOffsets(
+            len(lines), "the last line has no end: the file may be cut; if it is complete, end the line"
+        )
+    has_end = bool(lines) and not lines[-1].strip()
     if width == 4:
-        return OffsetFile(by_group, None)
-    return OffsetFile(None, by_group.get("", {}))
+        return OffsetFile(by_group, None, has_end)
+    return OffsetFile(None, by_group.get("", {}), has_end)
 
 
 def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -> str:
@@ -91,6 +101,7 @@ def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -
     writer = csv.writer(out, lineterminator="\n")
     for group, (topic, partition), offset in rows:
         writer.writerow((*((group,) if with_group else ()), topic, partition, offset))
+    out.write("\n")
     return out.getvalue()
 
 

@@ -123,6 +123,8 @@ def read_offsets_file(path: Path) -> OffsetFile:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not file.by_group and not file.of_one_group:
         raise CommandError(f"{path}: contains no offsets")
+    if not file.has_end:
+        notice(f"{path}: check that it is complete: it does not end with an empty line, as exports do")
     return file
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import random
+import resource
 from pathlib import Path
 
 import pytest
@@ -38,10 +40,10 @@ def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None
             "--reset-offsets", "--export", "--dry-run", "--to-current", "--all-topics", *words
         )
         rows = list(csv.reader(io.StringIO(exported(rig, *groups))))
-        assert sorted(rows) == sorted(row for row in csv.reader(io.StringIO(reported.stdout)) if row)
-        assert {len(row) for row in rows} == {2 + len(groups)}
+        assert sorted(rows) == sorted(csv.reader(io.StringIO(reported.stdout)))
+        assert (rows[-1], {len(row) for row in rows[:-1]}) == ([], {2 + len(groups)})
     assert exported(rig, group, "--with-group").startswith(f"{group},{topic},0,7\n")
-    assert exported(rig, group, "--topic", f"{topic}:1") == f"{topic},1,12\n"
+    assert exported(rig, group, "--topic", f"{topic}:1") == f"{topic},1,12\n\n"
 
 
 @kafka
@@ -87,7 +89,7 @@ def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path:
 def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     groups = [fresh_name(letter) for letter in "ab"]
     file = tmp_path / "offsets.csv"
-    file.write_text("".join(f"{group},{topic},0,7\n" for group in groups))
+    file.write_text("".join(f"{group},{topic},0,7\n" for group in groups) + "\n")
     assert after(rig.ours("offsets import", str(file), groups[1])) == {(groups[1], topic, 0): 7}
     stranger = rig.ours("offsets import", str(file), "stranger")
     assert (stranger.status, stranger.stderr) == (2, "kohort: the file has no offsets for stranger\n")
@@ -210,3 +212,46 @@ def test_any_text_is_read_or_refused() -> None:
             refusal = str(error)
         assert refusal.startswith("line "), text
     assert 1_000 < read < 19_000
+
+
+def test_an_export_that_was_cut_anywhere_is_refused_or_reported(
+    kohort: Kohort, tmp_path: Path, sample: Path
+) -> None:
+    file, start = tmp_path / "offsets.csv", ("offsets import", tmp_path / "offsets.csv", "--embedded", sample)
+    kohort.quick("offsets export --all-groups -o", file, "--embedded", sample).succeeded()
+    whole = file.read_bytes()
+    assert kohort.quick(*start).stderr.count("check that it is complete") == 0
+    for end in (*range(len(whole) - 40, len(whole) - 1), len(whole) - 1):
+        file.write_bytes(whole[:end])
+        answer = kohort.quick(*start)
+        if whole[:end].endswith(b"\n"):
+            assert "check that it is complete: it does not end with an empty line" in answer.stderr
+        else:
+            assert (answer.status, answer.stdout) == (3, ""), whole[:end]
+
+
+@pytest.mark.parametrize("command", ["offsets export --all-groups -o {file}", "snapshot -o {file}"])
+def test_a_file_is_replaced_when_the_new_one_is_complete(
+    kohort: Kohort, tmp_path: Path, sample: Path, command: str
+) -> None:
+    """Also behind a link, with its permissions; what is no regular file is written to."""
+    file, link, pipe = (tmp_path / name for name in ("old.yaml", "link.yaml", "pipe"))
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to(file.name)
+    with file.open() as old:
+        kohort.quick(command.format(file=link), "--embedded", sample).succeeded()
+        assert (link.is_symlink(), file.stat().st_mode & 0o777, old.read()) == (True, 0o640, "old")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    kohort.quick(command.format(file=pipe), "--embedded", sample).succeeded()
+    assert (os.read(reader, 100_000).decode(), pipe.is_fifo()) == (file.read_text(), True)
+    os.close(reader)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    try:
+        full = kohort.quick(command.format(file=file), "--embedded", sample)
+    finally:
+        unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
+    full.assert_said(3, f"{file}: cannot be written: File too large")
+    assert (file.read_text(), sorted(tmp_path.iterdir())) == (link.read_text(), [link, file, pipe])
