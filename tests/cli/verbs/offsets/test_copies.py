@@ -182,7 +182,7 @@ def test_a_bad_file_is_refused_with_its_line(
     [
         ("topic,partition,offset\nt,0,1\n", {"": 1}),
         ('\ufeff"TOPIC","PARTITION","CURRENT-OFFSET"\r\n"t","0","1"\r\n', {"": 1}),
-        ('GROUP, TOPIC, PARTITION, OFFSET\n\n g , t , 0 , 1 \nh, "t",0,2', {" g ": 1, "h": 2}),
+        ('GROUP, TOPIC, PARTITION, OFFSET\n\n g , t , 0 , 1 \nh, "t",0,2\n', {" g ": 1, "h": 2}),
         ("consumer_group,topic,partition,committed offset\ng,t,0,1\n", {"g": 1}),
         ("group.id,topic,partition,offset\rg,t,0,1\r", {"g": 1}),
     ],
