@@ -220,8 +220,8 @@ class Group:
     settings: Mapping[str, str] | None = None
     """The group's own settings (`consumer.session.timeout.ms`). None when not requested, or not known."""
     commit_gap_ms: int | None = field(default=None, metadata=UNWRITTEN)
-    """The shortest time between the last two commits of a partition, or from the last rebalance to its first commit,
-    over the partitions for which they were read; None if there are none."""
+    """The shortest time between the last two commits of a partition, over the partitions for which both were read;
+    None if there are none."""
     rebalanced_ms: int | None = field(default=None, metadata=UNWRITTEN)
     """When the last rebalance of a group with members began (a classic group: ended), in ms since 1970. None if it was
     before the commits whose times were read, when not requested or not known."""

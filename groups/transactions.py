@@ -18,7 +18,7 @@ def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
     topic, partition = place
     abort = (
         f"kafka-transactions.sh abort --topic {topic} --partition {partition} "
-        f"--start-offset {transaction.start_offset}"
+        f"--start-offset {transaction.start_offset}. This loses what was written in it"
     )
     if transaction.transactional_id is None:
         return f"Abort it: {abort}."
@@ -56,7 +56,10 @@ def pending_remedy(pending: PendingOffsets) -> str:
     """What to do about offsets in open transactions."""
     transactions = _transactions(pending)
     if not transactions:
-        return "End the transaction in its application, or abort it: kafka-transactions.sh list, describe, abort."
+        return (
+            "End the transaction in its application, or abort it, which loses what was written in it: "
+            "kafka-transactions.sh list, describe, abort."
+        )
     place, first = transactions[0]
     return how_to_end(place, first)
 

@@ -54,8 +54,8 @@ GROWTH = 4
 MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of keys and values read in one partition: about two million commits."""
 BATCH = 5_000
-PATIENCE_S = 0.2
-"""Timeout of one poll; the deadline is checked between polls."""
+PATIENCE_S = 0.05
+"""Timeout of one poll, which also waits for it after the last record; the deadline is checked between polls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,10 +371,8 @@ def read_commit_times(
             commits.setdefault(keys[key], {})[places[key]] = each
     gaps: dict[str, list[int]] = defaultdict(list)
     for key, record in found.items():
-        if isinstance(record, FoundRecord) and key in keys:
-            began = (record.before_ms, changed.get(keys[key]))
-            before = [each for each in began if each is not None and each <= record.timestamp_ms]
-            gaps[keys[key]] += [record.timestamp_ms - max(before)] if before else []
+        if isinstance(record, FoundRecord) and record.before_ms is not None and key in keys:
+            gaps[keys[key]].append(record.timestamp_ms - record.before_ms)
     same: dict[str, dict[tuple[str, int], int]] = {}
     for key, record in found.items():
         if key in keys and isinstance(record, FoundRecord) and record.same_since_ms is not None:

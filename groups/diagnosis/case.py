@@ -194,8 +194,8 @@ Judge: TypeAlias = Callable[[Case], Iterable[Symptom]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Least:
-    """The least time of observation in which a rule finds its problem. In less time, a rule that found none is not
-    checked, if the group may have the problem."""
+    """The least time of observation in which a rule finds its problem. In less time, a rule without an error or warning
+    is not checked, if the group may have the problem."""
 
     ms: Callable[[Thresholds], int]
     may_hide: Callable[[Case], bool] = lambda _: True

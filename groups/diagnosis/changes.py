@@ -42,7 +42,8 @@ def held_ms(case: Case, holds: Callable[[Group], bool] = lambda _: True) -> int:
     last = case.group.generation
 
     def is_same(group: Group) -> bool:
-        return not is_unsettled(group) and group.generation in (last, None) and holds(group)
+        is_same_generation = None in (last, group.generation) or group.generation == last
+        return not is_unsettled(group) and is_same_generation and holds(group)
 
     return case.lasted_ms(case.since_ms(is_same))
 

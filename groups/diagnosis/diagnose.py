@@ -86,7 +86,8 @@ def diagnose(
             continue
         results = list(each_rule.findings(case))
         findings += results
-        least_ms = None if results or each_rule.least is None else each_rule.least.lacking_ms(case)
+        is_found = any(each.level is not Level.NOTE for each in results)
+        least_ms = None if is_found or each_rule.least is None else each_rule.least.lacking_ms(case)
         if least_ms is not None:
             missing.setdefault(_too_short(case, least_ms), []).append(each_rule.name)
     return Diagnosis(

@@ -262,6 +262,9 @@ def left_over(case: Case) -> Iterator[Symptom]:
             f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {list_names(topics)}; "
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
-        remedy=f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} --topic {topics[0]}.",
+        remedy=(
+            f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} --topic {topics[0]}. "
+            "This loses the group's positions: a member that subscribes again follows auto.offset.reset."
+        ),
         evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
     )

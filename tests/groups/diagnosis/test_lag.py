@@ -386,6 +386,20 @@ def test_stall_is_a_warning_for_a_minute_if_the_last_commit_cannot_be_read(
     assert reported["stalled-member"].level is level
 
 
+@pytest.mark.parametrize(
+    ("position", "rebalanced_s", "level"), [(5, 60, Level.NOTE), (5, 180, Level.ERROR), (10, 60, Level.ERROR)]
+)
+def test_stall_after_a_rebalance_is_a_note_for_a_minute(
+    position: int, rebalanced_s: int, level: Level
+) -> None:
+    """Members commit when partitions are revoked, whatever their interval."""
+    at_ms = START_MS + position * EVERY_MS
+    of = group(member("a", [0, 1]), commit_gap_ms=100, rebalanced_ms=at_ms - rebalanced_s * 1000)
+    seen = [look(at, {0: 10, 1: 10}, {0: 60, 1: 60}, of=of) for at in (0, position)]
+    assert found(*seen)["stalled-member"].level is level
+    assert found(*seen, commit_interval_ms=4_000)["stalled-member"].level is Level.ERROR
+
+
 def test_group_whose_last_member_left_meanwhile_has_stopped() -> None:
     seen = [look(0, {0: 10}, {0: 10}), look(5, {0: 40}, {0: 60}, of=EMPTY)]
     assert found(*seen)["stopped"].level is Level.WARNING
