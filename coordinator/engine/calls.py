@@ -6,15 +6,21 @@ Each API has its own file with its request, its answer and its handler; `engine.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from coordinator.engine.records import Record, Written
+from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
+from groups.regex.broker import judge
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity
 
 A = TypeVar("A")
+SOME_NAMES = 256
+"""How many names are matched before the time is looked at."""
 
 
 class Request(ABC, Generic[A]):
@@ -48,6 +54,30 @@ class Call(NamedTuple):
     """Why the broker does not serve the group: NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegexRefresh:
+    """The regexes of a group that are to be matched against all topics that may be described."""
+
+    group: str
+    regexes: tuple[str, ...]
+    topics: TopicImage
+    may_describe: Callable[[str], bool] | None
+
+    def match(self, is_over: Callable[[], bool] = lambda: False) -> Mapping[str, tuple[str, ...]] | None:
+        """The topics of each regex; None if time `is_over` before. In any thread, while the coordinator continues."""
+        allows = self.may_describe
+        names = [name for name in self.topics.topics if allows is None or allows(name)]
+        matched = {}
+        for regex in self.regexes:
+            compiled, topics = judge(regex).regex, list[str]()
+            for start in range(0, len(names) if compiled is not None else 0, SOME_NAMES):
+                if is_over():
+                    return None
+                topics += compiled.matches(names[start : start + SOME_NAMES]) if compiled is not None else ()
+            matched[regex] = tuple(sorted(topics))
+        return matched
+
+
 class CoordinatorResult(NamedTuple):
     """Records to append, in order, and answers to send after they were appended.
 
@@ -61,3 +91,5 @@ class CoordinatorResult(NamedTuple):
     answers: tuple[tuple[int, object], ...] = ()
     producer: ProducerIdentity | None = None
     """The producer whose transaction the records belong to, if any."""
+    refreshes: tuple[RegexRefresh, ...] = ()
+    """To be matched by the caller, and then passed to `Engine.regexes_matched`, if the caller has asked for it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from coordinator.engine.calls import CoordinatorResult
+from coordinator.engine.calls import CoordinatorResult, RegexRefresh
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -57,12 +57,17 @@ class EngineContext:
     topics: TopicImage = field(default_factory=TopicImage)
     new_topics_version: int = -1
     """Version of the image in which a topic was last created: regexes resolved earlier are resolved again."""
+    matches_elsewhere: bool = False
+    """Whether the caller matches regexes."""
+    refreshing: dict[str, RegexRefresh] = field(default_factory=dict)
+    """By group, while its regexes are matched."""
     now_ms: int = 0
     records: list[Record] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     answers: list[tuple[int, object]] = field(default_factory=list)
     producer: ProducerIdentity | None = None
     """The producer whose transaction the records belong to."""
+    refreshes: list[RegexRefresh] = field(default_factory=list)
 
     broker_settings: ConsumerSettings = field(init=False)
     """The settings of a consumer group without overrides."""
@@ -111,6 +116,7 @@ class EngineContext:
         self.emit(*before, *group.tombstones(), *after)
         for key in keys:
             self.timers.cancel(key)
+        self.refreshing.pop(group.id, None)
 
     def consumer_group(self, group_id: str) -> ConsumerGroup:
         """The consumer group of that id. :raises RequestRefused: GROUP_ID_NOT_FOUND"""
@@ -139,8 +145,9 @@ class EngineContext:
             written=tuple(self.written),
             answers=tuple(self.answers),
             producer=self.producer,
+            refreshes=tuple(self.refreshes),
         )
-        self.records, self.written, self.answers, self.producer = [], [], [], None
+        self.records, self.written, self.answers, self.producer, self.refreshes = [], [], [], None, []
         return result
 
 

@@ -19,12 +19,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coordinator.engine import describe_groups, groups, session_expiry
-from coordinator.engine.calls import Call, CoordinatorResult
+from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.config import Config, GroupOverrides
-from coordinator.engine.consumer import client_assignment
+from coordinator.engine.consumer import client_assignment, regex_refresh
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import EngineContext, State, require_group_id
 from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
@@ -90,10 +91,12 @@ class Engine:
         config: Config | None = None,
         topics: TopicImage | None = None,
         encode: Callable[[Record], tuple[bytes, bytes | None]] | None = None,
+        *,
+        matches_elsewhere: bool = False,
     ) -> None:
         """`encode` returns key and value of a record for the log, and raises ValueError if a record cannot be
         encoded, for example because a name is too long. A call with such a record is answered UNKNOWN_SERVER_ERROR,
-        as by a broker.
+        as by a broker. `matches_elsewhere`: the caller matches regexes, see `regexes_matched`.
         """
         self._ctx = EngineContext(
             state=State(),
@@ -102,6 +105,7 @@ class Engine:
             replay=self.replay,
             encode=encode,
             topics=topics or TopicImage(),
+            matches_elsewhere=matches_elsewhere,
         )
 
     @property
@@ -254,6 +258,22 @@ class Engine:
             except Exception:  # see `handle`
                 _log.exception("Unexpected error for %r", key)
         return self._ctx.take()
+
+    def regexes_matched(
+        self, refresh: RegexRefresh, matched: Mapping[str, tuple[str, ...]], now_ms: int
+    ) -> CoordinatorResult:
+        """Store the topics found for one of `CoordinatorResult.refreshes`, unless its group has left meanwhile."""
+        ctx = self._ctx
+        ctx.now_ms = now_ms
+        if ctx.refreshing.get(refresh.group) is refresh:
+            del ctx.refreshing[refresh.group]
+            group = ctx.state.groups.get(refresh.group)
+            if isinstance(group, ConsumerGroup):
+                try:
+                    regex_refresh.put(ctx, group, refresh, matched)
+                except CannotBeWritten as error:
+                    _log.warning("Group %.80r: the topics of its regexes have no effect: %s", group.id, error)
+        return ctx.take()
 
     def timers(self) -> tuple[TimerKey, ...]:
         """The running timers."""

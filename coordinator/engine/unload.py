@@ -39,6 +39,7 @@ def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:
     for group in [each for each in groups.values() if belongs(each.id)]:
         for key in list(group.timer_keys()):
             ctx.timers.cancel(key)
+        ctx.refreshing.pop(group.id, None)
         if isinstance(group, ClassicGroup):
             _refuse_waiting(ctx, group)
         groups[group.id] = _as_recorded(group)

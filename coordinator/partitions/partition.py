@@ -29,6 +29,7 @@ from coordinator.store.partition_files import LeaderEpoch
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP, Batch, batch_at
 from wire.log.batch_writer import encode_batch
+from wire.log.compression import MOST_BYTES
 from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import AbortedTransaction
 from wire.log.log_records import each_record
@@ -162,12 +163,12 @@ class Partition:
         is_old = epoch < self.leader_epoch
         raise RequestRefused(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
 
-    def accept(self, records: bytes, now_ms: int) -> bytearray:
+    def accept(self, records: bytes, now_ms: int, most: int = MOST_BYTES) -> bytearray:
         """Validate a client's batch (`validation.single_batch`), and return it as it can be appended. In any thread.
 
-        :raises RecordsRefused:
+        :raises RecordsRefused: :raises ExpandsTooFar: it is more work than for `most` bytes
         """
-        return accept(records, str(self), self._settings(), now_ms)
+        return accept(records, str(self), self._settings(), now_ms, most)
 
     def append(self, batch: bytearray, now_ms: int) -> AppendPosition:
         """Append an accepted batch, unless its producer has sent it before.
@@ -246,8 +247,11 @@ class Partition:
             diverging=diverging,
         )
 
-    def find_offset(self, timestamp: int, *, committed: bool) -> FoundOffset:
-        """The first record of `timestamp` or later; a special timestamp requests another offset. :raises OSError:"""
+    def find_offset(self, timestamp: int, most: int = MOST_BYTES, *, committed: bool) -> FoundOffset:
+        """The first record of `timestamp` or later; a special timestamp requests another offset.
+
+        :raises OSError: :raises ExpandsTooFar: a batch to be searched decompresses to more than `most` bytes
+        """
         end = self.last_stable_offset if committed else self.high_watermark
         if timestamp == LATEST:
             return FoundOffset(offset=end, leader_epoch=self.leader_epoch)
@@ -257,15 +261,15 @@ class Partition:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
             return FoundOffset()
         if timestamp != MAX_TIMESTAMP:
-            return self._first_since(timestamp, self.log_start_offset, end)
+            return self._first_since(timestamp, self.log_start_offset, end, most)
         latest = self._log.max_timestamp
         # Like a broker: the latest may be a deleted record whose segment still exists.
-        return FoundOffset() if latest == NO_TIMESTAMP else self._first_since(latest, 0, end)
+        return FoundOffset() if latest == NO_TIMESTAMP else self._first_since(latest, 0, end, most)
 
-    def _first_since(self, timestamp: int, start: int, end: int) -> FoundOffset:
+    def _first_since(self, timestamp: int, start: int, end: int, most: int) -> FoundOffset:
         for data in self._log.batches_since(timestamp):
             batch = batch_at(data)
-            for record in each_record(batch, data):
+            for record in each_record(batch, data, most):
                 if record.timestamp >= timestamp and record.offset >= start:
                     if record.offset >= end:
                         return FoundOffset()

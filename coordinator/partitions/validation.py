@@ -33,7 +33,7 @@ from wire.log.batch_header import (
 from wire.log.batch_writer import rewrite_batch
 from wire.log.checksum import crc32c
 from wire.log.columns import columns_of
-from wire.log.compression import BadCompression, Codec
+from wire.log.compression import MOST_BYTES, BadCompression, Codec, ExpandsTooFar
 from wire.log.errors import DamagedLog
 from wire.log.log_records import LogRecord, records_of
 from wire.log.varints import Ints
@@ -42,6 +42,8 @@ ZSTD_SINCE = 7
 """The first Produce version in which batches may be compressed with zstd (KIP-110)."""
 FEW_RECORDS = 32
 """Up to this many records are read faster one by one than as columns."""
+MOST_RECORDS = 1 << 20
+"""A batch of a megabyte can have more only if they are empty and equal. Producers split a batch that is too large."""
 MOST_SHOWN = 3
 
 _LENGTH = Struct(">i")
@@ -86,19 +88,25 @@ def single_batch(records: bytes | None, version: int) -> bytes:
     return records[: sizes[0]]
 
 
-def accept(records: bytes, partition: str, settings: RecordSettings, now_ms: int) -> bytearray:
+def accept(
+    records: bytes, partition: str, settings: RecordSettings, now_ms: int, most: int = MOST_BYTES
+) -> bytearray:
     """A batch as it can be appended, except for its offset and leader epoch.
 
-    `partition` is its name, for messages. :raises RecordsRefused:
+    `partition` is its name, for messages. :raises RecordsRefused: :raises ExpandsTooFar: reading or compressing it
+    anew is more work than for `most` bytes
     """
     if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
         raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
     batch = batch_at(records)
     _check_header(batch, records)
-    seen = _read(batch, records)
+    recompresses = settings.compression_codec not in (None, batch.codec)
+    if recompresses and len(records) > most:
+        raise ExpandsTooFar
+    seen = _read(batch, records, most)
     _check_records(batch, seen, partition, settings, now_ms)
     accepted = bytearray(records)
-    if settings.compression_codec not in (None, batch.codec):
+    if recompresses:
         accepted = _recompressed(batch, records, settings.compression_codec)
         if len(accepted) > settings.max_message_bytes:
             raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)
@@ -147,16 +155,21 @@ def _check_header(batch: Batch, records: bytes) -> None:
     is_numbered = batch.producer_id == NO_PRODUCER_ID or batch.base_sequence >= 0
     if not 0 < batch.count == batch.last_offset_delta + 1 or batch.is_control or not is_numbered:
         raise RecordsRefused(ErrorCode.INVALID_RECORD)
+    if batch.count > MOST_RECORDS:
+        raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE, f"A batch has at most {MOST_RECORDS} records here.")
 
 
-def _read(batch: Batch, records: bytes) -> _Times:
+def _read(batch: Batch, records: bytes, most: int) -> _Times:
     """Read all records, so that no consumer ever fetches malformed ones."""
     try:
         if batch.count <= FEW_RECORDS:
-            return _times_of(records_of(batch, records))
+            return _times_of(records_of(batch, records, most))
         header = np.frombuffer(records, dtype=HEADER, count=1)
-        columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header)))
+        columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header), most))
     except DamagedLog as error:
+        if isinstance(error.__context__, ExpandsTooFar):
+            why = f"The records of a batch expand to at most {MOST_BYTES >> 20} MiB here."
+            raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE, why) from None
         broken = isinstance(error.__context__, BadCompression)
         code = ErrorCode.UNKNOWN_SERVER_ERROR if broken else ErrorCode.INVALID_RECORD
         raise RecordsRefused(code) from None

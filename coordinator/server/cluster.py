@@ -38,6 +38,7 @@ from coordinator.server.coordinators import Coordinators
 from coordinator.server.faults.rules import Rules
 from coordinator.server.group_coordinator import GroupCoordinator
 from coordinator.server.journal import Journal, resolve
+from coordinator.server.limits import Limits
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.retention import Retention
 from coordinator.server.security.security import Security
@@ -86,6 +87,7 @@ class Cluster:
         self.failed = asyncio.Event()
         self.group_settings: dict[str, dict[str, str]] = {}
         self.faults = Rules()
+        self.limits = Limits()
         self.sessions: WeakSet[Session] = WeakSet()
         """The sessions of all connections, to any broker."""
         self.requests = 0
@@ -99,7 +101,7 @@ class Cluster:
         if data is None:
             self.cluster_id = format_uuid(uuid4())
             self.topics = Topics(self.placement, racks, settings.default_replication_factor)
-            self._engine = Engine(config, self.topics.image, encode_record)
+            self._engine = Engine(config, self.topics.image, encode_record, matches_elsewhere=True)
         else:
             self.cluster_id = data.cluster_id
             # The time: larger than any version that an earlier process has written into a record.
@@ -108,14 +110,15 @@ class Cluster:
             )
             # Deleted topics whose offsets may still exist; `start` has the engine remove them.
             known = [*self.topics.image.topics.values(), *data.topics.deleted]
-            self._engine = Engine(config, TopicImage.of(known, self.topics.image.version), encode_record)
+            image = TopicImage.of(known, self.topics.image.version)
+            self._engine = Engine(config, image, encode_record, matches_elsewhere=True)
             began = time.monotonic()
             self.recovered = self._recover(data)
             loading_s = time.monotonic() - began
         self._transactions_log = None if data is None else _transactions_log(data, settings)
         self._internal = {topic.name: topic for topic in (self._offsets_topic(), self._transactions_topic())}
         partitions = self._internal[OFFSETS_TOPIC].partitions
-        self.groups = GroupCoordinator(self._engine, self.now_ms)
+        self.groups = GroupCoordinator(self._engine, self.now_ms, self.limits)
         self.coordinators = Coordinators(
             self.placement, partitions, self._engine, self.now_ms, self.groups.deliver
         )
@@ -283,6 +286,7 @@ class Cluster:
     async def close(self) -> None:
         """Stop, and close the data directory. :raises StorageFailed: :raises DamagedLog: closing it failed"""
         self.stop()
+        self.limits.close()
         for cleaner in (self._compactor, self._retention):
             if cleaner is not None:
                 await cleaner.close()

@@ -10,9 +10,8 @@ a task. A connection is held
 
 While a connection is held, at most one more read is buffered; then reading pauses until the connection is released.
 
-A request longer than `LONG_BYTES` is read and parsed by a task; only a few such tasks run at a time over all
-connections, which bounds the memory that all clients together can take. Long work runs in threads, so that other
-clients do not wait for it.
+A request longer than `LONG_BYTES` is read by a task, however long its bytes take, and parsed in a thread. The memory of
+such requests and of unread answers is bounded over all connections (coordinator.server.limits).
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ import logging
 import resource
 import socket
 import time
-from collections.abc import Callable, Coroutine, Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Coroutine, Generator
 from ipaddress import IPv6Address, ip_address
 from types import coroutine
 from typing import Any, TypeVar, cast
@@ -31,6 +29,7 @@ from typing import Any, TypeVar, cast
 from coordinator.server.caller import Session
 from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, parse_request
 from coordinator.server.exchange import PeerFault
+from coordinator.server.limits import Limits
 from coordinator.server.security.sasl import Reply
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, frame
 from wire.messages.reader import DecodeError
@@ -38,8 +37,8 @@ from wire.messages.reader import DecodeError
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-LONG_AT_ONCE = 4
-"""How many requests longer than `LONG_BYTES` are read at a time. A connection buffers up to `LONG_BYTES`."""
+VERY_LONG_BYTES = 1 << 20
+"""Longer requests are parsed one after the other: no ordinary client sends them."""
 SHARE = 64
 """How many requests of one connection are answered before other connections get their turn."""
 ENOUGH = 65_536
@@ -72,11 +71,9 @@ def most_connections() -> int:
 class Connections:
     """All connections of a broker, and their shared resources. Belongs to the event loop that creates it."""
 
-    def __init__(self, brokers: int = 1) -> None:
+    def __init__(self, limits: Limits, brokers: int = 1) -> None:
         """`brokers`: the number of brokers that share the system's limit."""
-        self.turns = asyncio.Semaphore(LONG_AT_ONCE)
-        # Separate threads: the event loop's threads synchronize records to the disk.
-        self.aside = ThreadPoolExecutor(LONG_AT_ONCE, thread_name_prefix="long")
+        self.limits = limits
         self._open: set[ClientConnection] = set()
         self._most = max(1, most_connections() // brokers)
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
@@ -95,19 +92,16 @@ class Connections:
     def remove(self, connection: ClientConnection) -> None:
         self._open.discard(connection)
 
-    async def in_thread(self, work: Callable[[bytes], T], content: bytes) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.aside, work, content)
-
     async def close(self) -> None:
         """Close all connections."""
         self._sweeper.cancel()
         await asyncio.gather(
             *(connection.close() for connection in tuple(self._open)), return_exceptions=True
         )
-        self.aside.shutdown(wait=False, cancel_futures=True)
 
     def _sweep(self) -> None:
-        """Drop the clients that have been idle for too long."""
+        """Drop the clients that have been idle for too long, and those that stopped within a request."""
+        self.limits.drop_stalled()
         for connection in tuple(self._open):
             if connection.quiet_s() > IDLE_S:
                 connection.drop()
@@ -136,6 +130,11 @@ class ClientConnection(asyncio.Protocol):
         self._has_sent_all = False
         self._is_lost = False
         self._quiet_since: float | None = time.monotonic()
+
+    @property
+    def unsent(self) -> int:
+        """The bytes of answers that the client has not read."""
+        return self._transport.get_write_buffer_size()
 
     def quiet_s(self) -> float:
         """How long the client has neither sent a request nor read its answer; 0 while it waits for one."""
@@ -169,7 +168,7 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._long is not None:
-            self._long.feed(data)
+            self._feed(self._long, data)
             return
         left = self._received[self._position :]
         self._received = left + data if left else data
@@ -188,6 +187,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, _: Exception | None) -> None:
         self._is_lost = True
+        self._connections.limits.read(self)
         self._feed_end()
         self._gives_up()
         if self._task is None:
@@ -205,6 +205,7 @@ class ClientConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._is_clogged = False
+        self._connections.limits.read(self)
         self._proceed()
 
     def _is_held(self) -> bool:
@@ -292,26 +293,37 @@ class ClientConnection(asyncio.Protocol):
         raise PeerFault(f"the login failed: {reply.failed}")
 
     async def _answer_long(self, length: int) -> bytes | None:
-        self._transport.pause_reading()
-        async with self._connections.turns:
+        limits = self._connections.limits
+        try:
             content = await self._read_long(length)
+            limits.arrived(self)
             if (reply := self._session.receive(content, _now_ms())) is not None:
                 raise PeerFault(str(reply.failed))
-            incoming = await self._connections.in_thread(parse_request, content)
+            parse = limits.run_slowly if length > VERY_LONG_BYTES else limits.run
+            incoming = await parse(parse_request, content)
             del content
-        self._begin_to_wait(incoming)
-        return await self._dispatcher.respond(incoming, self._session)
+            self._begin_to_wait(incoming)
+            if incoming.served.waits:
+                limits.release(self)
+            return await self._dispatcher.respond(incoming, self._session)
+        finally:
+            limits.release(self)
 
     async def _read_long(self, length: int) -> bytes:
         """:raises ConnectionResetError: the client closes the connection first"""
         self._long = _LongRequest(length)
-        self._long.feed(self._received[self._position :])
-        self._received, self._position = b"", 0
+        received, self._received = self._received[self._position :], b""
+        self._position = 0
+        self._feed(self._long, received)
         self._transport.resume_reading()
         await self._long.has_ended.wait()
         content, self._received = self._long.parted()
         self._long = None
         return content
+
+    def _feed(self, request: _LongRequest, data: bytes) -> None:
+        request.feed(data)
+        self._connections.limits.received(self, len(data))
 
     def _feed_end(self) -> None:
         if self._long is not None:
@@ -338,6 +350,7 @@ class ClientConnection(asyncio.Protocol):
             return
         self._transport.write(frame(answer))
         if len(answer) > LONG_BYTES:
+            self._connections.limits.written(self)
             self._rest()
 
     def _rest(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -95,12 +94,10 @@ def _repeated(content: bytes) -> tuple[str, Any]:
 class Dispatcher:
     """Answers the requests to one broker."""
 
-    def __init__(self, cluster: Cluster, broker: Broker, aside: Executor) -> None:
-        """`aside` runs slow work."""
+    def __init__(self, cluster: Cluster, broker: Broker) -> None:
         self._cluster = cluster
         self._faults = cluster.faults
         self._broker = broker
-        self._aside = aside
 
     def session(self, host: str, end: Callable[[], object], certificate: Mapping[str, Any] | None) -> Session:
         """The session of a new connection, which `end` closes; `certificate` is the client's, if it has shown one.
@@ -147,8 +144,7 @@ class Dispatcher:
         if fields is None:
             return None
         if served.grows or incoming.size > LONG_BYTES:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._aside, _composed, incoming, fields)
+            return await self._cluster.limits.run(_composed, incoming, fields)
         return _composed(incoming, fields)
 
     async def _apply_faults(self, incoming: Incoming) -> AnswerError | Drop | None:

@@ -8,13 +8,15 @@ every later call is refused, with the error that a broker answers after a storag
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 
-from coordinator.engine.calls import A, Call, CoordinatorResult, Request
+from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, Request
 from coordinator.engine.context import State
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -22,18 +24,24 @@ from coordinator.errors import RequestRefused
 from coordinator.server.caller import Caller
 from coordinator.server.counts import Counts
 from coordinator.server.journal import Journal
+from coordinator.server.limits import Limits
 from wire.errors import ErrorCode
 from wire.messages.layout import NO_UUID
 
 # A distant deadline is checked again: the loop's clock may drift from ours.
 LONGEST_SLEEP_S = 60.0
+MATCHING_S = 0.1
+"""How long the regexes of a group are matched before groups with slower ones have to wait for each other."""
+_log = logging.getLogger(__name__)
 
 
 class GroupCoordinator:
     """See the module. `counts` has the events since the start."""
 
-    def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
+    def __init__(self, engine: Engine, now_ms: Callable[[], int], limits: Limits) -> None:
         self.counts = Counts()
+        self._limits = limits
+        self._matching: set[asyncio.Task[None]] = set()
         self._engine = engine
         self._now_ms = now_ms
         self._journal: Journal | None = None
@@ -55,6 +63,8 @@ class GroupCoordinator:
             self._alarm.cancel()
         for _, future in self._waiting.values():
             future.cancel()
+        for task in self._matching:
+            task.cancel()
 
     def fail(self) -> None:
         """Refuse pending and new calls: the engine is ahead of the disk."""
@@ -111,7 +121,23 @@ class GroupCoordinator:
             release()
         elif not self._has_failed:
             self._journal.take(result, self._now_ms(), release)
+        for refresh in result.refreshes:
+            task = asyncio.get_running_loop().create_task(self._match(refresh))
+            self._matching.add(task)
+            task.add_done_callback(self._matching.discard)
         self._set_alarm()
+
+    async def _match(self, refresh: RegexRefresh) -> None:
+        """Match the regexes of a group in a thread: that can take long, while members continue."""
+        matched: Mapping[str, tuple[str, ...]] | None = None
+        try:
+            end = time.monotonic() + MATCHING_S
+            matched = await self._limits.run(refresh.match, lambda: time.monotonic() > end)
+            if matched is None:
+                matched = await self._limits.run_slowly(refresh.match)
+        except Exception:  # a bug must not affect other refreshes
+            _log.exception("Unexpected error for the regexes of %r", refresh.group)
+        self.deliver(self._engine.regexes_matched(refresh, matched or {}, self._now_ms()))
 
     def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
         """Whether the only result is the call's answer, as with most heartbeats: nothing to store or to wait for."""

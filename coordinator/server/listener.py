@@ -168,8 +168,8 @@ class Listener:
 
     async def listen(self) -> None:
         """Listen, also after `close`. :raises OSError:"""
-        connections = Connections(len(self._cluster.brokers))
-        dispatcher = Dispatcher(self._cluster, self._broker, connections.aside)
+        connections = Connections(self._cluster.limits, len(self._cluster.brokers))
+        dispatcher = Dispatcher(self._cluster, self._broker)
         try:
             self._server = await asyncio.get_running_loop().create_server(
                 partial(ClientConnection, dispatcher, connections),

@@ -3,15 +3,20 @@
 Our own parser (groups.regex.re2j) decides whether RE2/J accepts a pattern; google-re2 does the matching. RE2/J does
 not limit the cost of a pattern, so an accepted pattern can still harm the broker. A harmful pattern is not compiled
 here.
+
+A large pattern is reduced to the 65 characters of topic names before google-re2 compiles it: `[\\pL\\pN]{1000}`, which
+RE2/J stores as a thousand references to one table, would be 1.3 million instructions and 113 MB, the reduced one 4,000.
+The memory of a program, of its matching, and of all cached ones is bounded.
 """
 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from groups.errors import GroupsError
@@ -21,8 +26,18 @@ from groups.regex.write import TooLongError, write_for_re2
 MAX_BYTES = 32_767
 """The broker stores a regex in a record key, in which the length of a string has two bytes."""
 
-MAX_PROGRAM_BYTES = 256 << 20
-"""RE2/J has no limit; this one only protects the machine on which Kohort runs."""
+SMALL_BYTES, MAX_PROGRAM_BYTES = 1 << 20, 8 << 20
+"""google-re2's memory for a program and its matching: enough for 20,000 instructions, which it compiles within 10 ms,
+and for 170,000. RE2/J has no limit; this one only protects the machine on which Kohort runs."""
+
+MAX_TABLES = 500
+"""google-re2 reads each `\\pL` into a table of 30 kB before it applies its limit."""
+
+CACHED_BYTES = 64 << 20
+"""The memory of all cached verdicts, calculated from the limits of their programs."""
+
+TREE_BYTES = 128
+"""The memory of a parsed pattern per byte of its text, at most."""
 
 MAX_INSTRUCTIONS = 100_000
 """Beyond this, RE2/J 1.8 needs at least 0.1 s to compile; a million instructions take 1.3 s and 85 MB."""
@@ -48,6 +63,9 @@ class BrokerRegex:
 
     pattern: str
     compiled: Any
+    """google-re2's program."""
+    max_bytes: int
+    """The memory that it takes at most."""
 
     def matches(self, topics: Iterable[str]) -> list[str]:
         """The topics whose whole name matches, sorted."""
@@ -75,9 +93,52 @@ class RegexVerdict:
         return self.reason is None
 
 
-@lru_cache(maxsize=4096)
+class _Verdicts:
+    """The verdicts used last, for any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._verdicts: OrderedDict[str, tuple[int, RegexVerdict]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, pattern: str) -> RegexVerdict | None:
+        with self._lock:
+            size, verdict = self._verdicts.pop(pattern, (0, None))
+            if verdict is not None:
+                self._verdicts[pattern] = size, verdict
+            return verdict
+
+    def put(self, pattern: str, verdict: RegexVerdict) -> None:
+        program = 0 if verdict.regex is None else verdict.regex.max_bytes
+        size = program + TREE_BYTES * len(pattern.encode()[:MAX_BYTES])
+        with self._lock:
+            self._bytes += size - self._verdicts.pop(pattern, (0, None))[0]
+            self._verdicts[pattern] = size, verdict
+            while self._bytes > CACHED_BYTES:
+                self._bytes -= self._verdicts.popitem(last=False)[1][0]
+
+
+_VERDICTS = _Verdicts()
+
+
+def is_judged(pattern: str) -> bool:
+    """Whether `judge` returns at once, because it has judged the pattern before."""
+    return _VERDICTS.get(pattern) is not None
+
+
 def judge(pattern: str) -> RegexVerdict:
-    """Check whether the broker accepts a pattern, and whether the pattern would harm it."""
+    """Check whether the broker accepts a pattern, and whether the pattern would harm it. In any thread.
+
+    A new pattern of 32 kB takes up to half a second; other threads continue meanwhile.
+    """
+    verdict = _VERDICTS.get(pattern)
+    if verdict is None:
+        verdict = _judge(pattern)
+        _VERDICTS.put(pattern, verdict)
+    return verdict
+
+
+def _judge(pattern: str) -> RegexVerdict:
     if len(pattern.encode()) > MAX_BYTES:
         reason = f"longer than {MAX_BYTES} bytes, the maximum of a record key"
         return RegexVerdict(pattern=pattern, reason=reason)
@@ -88,7 +149,7 @@ def judge(pattern: str) -> RegexVerdict:
     danger = _danger(parsed)
     if danger is None:
         try:
-            regex = BrokerRegex(pattern, _compiled(pattern, parsed))
+            regex = BrokerRegex(pattern, *_compiled(pattern, parsed))
             return RegexVerdict(pattern=pattern, regex=regex, parsed=parsed)
         except TooLongError:
             danger = "too large to match on this machine"
@@ -107,8 +168,15 @@ def compile_broker_regex(pattern: str) -> BrokerRegex:
 
 
 def compile_filter(pattern: str) -> Any:
-    """Compile a regex of `--match`, which is searched for anywhere in a name; InvalidRegexError as above."""
-    return compile_broker_regex(pattern).compiled
+    """Compile a regex for names of any characters, not only topics'; InvalidRegexError as above.
+
+    The regex of `--match` is searched for anywhere in a name.
+    """
+    regex, parsed = compile_broker_regex(pattern), judge(pattern).parsed
+    for text in _texts(pattern, parsed) if parsed is not None else ():
+        with suppress(TooLongError):
+            return _program(text, (SMALL_BYTES, MAX_PROGRAM_BYTES))[0]
+    return regex.compiled
 
 
 def _danger(parsed: Parsed) -> str | None:
@@ -124,19 +192,34 @@ def _danger(parsed: Parsed) -> str | None:
     return None
 
 
-def _compiled(pattern: str, parsed: Parsed) -> Any:
-    """The pattern compiled by google-re2. :raises TooLongError: it is too large for google-re2"""
+def _compiled(pattern: str, parsed: Parsed) -> tuple[Any, int]:
+    """The program for names of topics, and its limit of memory. :raises TooLongError: it is too large here"""
+    for text in _texts(pattern, parsed):
+        with suppress(TooLongError):
+            return _program(text, (SMALL_BYTES,))
+    try:
+        return _program(write_for_re2(parsed.tree), (SMALL_BYTES, MAX_PROGRAM_BYTES))
+    except RecursionError:
+        raise TooLongError from None
+
+
+def _texts(pattern: str, parsed: Parsed) -> tuple[str, ...]:
+    """What to try with google-re2, which accepts less syntax than RE2/J."""
+    if parsed.differs or len(re.findall(r"\\[pP]", pattern)) > MAX_TABLES:
+        return ()
+    # google-re2 allows no backslash before a non-ASCII character; in RE2/J it means that character.
+    return pattern, re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
+
+
+def _program(text: str, limits: Iterable[int]) -> tuple[Any, int]:
+    """The text compiled within one of the limits of memory. :raises TooLongError: it is too large, or refused"""
     import re2
 
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = MAX_PROGRAM_BYTES
-    # google-re2 allows no backslash before a non-ASCII character; in RE2/J it means that character.
-    plain = re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
-    for text in (pattern, plain) if not parsed.differs else ():
-        with suppress(re2.error):  # raised for syntax that RE2/J accepts and google-re2 does not
-            return re2.compile(text, options)
-    try:
-        return re2.compile(write_for_re2(parsed.tree), options)
-    except (re2.error, RecursionError):
-        raise TooLongError from None
+    options.never_capture = True
+    for max_bytes in limits:
+        options.max_mem = max_bytes
+        with suppress(re2.error):
+            return re2.compile(text, options), max_bytes
+    raise TooLongError

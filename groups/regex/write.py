@@ -7,6 +7,7 @@ as eleven copies.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from groups.regex.tree import (
     ALL,
@@ -122,7 +123,9 @@ def write_for_re2(tree: Tree) -> str:
 def _written(tree: Tree) -> tuple[str, int]:
     """The text, which can be followed by a quantifier, and the product of the counts in it."""
     match tree:
-        case Chars() | Assertion():
+        case Chars(mask=mask):
+            return _spans(mask), 1
+        case Assertion():
             return _item(tree), 1
         case Sequence(parts):
             return _joined("", parts)
@@ -131,6 +134,16 @@ def _written(tree: Tree) -> tuple[str, int]:
         case Repeat():
             return _repeat(tree)
     raise TypeError(f"RE2/J has no {tree!r}")
+
+
+@lru_cache(maxsize=1024)
+def _spans(mask: int) -> str:
+    """A class of few ranges, which may contain characters between those of topic names: `[--z]` are all."""
+    spans = re.finditer("1+", f"{mask:b}"[::-1])
+    text = "".join(
+        f"\\x{ord(ALPHABET[span.start()]):x}-\\x{ord(ALPHABET[span.end() - 1]):x}" for span in spans
+    )
+    return f"[{text}]" if text else _NO_CHARACTER
 
 
 def _joined(between: str, trees: tuple[Tree, ...]) -> tuple[str, int]:

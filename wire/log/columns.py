@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
+from wire.log.compression import MOST_BYTES
 from wire.log.errors import DamagedLog
 from wire.log.log_records import each_record, payload_of
 from wire.log.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
@@ -88,23 +89,24 @@ class _InvalidBatch(Exception):
         self.batch = batch
 
 
-def columns_of(batches: Batches) -> Iterator[Columns]:
+def columns_of(batches: Batches, most: int = MOST_BYTES) -> Iterator[Columns]:
     """The records of `batches`, in chunks of about 4 MB: whole batches, unless one has more than a million records.
 
     :raises DamagedLog: at the chunk with the first batch whose records do not match the header, after the chunks before
         it
+    :raises ExpandsTooFar: a batch decompresses to more than `most` bytes
     """
-    for chunk in _chunks(batches):
+    for chunk in _chunks(batches, most):
         try:
             yield from _columns(batches, chunk)
         except _InvalidBatch as error:
             # The fast reader finds faults in its own order; the error must report the first.
             for batch in batches[chunk.first : error.batch + 1]:
-                deque(each_record(batch, batches.data), maxlen=0)
+                deque(each_record(batch, batches.data, most), maxlen=0)
             raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
 
 
-def _chunks(batches: Batches) -> Iterator[_Chunk]:
+def _chunks(batches: Batches, most: int) -> Iterator[_Chunk]:
     ends = batches.ends
     compressed = np.flatnonzero(batches.headers["attributes"] & CODEC_MASK)
     start = 0
@@ -113,7 +115,7 @@ def _chunks(batches: Batches) -> Iterator[_Chunk]:
         stop = min(stop, len(batches))
         index = np.searchsorted(compressed, start)
         if index < len(compressed) and compressed[index] < stop:
-            chunk = _decompressed(batches, start, stop)
+            chunk = _decompressed(batches, start, stop, most)
         else:
             chunk = _Chunk(
                 start, batches.data, batches.positions[start:stop] + HEADER_BYTES, ends[start:stop]
@@ -122,19 +124,20 @@ def _chunks(batches: Batches) -> Iterator[_Chunk]:
         start += len(chunk.starts)
 
 
-def _decompressed(batches: Batches, start: int, stop: int) -> _Chunk:
+def _decompressed(batches: Batches, start: int, stop: int, most: int) -> _Chunk:
     """About 4 MB of batches from `start` on, at least one."""
     payloads: list[bytes] = []
     ends: list[int] = []
     total = 0
     for batch in batches[start:stop]:
-        payloads.append(payload_of(batch, batches.data))
+        payloads.append(payload_of(batch, batches.data, most))
         total += len(payloads[-1])
         ends.append(total)
         if total >= _CHUNK_BYTES:
             break
     starts = np.array([0, *ends[:-1]], dtype=np.int64)
-    return _Chunk(start, b"".join(payloads), starts, np.array(ends, dtype=np.int64))
+    data = payloads[0] if len(payloads) == 1 else b"".join(payloads)
+    return _Chunk(start, data, starts, np.array(ends, dtype=np.int64))
 
 
 def _columns(batches: Batches, chunk: _Chunk) -> Iterator[Columns]:

@@ -7,8 +7,9 @@ The decompressed size is bounded, because a few kilobytes can announce or contai
 org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header.
 """
 
+import io
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import Any
 
@@ -35,11 +36,18 @@ class Codec(IntEnum):
 
 
 class BadCompression(ValueError):
-    """The bytes cannot be decompressed, or exceed the bound."""
+    """The bytes cannot be decompressed."""
+
+
+class ExpandsTooFar(BadCompression):
+    """The bytes decompress to more than the bound."""
 
 
 def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -> bytes:
-    """The records of a batch. :raises BadCompression: `data` is broken or decompresses to more than `most` bytes"""
+    """The records of a batch. Other threads continue meanwhile, however long it takes.
+
+    :raises BadCompression: :raises ExpandsTooFar: `data` decompresses to more than `most` bytes
+    """
     if codec is Codec.NONE:
         return bytes(data)
     if codec is Codec.SNAPPY:
@@ -77,6 +85,7 @@ _LZ4_BLOCK = 64 << 10
 _LZ4_STORED = 1 << 31
 
 _ZSTD_LEVEL = 3
+_COPIED = 1 << 20
 
 _INTO = {
     Codec.GZIP: cramjam.gzip.decompress_into,
@@ -89,11 +98,21 @@ def _bounded(into: Callable[[Any, Any], int], data: bytes | memoryview, most: in
     # Pages of the buffer cost nothing until they are written to; the library stops at its end.
     buffer = np.empty(most, dtype=np.uint8)
     try:
-        return buffer[: into(data, buffer)].tobytes()
+        size = into(data, buffer)
     except cramjam.DecompressionError as error:
         if "failed to write whole buffer" in str(error):
-            raise BadCompression(f"{len(data)} bytes expand to more than {most}") from None
+            raise ExpandsTooFar(f"{len(data)} bytes expand to more than {most}") from None
         raise
+    return _joined([buffer.data[:size]])
+
+
+def _joined(parts: Iterable[memoryview | bytes]) -> bytes:
+    """The parts as bytes, copied a megabyte at a time: a single copy of many would stop all other threads."""
+    whole = io.BytesIO()
+    for part in parts:
+        for start in range(0, len(part), _COPIED):
+            whole.write(part[start : start + _COPIED])
+    return whole.getvalue()
 
 
 def _snappy(data: bytes, most: int) -> bytes:
@@ -103,7 +122,7 @@ def _snappy(data: bytes, most: int) -> bytes:
     for block in _framed(data):
         blocks.append(_snappy_block(block, most))
         most -= len(blocks[-1])
-    return b"".join(blocks)
+    return _joined(blocks)
 
 
 def _framed(data: bytes) -> Iterator[bytes]:
@@ -126,8 +145,9 @@ def _snappy_block(block: bytes, most: int) -> bytes:
     try:
         size = cramjam.snappy.decompress_raw_len(block)
         if size > most:
-            raise BadCompression(f"a snappy block announces {size} bytes, {most} are allowed")
-        return bytes(cramjam.snappy.decompress_raw(block))
+            raise ExpandsTooFar(f"a snappy block announces {size} bytes, {most} are allowed")
+        buffer = np.empty(size, dtype=np.uint8)
+        return _joined([buffer.data[: cramjam.snappy.decompress_raw_into(block, buffer.data)]])
     except cramjam.DecompressionError as error:
         raise BadCompression(f"a snappy block of {len(block)} bytes: {error}") from None
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 from wire.java_text import JAVA
 from wire.log.batch_header import HEADER_BYTES, NO_SEQUENCE, Batch, add_to_sequence
 from wire.log.batch_scan import SMALLEST_RECORD
-from wire.log.compression import BadCompression, Codec, decompress
+from wire.log.compression import MOST_BYTES, BadCompression, Codec, ExpandsTooFar, decompress
 from wire.log.errors import DamagedLog
 from wire.log.varints import BadVarint, read_int, read_long, wrap_long
 
@@ -32,28 +32,34 @@ class LogRecord:
     sequence: int = NO_SEQUENCE
 
 
-def records_of(batch: Batch, data: bytes) -> list[LogRecord]:
+def records_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> list[LogRecord]:
     """The records of a batch of the file whose bytes are `data`, in their order.
 
     :raises DamagedLog: their number is not the announced one, they do not fill the batch, or do not decompress
+    :raises ExpandsTooFar: they decompress to more than `most` bytes
     """
-    return list(each_record(batch, data))
+    return list(each_record(batch, data, most))
 
 
-def each_record(batch: Batch, data: bytes) -> Iterator[LogRecord]:
+def each_record(batch: Batch, data: bytes, most: int = MOST_BYTES) -> Iterator[LogRecord]:
     """As `records_of`, one at a time. :raises DamagedLog: after the last good record"""
-    return _Reader(batch, payload_of(batch, data)).records()
+    return _Reader(batch, payload_of(batch, data, most)).records()
 
 
-def payload_of(batch: Batch, data: bytes) -> bytes:
-    """The bytes of a batch's records, decompressed. :raises DamagedLog: they cannot be decompressed"""
+def payload_of(batch: Batch, data: bytes, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a batch's records, decompressed.
+
+    :raises DamagedLog: they cannot be decompressed, to `MOST_BYTES` at most :raises ExpandsTooFar: to more than `most`
+    """
     compressed = data[batch.position + HEADER_BYTES : batch.position + batch.size]
     # A batch that compaction has emptied has nothing to decompress.
     if batch.codec is Codec.NONE or batch.count == 0:
         return compressed
     try:
-        payload = decompress(batch.codec, compressed)
+        payload = decompress(batch.codec, compressed, most)
     except BadCompression as error:
+        if isinstance(error, ExpandsTooFar) and most < MOST_BYTES:
+            raise
         raise DamagedLog(batch.file, batch.position, str(error)) from None
     if batch.count * SMALLEST_RECORD > len(payload):
         raise DamagedLog(

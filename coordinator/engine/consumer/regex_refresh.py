@@ -2,8 +2,10 @@
 
 Regexes are resolved in a separate step, never while a heartbeat is answered: a heartbeat sets the timer, and the
 timer matches all regexes of the group against all topics. Two refreshes of a group are at least 10 s apart. A refresh
-is due for an unresolved regex, a new topic, and every `group.consumer.regex.refresh.interval.ms`. The matching time
-is linear in the names, and its memory is bounded (groups.regex.broker).
+is due for an unresolved regex, a new topic, and every `group.consumer.regex.refresh.interval.ms`.
+
+The matching itself is data for the caller, `calls.RegexRefresh`: it is linear in the names, and its memory is bounded
+(groups.regex.broker), but a hostile regex still takes a millisecond per name, which a server spends in a thread.
 
 A topic is not matched if the member whose heartbeat triggered the refresh may not describe it.
 
@@ -12,15 +14,15 @@ Source: GroupMetadataManager.maybeUpdateRegularExpressions, handleRegularExpress
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
+from coordinator.engine.calls import RegexRefresh
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import subscribed_names
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import RegexRecord, RegexValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.engine.topic_changes import next_epoch
-from groups.regex.broker import judge
 
 MIN_INTERVAL_MS = 10_000
 
@@ -31,6 +33,8 @@ def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, 
     `used` are the regexes of its members after the heartbeat; `unresolved`: whether one of them is new.
     """
     if not used or ctx.timers.deadline(TimerKey(TimerKind.REGEX, group.id)) is not None:
+        return False
+    if group.id in ctx.refreshing:
         return False
     last = next(iter(group.regexes.values()), None)
     if last is None:
@@ -48,19 +52,34 @@ def refresh_is_due(ctx: EngineContext, group: ConsumerGroup, used: Set[str], *, 
 
 
 def resolve(ctx: EngineContext, group: ConsumerGroup) -> None:
-    """Match the group's regexes against all topics; a changed result bumps the group epoch."""
-    regexes = sorted(group.regex_users)
+    """Match the group's regexes against all topics: at once, or by the caller (`Engine.matches_elsewhere`)."""
+    regexes = tuple(sorted(group.regex_users))
     if not regexes:
         return
-    may_describe = group.may_describe
-    names = [name for name in ctx.topics.topics if may_describe is None or may_describe(name)]
-    resolved: dict[str, RegexValue] = {}
-    for regex in regexes:
-        verdict = judge(regex)
-        matched = verdict.regex.matches(names) if verdict.regex is not None else []
-        resolved[regex] = RegexValue(
-            topics=tuple(matched), version=ctx.topics.version, resolved_ms=ctx.now_ms
-        )
+    refresh = RegexRefresh(
+        group=group.id, regexes=regexes, topics=ctx.topics, may_describe=group.may_describe
+    )
+    if ctx.matches_elsewhere:
+        ctx.refreshing[group.id] = refresh
+        ctx.refreshes.append(refresh)
+    else:
+        put(ctx, group, refresh, refresh.match() or {})
+
+
+def put(
+    ctx: EngineContext, group: ConsumerGroup, refresh: RegexRefresh, matched: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Store the topics of regexes that members still use; a changed result bumps the group epoch.
+
+    Source: GroupMetadataManager.handleRegularExpressionsResult.
+    """
+    resolved = {
+        regex: RegexValue(topics=topics, version=refresh.topics.version, resolved_ms=ctx.now_ms)
+        for regex, topics in matched.items()
+        if regex in group.regex_users
+    }
+    if not resolved:
+        return
     moved = any(
         set(value.topics) != set(group.regexes[regex].topics if regex in group.regexes else ())
         for regex, value in resolved.items()

@@ -16,6 +16,7 @@ from coordinator.server.apis.client_assignment import client_assignors, payload_
 from coordinator.server.apis.fields import ZERO_ID, CachedFields, LazyEntries, by_topic, group_operations
 from coordinator.server.exchange import Exchange
 from groups.model import Group, Member, MemberProtocol, Partitions, Subscription
+from groups.regex.broker import is_judged, judge
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
@@ -37,7 +38,9 @@ async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
             "assignment": None,
         }
     request = exchange.request
-    topics = request.subscribed_topic_names
+    topics, regex = request.subscribed_topic_names, request.subscribed_topic_regex
+    if regex and not is_judged(regex):
+        await exchange.cluster.limits.run(judge, regex)
     call = ConsumerGroupHeartbeat(
         group=request.group_id,
         member=request.member_id,
@@ -46,7 +49,7 @@ async def consumer_group_heartbeat(exchange: Exchange) -> Mapping[str, Any]:
         rack=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topics=None if topics is None else tuple(topics),
-        regex=request.subscribed_topic_regex,
+        regex=regex,
         assignor=request.server_assignor,
         owned=_owned(request.topic_partitions),
         client_assignors=client_assignors(request.client_assignors),

@@ -93,7 +93,7 @@ class _Reading:
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._left = min(exchange.request.max_bytes, MOST_BYTES)
+        self._left = min(exchange.request.max_bytes, MOST_BYTES, exchange.cluster.limits.answer_bytes)
         self._wanted = min(exchange.request.min_bytes, self._left)
         self._bytes = 0
         self._is_urgent = False

@@ -16,9 +16,9 @@ from coordinator.partitions.partition import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
 )
-from coordinator.server.apis.fields import LazyEntries
 from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
 from coordinator.server.exchange import Exchange
+from coordinator.server.limits import Turn
 from wire.acls import Operation
 from wire.errors import ErrorCode
 
@@ -41,18 +41,20 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
     request = exchange.request
     named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
     twice = {each for each, count in named.items() if count > 1}
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": LazyEntries(partial(_listed, exchange, topic.name, twice), topic.partitions),
-            }
-            for topic in request.topics
-        ]
-    }
+    turn = Turn()
+    topics = []
+    for topic in request.topics:
+        partitions = []
+        for requested in topic.partitions:
+            partitions.append(await _listed(exchange, topic.name, twice, requested))
+            await turn.pause()
+        topics.append({"name": topic.name, "partitions": partitions})
+    return {"topics": topics}
 
 
-def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], requested: Any) -> Mapping[str, Any]:
+async def _listed(
+    exchange: Exchange, name: str, twice: set[tuple[str, int]], requested: Any
+) -> Mapping[str, Any]:
     offset, timestamp, leader_epoch, error = NONE, NONE, NONE, ErrorCode.NONE
     try:
         if (name, requested.partition_index) in twice:
@@ -61,7 +63,10 @@ def _listed(exchange: Exchange, name: str, twice: set[tuple[str, int]], requeste
         if requested.timestamp < 0 and exchange.version < SINCE.get(requested.timestamp, NEVER):
             raise RequestRefused(ErrorCode.UNSUPPORTED_VERSION)
         log = led_partition(exchange, topic, requested.partition_index, requested.current_leader_epoch)
-        found = log.find_offset(requested.timestamp, committed=exchange.request.isolation_level == COMMITTED)
+        find = partial(
+            log.find_offset, requested.timestamp, committed=exchange.request.isolation_level == COMMITTED
+        )
+        found = await exchange.cluster.limits.bounded(find)
         offset, timestamp, leader_epoch = found.offset, found.timestamp, found.leader_epoch
     except (RequestRefused, OSError) as refused:
         error = refusal(refused).code

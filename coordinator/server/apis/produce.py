@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from coordinator.engine.topics import TopicInfo
@@ -21,12 +21,13 @@ from coordinator.server.apis.leadership import (
     topic_named,
 )
 from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.limits import Limits, Turn
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
-MANY_RECORDS = 20_000
-"""A batch that declares more records is read in a thread: a small one can still take a second."""
+MANY_RECORDS, VERY_MANY_RECORDS = 5_000, 100_000
+"""A batch that declares more records is read in a thread, or one after the other: a small one can take a second."""
 BY_ID = 13
 KNOWS_ABORTABLE = 11
 """The first version whose clients know TRANSACTION_ABORTABLE (KIP-890)."""
@@ -48,7 +49,8 @@ async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
     If a producer with acks=0 is refused, its connection is closed.
     """
     request = exchange.request
-    responses = [await _topic(exchange, topic, request.acks) for topic in request.topic_data]
+    turn = Turn()
+    responses = [await _topic(exchange, topic, request.acks, turn) for topic in request.topic_data]
     results = [one for topic in responses for one in topic["partition_responses"]]
     if request.acks == NO_ANSWER:
         refused = next((one for one in results if one["error_code"]), None)
@@ -60,14 +62,12 @@ async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
     return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
 
 
-async def _topic(exchange: Exchange, requested: Any, acks: int) -> Mapping[str, Any]:
-    return {
-        "name": requested.name,
-        "topic_id": requested.topic_id,
-        "partition_responses": [
-            await _partition(exchange, requested, one, acks) for one in requested.partition_data
-        ],
-    }
+async def _topic(exchange: Exchange, requested: Any, acks: int, turn: Turn) -> Mapping[str, Any]:
+    responses = []
+    for one in requested.partition_data:
+        responses.append(await _partition(exchange, requested, one, acks))
+        await turn.pause()
+    return {"name": requested.name, "topic_id": requested.topic_id, "partition_responses": responses}
 
 
 async def _partition(exchange: Exchange, requested: Any, one: Any, acks: int) -> Mapping[str, Any]:
@@ -85,10 +85,7 @@ async def _partition(exchange: Exchange, requested: Any, one: Any, acks: int) ->
         _admit(exchange, partition, batch)
         start = partition.log_start_offset
         now_ms = exchange.cluster.now_ms()
-        if batch_at(batch).count > MANY_RECORDS:
-            accepted = await asyncio.to_thread(partition.accept, batch, now_ms)
-        else:
-            accepted = partition.accept(batch, now_ms)
+        accepted = await _accepted(exchange.cluster.limits, partition, batch, now_ms)
         appended = partition.append(accepted, now_ms)
     except (RequestRefused, OSError) as error:
         return _refused(exchange, topic, one.index, refusal(error), start)
@@ -100,6 +97,14 @@ async def _partition(exchange: Exchange, requested: Any, one: Any, acks: int) ->
         "log_start_offset": start,
         "record_errors": (),
     }
+
+
+async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: int) -> bytearray:
+    """As `Partition.accept`, in a thread unless it takes only about a millisecond."""
+    count, accept = batch_at(batch).count, partial(partition.accept, batch, now_ms)
+    if count > VERY_MANY_RECORDS:
+        return await limits.run_slowly(accept)
+    return await limits.bounded(accept, is_quick=count <= MANY_RECORDS)
 
 
 def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:

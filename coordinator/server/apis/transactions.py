@@ -23,7 +23,7 @@ from coordinator.transactions.transaction import (
     TransactionState,
     TransactionVersion,
 )
-from groups.regex.broker import InvalidRegexError, compile_broker_regex
+from groups.regex.broker import InvalidRegexError, compile_filter
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
@@ -353,7 +353,8 @@ async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
     matches = None
     if request.transactional_id_pattern:
         try:
-            matches = compile_broker_regex(request.transactional_id_pattern).compiled.fullmatch
+            compiled = await exchange.cluster.limits.run(compile_filter, request.transactional_id_pattern)
+            matches = compiled.fullmatch
         except InvalidRegexError:
             return {
                 "error_code": ErrorCode.INVALID_REGULAR_EXPRESSION,

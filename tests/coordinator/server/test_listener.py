@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from coordinator.server import connection
+from coordinator.server import connection, limits
 from coordinator.server.broker import Broker
-from coordinator.server.connection import KEPT_FREE, LONG_AT_ONCE, as_java_shows, most_connections
+from coordinator.server.connection import KEPT_FREE, as_java_shows, most_connections
 from coordinator.server.dispatch import LONG_BYTES
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
 from tests.coordinator.server.running import HOST, connected, running
+from wire.messages.framing import MAX_FRAME_BYTES
 
 DEADLINE_S = 60
 VERSIONS = build(request_type("ApiVersions", 0), {})
@@ -154,7 +155,7 @@ def test_a_client_too_many_is_refused_and_the_others_stay(monkeypatch: pytest.Mo
     asyncio.run(scene())
 
 
-def test_long_requests_are_read_a_few_at_a_time_and_short_ones_meanwhile() -> None:
+def test_no_request_waits_for_long_ones_that_stop_halfway() -> None:
     kind, answers = request_type("FindCoordinator", 4), response_type("FindCoordinator", 4)
     long = build(kind, {"key_type": 0, "coordinator_keys": ["k" * 1000] * 100})
     content = encoded(long, 1, None, "tests")
@@ -162,22 +163,45 @@ def test_long_requests_are_read_a_few_at_a_time_and_short_ones_meanwhile() -> No
 
     async def scene() -> None:
         async with running() as broker, AsyncExitStack() as stack:
-            for _ in range(LONG_AT_ONCE):
+            for _ in range(20):
                 _, writer = await stack.enter_async_context(connected(broker.port))
                 writer.write(len(content).to_bytes(4, "big") + content[:-1])
                 await writer.drain()
-            short, waits = await Peer.connect(HOST, broker.port), await Peer.connect(HOST, broker.port)
-            await asyncio.sleep(0.2)
-            parked = waits.send(long, answers)
-            for _ in range(20):
-                assert not (await versions(short)).error_code
-                await asyncio.sleep(0.01)
-            assert not parked.done()
-            writer.write(content[-1:])
-            answer = await asyncio.wait_for(parked, DEADLINE_S)
+            peer = await Peer.connect(HOST, broker.port)
+            answer = await asyncio.wait_for(peer.send(long, answers), DEADLINE_S)
             assert len(answer.coordinators) == 100
-            await short.close()
-            await waits.close()
+            await peer.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("limit", "stalled_s", "ended"), [(1 << 20, 60.0, 3), (1 << 30, 0.1, 8)], ids=["memory", "time"]
+)
+def test_requests_that_stop_halfway_end(
+    monkeypatch: pytest.MonkeyPatch, impatient: None, limit: int, stalled_s: float, ended: int
+) -> None:
+    """Eight of 200 kB: those that are too much for the limit of memory, or all that stop for too long."""
+    monkeypatch.setattr(connection, "IDLE_S", DEADLINE_S)
+    monkeypatch.setattr(limits, "MOST_RECEIVED", limit)
+    monkeypatch.setattr(limits, "STALLED_S", stalled_s)
+    half = MAX_FRAME_BYTES.to_bytes(4, "big") + bytes(200_000)
+
+    async def scene() -> None:
+        async with running() as broker, AsyncExitStack() as stack:
+            ends = []
+            for _ in range(8):
+                reader, writer = await stack.enter_async_context(connected(broker.port))
+                writer.write(half)
+                await writer.drain()
+                ends.append(asyncio.create_task(reader.read()))
+            async with asyncio.timeout(DEADLINE_S):
+                while sum(end.done() for end in ends) < ended:
+                    await asyncio.sleep(0.01)
+            assert sum(end.done() for end in ends) == ended
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
 
     asyncio.run(scene())
 

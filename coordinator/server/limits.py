@@ -1,0 +1,163 @@
+"""What all clients together may take from the server: its event loop, its threads, and memory for their bytes.
+
+Theory of operation. The event loop does what takes about a millisecond. Longer work is tried in a few threads with a
+limit that ordinary clients never reach (`quick`). What exceeds it waits in a single further thread (`slow`), so that
+hostile clients wait for each other, and only one of them has its bytes expanded at a time. These threads are not those
+that synchronize records to the disk.
+
+Requests that have not arrived whole, and answers that their clients do not read, take memory up to a limit over all
+connections. Beyond it the connection is closed that has made no progress for the longest time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+from wire.log.compression import MOST_BYTES, ExpandsTooFar
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+TURN_S = 0.002
+"""How long a request of many parts keeps the event loop before other clients continue."""
+IN_LOOP_BYTES = 256 << 10
+"""The most bytes that a batch may decompress to in the event loop: a millisecond's work."""
+QUICK_BYTES = 8 << 20
+"""The most bytes that work of a quick thread expands a batch to."""
+QUICK_AT_ONCE = 4
+MOST_RECEIVED = 256 << 20
+"""The bytes of long requests that are not yet answered, over all connections."""
+MOST_UNSENT = 128 << 20
+"""The bytes of answers that clients have not read, over all connections."""
+ANSWER_SHARE = 4
+"""A Fetch is answered with at most this part of the room for unsent bytes: the more clients do not read, the smaller
+the answers."""
+STALLED_S = 60.0
+"""A client that has begun to send a long request is disconnected after that time without further bytes of it."""
+
+
+class Connection(Protocol):
+    """A connection as the limits use it."""
+
+    @property
+    def unsent(self) -> int:
+        """The bytes that its client has not read."""
+
+    def drop(self) -> None:
+        """Close it now."""
+
+
+class Turn:
+    """The time in which a request of many parts keeps the event loop."""
+
+    def __init__(self) -> None:
+        self._end_s = time.perf_counter() + TURN_S
+
+    async def pause(self) -> None:
+        """Between two parts: let other clients continue, if it is time."""
+        if time.perf_counter() > self._end_s:
+            await asyncio.sleep(0)
+            self._end_s = time.perf_counter() + TURN_S
+
+
+class Limits:
+    """See the module. One for all brokers; belongs to the event loop."""
+
+    def __init__(self) -> None:
+        self.quick = ThreadPoolExecutor(QUICK_AT_ONCE, thread_name_prefix="quick")
+        self.slow = ThreadPoolExecutor(1, thread_name_prefix="slow")
+        self._received: dict[Connection, tuple[int, float]] = {}
+        """The bytes of each long request and the time of the last ones, the oldest first."""
+        self._arrived: dict[Connection, int] = {}
+        """The bytes of long requests that are answered now."""
+        self._received_bytes = 0
+        self._unread: dict[Connection, None] = {}
+        """Connections with large unread answers, those that have had them the longest first."""
+
+    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+        """The result of bounded work, done in a quick thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.quick, work, *arguments)
+
+    async def run_slowly(self, work: Callable[..., T], *arguments: Any) -> T:
+        """The result of any work, for which this request waits for its turn."""
+        return await asyncio.get_running_loop().run_in_executor(self.slow, work, *arguments)
+
+    async def bounded(self, work: Callable[[int], T], *, is_quick: bool = True) -> T:
+        """The result of work with at most as many bytes as its argument, which raises ExpandsTooFar beyond them.
+
+        `is_quick`: so few bytes take only about a millisecond, so it is tried in the event loop.
+        """
+        with suppress(ExpandsTooFar):
+            if is_quick:
+                return work(IN_LOOP_BYTES)
+        with suppress(ExpandsTooFar):
+            return await self.run(work, QUICK_BYTES)
+        return await self.run_slowly(work, MOST_BYTES)
+
+    def received(self, connection: Connection, size: int) -> None:
+        """Count bytes of a long request."""
+        before, _ = self._received.pop(connection, (0, 0.0))
+        self._received[connection] = before + size, time.monotonic()
+        self._received_bytes += size
+        while self._received_bytes > MOST_RECEIVED and len(self._received) > 1:
+            self._drop_receiving(next(iter(self._received)))
+
+    def arrived(self, connection: Connection) -> None:
+        """The connection's long request is whole; its bytes count until `release`."""
+        self._arrived[connection] = self._received.pop(connection, (0, 0.0))[0]
+
+    def release(self, connection: Connection) -> None:
+        """The connection's long request is answered, or will never be."""
+        size, _ = self._received.pop(connection, (0, 0.0))
+        self._received_bytes -= size + self._arrived.pop(connection, 0)
+
+    def drop_stalled(self) -> None:
+        """Close the connections whose long requests have stopped arriving."""
+        stopped = time.monotonic() - STALLED_S
+        for connection in [each for each, (_, progress) in self._received.items() if progress < stopped]:
+            self._drop_receiving(connection)
+
+    def _drop_receiving(self, connection: Connection) -> None:
+        self.release(connection)
+        connection.drop()
+
+    @property
+    def answer_bytes(self) -> int:
+        """How large an answer may be whose size the server decides."""
+        return max(0, MOST_UNSENT - self._unsent()) // ANSWER_SHARE
+
+    def written(self, connection: Connection) -> None:
+        """Count a large answer; if there are too many bytes, clients that do not read lose their connections."""
+        self._unread.setdefault(connection)
+        unsent = self._unsent()
+        for slowest in tuple(self._unread) if unsent > MOST_UNSENT else ():
+            if unsent <= MOST_UNSENT or len(self._unread) == 1:
+                break
+            unsent -= slowest.unsent
+            self.read(slowest)
+            _log.warning(
+                "A connection is closed: too many bytes of answers are unread, its own for the longest time"
+            )
+            slowest.drop()
+
+    def read(self, connection: Connection) -> None:
+        """The connection's client has read its answers, or is gone."""
+        self._unread.pop(connection, None)
+
+    def _unsent(self) -> int:
+        sizes = {connection: connection.unsent for connection in self._unread}
+        for connection, size in sizes.items():
+            if not size:
+                del self._unread[connection]
+        return sum(sizes.values())
+
+    def close(self) -> None:
+        """Forget the work that has not begun."""
+        for threads in (self.quick, self.slow):
+            threads.shutdown(wait=False, cancel_futures=True)
