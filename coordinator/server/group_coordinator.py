@@ -137,7 +137,9 @@ class GroupCoordinator:
                 matched = await self._limits.run_slowly(refresh.match)
         except Exception:  # a bug must not affect other refreshes
             _log.exception("Unexpected error for the regexes of %r", refresh.group)
-        self.deliver(self._engine.regexes_matched(refresh, matched or {}, self._now_ms()))
+        result = self._engine.regexes_matched(refresh, matched or {}, self._now_ms())
+        self.counts.timers(result.records)
+        self.deliver(result)
 
     def _changes_nothing(self, result: CoordinatorResult, ticket: int) -> bool:
         """Whether the only result is the call's answer, as with most heartbeats: nothing to store or to wait for."""

@@ -1,27 +1,34 @@
 """The metrics endpoint of the coordinator: HTTP, in the format that a reader accepts: OpenMetrics or Prometheus text.
 
-A library's thread serves each reader; the values are read in the event loop, between two requests.
+A thread serves each reader (coordinator.server.web); the values are read in the event loop, between two requests.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import logging
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from threading import Thread
 from typing import Self, TypeAlias
-from wsgiref.simple_server import WSGIServer
+from urllib.parse import parse_qs
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder, gzip_accepted
 from prometheus_client.registry import Collector
 
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import CannotListen
+from coordinator.server.web import Page, PageRequest, WebServer
 from groups.listing import GroupState, GroupType
 from wire.client.address import Address
+
+_log = logging.getLogger(__name__)
 
 SCRAPE_TIMEOUT_S = 10.0
 PREFIX = "kafka_group_coordinator_"
@@ -216,26 +223,37 @@ class MetricsEndpoint(Collector):
     """Serves the metrics of a cluster until it is closed. Belongs to the event loop of the cluster."""
 
     address: Address
-    _server: WSGIServer
+    _server: WebServer
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._loop = asyncio.get_running_loop()
         self._idle = _IdleRatio()
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
 
     @classmethod
     def open(cls, cluster: Cluster, host: str, port: int) -> Self:
         """Listen on `host`:`port`, 0 for any free port; `address` is the address in use. :raises OSError:"""
         endpoint = cls(cluster)
-        registry = CollectorRegistry()
-        registry.register(endpoint)
-        endpoint._server, _ = start_http_server(port, host, registry)
+        endpoint._server = WebServer(host, port, endpoint.page, _log.error)
         endpoint.address = Address(host, endpoint._server.server_port)
+        Thread(target=endpoint._server.serve_forever, daemon=True).start()
         return endpoint
 
     async def close(self) -> None:
         await asyncio.to_thread(self._server.shutdown)
         self._server.server_close()
+
+    def page(self, request: PageRequest) -> Page:
+        """The metrics, at any path; with `name[]` only those. Called in any thread."""
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        names = parse_qs(request.query).get("name[]")
+        text = encode(self._registry.restricted_registry(names) if names else self._registry)
+        headers = {"Content-Type": content_type}
+        if gzip_accepted(request.headers.get("Accept-Encoding", "")):
+            return Page(pieces=[gzip.compress(text)], headers={**headers, "Content-Encoding": "gzip"})
+        return Page(pieces=[text], headers=headers)
 
     def describe(self) -> Iterable[Metric]:
         return ()

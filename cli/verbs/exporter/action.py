@@ -23,8 +23,9 @@ from cli.verbs.exporter.guard import Guard, guarded
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import Limits
 from cli.verbs.exporter.reading import LagTimes, Scope, read_groups
-from cli.verbs.exporter.web import METRICS, ExporterPages, WebServer
+from cli.verbs.exporter.web import METRICS, ExporterPages
 from coordinator.server.listener import CannotListen
+from coordinator.server.web import WebServer
 from groups.files import replace_file
 from groups.listing import Problem
 from wire.client.address import Address
@@ -204,12 +205,8 @@ def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
     """Answer scrapes in threads. :raises CannotListen:"""
     place = guard.place
     try:
-        server = WebServer(
-            place.host,
-            place.port,
-            ExporterPages(cache=cache, login=guard.login, report=notice),
-            lambda: guard.tls,
-        )
+        pages = ExporterPages(cache=cache, login=guard.login, report=notice)
+        server = WebServer(place.host, place.port, pages.page, notice, lambda: guard.tls)
     except OSError as error:
         raise CannotListen(Address(place.host, place.port), error) from None
     with server:
