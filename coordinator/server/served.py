@@ -221,7 +221,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(LIST_GROUPS, groups.list_groups, grows=True),
         _served(SASL_HANDSHAKE, security.sasl_handshake),
         _served(API_VERSIONS, api_versions, newest=4),
-        _served(CREATE_TOPICS, keeping(CREATIONS, hiding_configs(topics.create_topics))),
+        _served(CREATE_TOPICS, keeping(CREATIONS, hiding_configs(topics.create_topics)), grows=True),
         _served(DELETE_TOPICS, keeping(DELETIONS, keeping(DELETIONS_BY_NAME, topics.delete_topics))),
         _served(DESCRIBE_ACLS, security.describe_acls, grows=True),
         _served(CREATE_ACLS, security.create_acls),

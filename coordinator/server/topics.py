@@ -57,6 +57,10 @@ class Topics:
             self._restore(topic)
         known = [self._placed(topic) for topic in found]
         self.image = TopicImage.of(known, version)
+        self._by_unified: dict[str, dict[str, None]] = {}
+        """The names of topics by their names with '.' as '_', in the order of their creation."""
+        for topic in known:
+            self._by_unified.setdefault(_unified(topic.name), {})[topic.name] = None
 
     def create(
         self,
@@ -83,6 +87,10 @@ class Topics:
             self.show(topic)
         return topic
 
+    def collision(self, name: str) -> str | None:
+        """Another topic whose name is the same with '.' and '_' as one (`Topic.hasCollision`), None without one."""
+        return next((other for other in self._by_unified.get(_unified(name), ()) if other != name), None)
+
     def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
         """Brokers for partitions of a topic, `factor` for each. :raises TopicRefused: there are too few brokers"""
         wanted, brokers = self._factor if factor is None else factor, len(self._racks)
@@ -97,6 +105,7 @@ class Topics:
 
     def show(self, topic: TopicInfo) -> None:
         """Make a topic, new or grown, visible to clients and the coordinator."""
+        self._by_unified.setdefault(_unified(topic.name), {})[topic.name] = None
         self._replace({**self.image.topics, topic.name: self._placed(topic)})
 
     def grow(
@@ -149,6 +158,10 @@ class Topics:
             if self._kept is not None:
                 self._kept.delete(topic)
         self._placement.forget(topic.name)
+        names = self._by_unified[_unified(topic.name)]
+        names.pop(topic.name, None)
+        if not names:
+            del self._by_unified[_unified(topic.name)]
         self._replace({name: one for name, one in self.image.topics.items() if one.id != topic.id})
 
     def find(self, name: str | None, topic_id: UUID | None) -> TopicInfo | None:
@@ -222,13 +235,13 @@ def check_name(name: str) -> None:
         raise TopicRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")
 
 
-def check_distinct(name: str, topics: Iterable[str]) -> None:
-    """Check that a name differs from `topics` with '.' and '_' as one (`Topic.hasCollision`). :raises TopicRefused:"""
-    if not {".", "_"} & set(name):
-        return
-    unified = name.replace(".", "_")
-    for other in topics:
-        if len(other) == len(name) and other != name and other.replace(".", "_") == unified:
-            raise TopicRefused(
-                ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
-            )
+def check_distinct(name: str, other: str | None) -> None:
+    """Check that a new topic has no collision with another (`Topics.collision`). :raises TopicRefused:"""
+    if other is not None:
+        raise TopicRefused(
+            ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
+        )
+
+
+def _unified(name: str) -> str:
+    return name.replace(".", "_")

@@ -81,10 +81,10 @@ async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
     async with cluster.topics.changing:
         # As on a broker, topics of one request are not checked for collisions with each other.
         before = cluster.topics.image.topics
-        made = [
-            await asyncio.to_thread(_create, cluster, topic, before, request.validate_only)
-            for topic in wanted
-        ]
+        collisions = {topic.name: cluster.topics.collision(topic.name) for topic in wanted}
+        made = await asyncio.to_thread(
+            lambda: [_create(cluster, topic, before, collisions, request.validate_only) for topic in wanted]
+        )
         cluster.topics_changed()
     twice = [name for name, count in named.items() if count > 1]
     return {"topics": [*made, *(_refused(name, ErrorCode.INVALID_REQUEST, TWICE) for name in twice)]}
@@ -97,7 +97,7 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
     async with cluster.topics.changing:
         for name in names:
             with suppress(TopicRefused):
-                check_distinct(name, cluster.topics.image.topics)
+                check_distinct(name, cluster.topics.collision(name))
                 await asyncio.to_thread(cluster.topics.create, name, cluster.settings.num_partitions)
         cluster.topics_changed()
 
@@ -118,11 +118,17 @@ def _count(cluster: Cluster, requested: Any) -> int:
     return cluster.settings.num_partitions if wanted == UNSET else wanted
 
 
-def _create(cluster: Cluster, requested: Any, before: Collection[str], dry_run: bool) -> Mapping[str, Any]:
+def _create(
+    cluster: Cluster,
+    requested: Any,
+    before: Collection[str],
+    collisions: Mapping[str, str | None],
+    dry_run: bool,
+) -> Mapping[str, Any]:
     try:
         check_name(requested.name)
         if requested.name not in before:
-            check_distinct(requested.name, before)
+            check_distinct(requested.name, collisions[requested.name])
         replicas = () if requested.name in cluster.topics.image.topics else _placed(cluster, requested)
         own = _own_settings(cluster, requested)
         topic = _made(cluster, requested, replicas, own, dry_run)
