@@ -162,7 +162,7 @@ def _check_header(batch: Batch, records: bytes) -> None:
 def _read(batch: Batch, records: bytes, most: int) -> _Times:
     """Read all records, so that no consumer ever fetches malformed ones."""
     try:
-        if batch.count <= FEW_RECORDS:
+        if batch.count <= FEW_RECORDS and most < MOST_BYTES:  # columns copy no large value
             return _times_of(records_of(batch, records, most))
         header = np.frombuffer(records, dtype=HEADER, count=1)
         columns = list(columns_of(Batches(records, "", np.zeros(1, dtype=np.int64), header), most))

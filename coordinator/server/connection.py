@@ -387,6 +387,7 @@ class _LongRequest:
     def parted(self) -> tuple[bytes, bytes]:
         """The request, and the bytes after it. :raises ConnectionResetError: it is incomplete"""
         if len(self._content) < self._length:
+            self._content = bytearray()  # the error may refer to it for a while
             raise ConnectionResetError
         with memoryview(self._content) as view:
             return bytes(view[: self._length]), bytes(view[self._length :])

@@ -31,9 +31,9 @@ IN_LOOP_BYTES = 256 << 10
 QUICK_BYTES = 8 << 20
 """The most bytes that work of a quick thread expands a batch to."""
 QUICK_AT_ONCE = 4
-MOST_RECEIVED = 256 << 20
+MOST_RECEIVED = 192 << 20
 """The bytes of long requests that are not yet answered, over all connections."""
-MOST_UNSENT = 128 << 20
+MOST_UNSENT = 64 << 20
 """The bytes of answers that clients have not read, over all connections."""
 ANSWER_SHARE = 4
 """A Fetch is answered with at most this part of the room for unsent bytes: the more clients do not read, the smaller

@@ -7,9 +7,8 @@ The decompressed size is bounded, because a few kilobytes can announce or contai
 org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header.
 """
 
-import io
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Any
 
@@ -85,7 +84,6 @@ _LZ4_BLOCK = 64 << 10
 _LZ4_STORED = 1 << 31
 
 _ZSTD_LEVEL = 3
-_COPIED = 1 << 20
 
 _INTO = {
     Codec.GZIP: cramjam.gzip.decompress_into,
@@ -103,26 +101,23 @@ def _bounded(into: Callable[[Any, Any], int], data: bytes | memoryview, most: in
         if "failed to write whole buffer" in str(error):
             raise ExpandsTooFar(f"{len(data)} bytes expand to more than {most}") from None
         raise
-    return _joined([buffer.data[:size]])
-
-
-def _joined(parts: Iterable[memoryview | bytes]) -> bytes:
-    """The parts as bytes, copied a megabyte at a time: a single copy of many would stop all other threads."""
-    whole = io.BytesIO()
-    for part in parts:
-        for start in range(0, len(part), _COPIED):
-            whole.write(part[start : start + _COPIED])
-    return whole.getvalue()
+    return buffer[:size].tobytes()
 
 
 def _snappy(data: bytes, most: int) -> bytes:
-    if not data.startswith(_SNAPPY_MAGIC):
-        return _snappy_block(data, most)
-    blocks = []
-    for block in _framed(data):
-        blocks.append(_snappy_block(block, most))
-        most -= len(blocks[-1])
-    return _joined(blocks)
+    blocks = list(_framed(data)) if data.startswith(_SNAPPY_MAGIC) else [data]
+    sizes = [_size_of(block) for block in blocks]
+    if sum(sizes) > most:
+        raise ExpandsTooFar(f"snappy data announces {sum(sizes)} bytes, {most} are allowed")
+    buffer = np.empty(sum(sizes), dtype=np.uint8)
+    end = 0
+    for block, size in zip(blocks, sizes, strict=True):
+        start, end = end, end + size
+        try:
+            cramjam.snappy.decompress_raw_into(block, buffer[start:end].data)
+        except cramjam.DecompressionError as error:
+            raise BadCompression(f"a snappy block of {len(block)} bytes: {error}") from None
+    return buffer.tobytes()
 
 
 def _framed(data: bytes) -> Iterator[bytes]:
@@ -141,13 +136,9 @@ def _framed(data: bytes) -> Iterator[bytes]:
         yield data[start:position]
 
 
-def _snappy_block(block: bytes, most: int) -> bytes:
+def _size_of(block: bytes) -> int:
     try:
-        size = cramjam.snappy.decompress_raw_len(block)
-        if size > most:
-            raise ExpandsTooFar(f"a snappy block announces {size} bytes, {most} are allowed")
-        buffer = np.empty(size, dtype=np.uint8)
-        return _joined([buffer.data[: cramjam.snappy.decompress_raw_into(block, buffer.data)]])
+        return int(cramjam.snappy.decompress_raw_len(block))
     except cramjam.DecompressionError as error:
         raise BadCompression(f"a snappy block of {len(block)} bytes: {error}") from None
 

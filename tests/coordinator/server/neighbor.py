@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any, Self
 
 from tests.conformance.cluster import Cluster
@@ -27,6 +28,8 @@ class Neighbor:
         self._classic: dict[str, Any] = {}
         self._consumer: dict[str, Any] = {}
         self.beats = 0
+        self.longest_s = 0.0
+        """The longest wait for an answer to a heartbeat."""
 
     async def __aenter__(self) -> Self:
         await self._join_classic()
@@ -108,10 +111,13 @@ class Neighbor:
 
     async def _beat(self) -> None:
         while True:
+            sent_s = time.monotonic()
             classic = await self._ask(
                 "Heartbeat", 4, group_id=CLASSIC, **self._classic, group_instance_id=None
             )
+            between_s = time.monotonic()
             consumer = await self._heartbeat(**self._consumer)
+            self.longest_s = max(self.longest_s, between_s - sent_s, time.monotonic() - between_s)
             assert not classic.error_code
             assert (consumer.error_code, consumer.assignment) == (0, None)
             assert consumer.member_epoch == self._consumer["member_epoch"]

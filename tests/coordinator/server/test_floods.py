@@ -1,0 +1,302 @@
+"""Floods on `kohort serve`: what a client sends must cost other clients neither time nor the server memory.
+
+Each flood runs next to two members that send heartbeats every 50 ms. `make test` runs small floods with generous
+bounds; `make fuzz` runs those of the issue's size, prints the longest wait and the memory, and compares them with a
+real broker: `python -m pytest -s tests/coordinator/server/test_floods.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance.messages import build, encoded, request_type
+from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
+from tests.coordinator.server.running import connected
+from tests.coordinator.server.test_hostile_clients import Served, kohort_server
+from tests.kafka.broker import Broker
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.support.long import IS_LONG, LONG
+from wire.log.batches import encode_batch
+from wire.log.checksum import crc32c
+from wire.log.compression import Codec, compress
+
+SIZE = 1.0 if IS_LONG else 0.1
+"""The size of the floods, compared with the ones that were observed."""
+LONGEST_WAIT_S = 0.5 if IS_LONG else 3.0
+"""A wait of more means that the event loop was blocked; the larger bound is for a busy machine."""
+ANSWER_S = 120.0
+MEGABYTES = 1024
+Attack = Callable[[int], Awaitable[None]]
+_ATTRIBUTES_AT, _CRC_AT, _LENGTH_AT, _HEADER_BYTES = 21, 17, 8, 61
+
+
+def frame(api: str, version: int, **fields: Any) -> bytes:
+    content = encoded(build(request_type(api, version), fields), 7, version, "flood")
+    return len(content).to_bytes(4, "big") + content
+
+
+async def ask(port: int, content: bytes) -> bytes:
+    """The answer to one request on a new connection."""
+    async with connected(port) as (reader, writer), asyncio.timeout(ANSWER_S):
+        writer.write(content)
+        return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
+
+
+def some(count: float) -> int:
+    return max(2, round(count * SIZE))
+
+
+def create(names: list[str], partitions: int = 1, configs: tuple[tuple[str, str], ...] = ()) -> bytes:
+    topics = [
+        {
+            "name": name,
+            "num_partitions": partitions,
+            "replication_factor": 1,
+            "configs": [{"name": key, "value": value} for key, value in configs],
+        }
+        for name in names
+    ]
+    return frame("CreateTopics", 7, topics=topics, timeout=60_000)
+
+
+REGEXES = {
+    "classes": lambda number: rf"[\pL\pN]{{1000}}{'x' * number}y{{100}}",
+    "ranges": lambda number: f"[acegikmoqsuwyACEGIKMOQSUWY02468]{{1000}}{'[aceg]{1000}' * 40}{number}",
+    "nested": lambda number: f"(?:(?:a{{100}}){{100}}){{{9 - number % 3}}}{number}",
+    "literal": lambda number: "a" * 30_000 + str(number),
+    "options": lambda number: "|".join(f"topic-{number}-{each}" for each in range(2_000)),
+    "tables": lambda number: r"\pL" * 10_000 + str(number),
+    "slow": lambda number: f"(?:[ab]{{0,200}}c?.{{0,50}}){{10}}.*a.{{200}}{number}",
+}
+
+
+def regexes(shape: str) -> Attack:
+    """Members of groups of their own subscribe with distinct regexes."""
+    subscriptions = [
+        frame(
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id=f"flood-{shape}-{number}",
+            member_id="flood",
+            member_epoch=0,
+            instance_id=None,
+            rack_id=None,
+            rebalance_timeout=60_000,
+            subscribed_topic_names=None,
+            subscribed_topic_regex=REGEXES[shape](number),
+            server_assignor=None,
+            topic_partitions=[],
+        )
+        for number in range(some(14))
+    ]
+
+    async def attack(port: int) -> None:
+        await asyncio.gather(*(ask(port, content) for content in subscriptions))
+
+    return attack
+
+
+def bomb(codec: Codec, size: int, records: int = 1) -> bytes:
+    """A batch that expands to `size` bytes."""
+    value = bytes(size // records)
+    plain = bytearray(encode_batch([(b"k", value)] * records, base_offset=0, timestamp=0))
+    packed = compress(codec, bytes(plain[_HEADER_BYTES:]))
+    batch = plain[:_HEADER_BYTES] + packed
+    struct.pack_into(">i", batch, _LENGTH_AT, len(batch) - 12)
+    struct.pack_into(">h", batch, _ATTRIBUTES_AT, codec)
+    struct.pack_into(">I", batch, _CRC_AT, crc32c(bytes(batch[_ATTRIBUTES_AT:])))
+    return bytes(batch)
+
+
+def bombs(codec: Codec) -> Attack:
+    """Produce requests of many partitions, each a batch that expands to 95 MiB, or as far as a megabyte does."""
+    topic, partitions = f"bombs-{codec.name.lower()}", some(60)
+    searched = [
+        {"partition_index": number, "current_leader_epoch": -1, "timestamp": 0} for number in range(2)
+    ]
+
+    # Snappy packs 20 to 1.
+    batch = bomb(codec, (18 if codec is Codec.SNAPPY else 95) << 20)
+    data = [{"index": number, "records": batch} for number in range(partitions)]
+    fields = {"transactional_id": None, "acks": -1, "timeout": 60_000}
+    produce = frame("Produce", 9, topic_data=[{"name": topic, "partition_data": data}], **fields)
+    topics = [{"name": topic, "partitions": searched}]
+    search = frame("ListOffsets", 7, replica_id=-1, isolation_level=0, topics=topics)
+
+    async def attack(port: int) -> None:
+        await ask(port, create([topic], partitions))
+        await asyncio.gather(ask(port, produce), ask(port, produce))
+        await ask(port, search)
+
+    return attack
+
+
+def many_records() -> Attack:
+    """Batches of a million empty records."""
+    batch = bomb(Codec.ZSTD, 0, 1_000_000 if IS_LONG else 100_000)
+    data = [{"name": "many-records", "partition_data": [{"index": 0, "records": batch}]}]
+    produce = frame("Produce", 9, topic_data=data, transactional_id=None, acks=-1, timeout=60_000)
+
+    async def attack(port: int) -> None:
+        await ask(port, create(["many-records"]))
+        await asyncio.gather(*(ask(port, produce) for _ in range(4)))
+
+    return attack
+
+
+async def stalled_writers(port: int) -> None:
+    """Clients announce 70 kB, or 100 MB, and stop halfway; a request of 70 kB is answered nevertheless."""
+    async with AsyncExitStack() as stack:
+        for number in range(some(40)):
+            _, writer = await stack.enter_async_context(connected(port))
+            length = 70_000 if number % 2 else 100 << 20
+            writer.write(length.to_bytes(4, "big") + bytes(69_000))
+        started = time.monotonic()
+        keys = {"key_type": 0, "coordinator_keys": ["k" * 1000] * 70}
+        await ask(port, frame("FindCoordinator", 4, **keys))
+        waited_s = time.monotonic() - started
+        assert waited_s < LONGEST_WAIT_S, waited_s
+
+
+async def half_requests_of_megabytes(port: int) -> None:
+    """Clients send all but the last byte of 12 MB."""
+    async with AsyncExitStack() as stack:
+        for _ in range(some(40)):
+            _, writer = await stack.enter_async_context(connected(port))
+            writer.write((12 << 20).to_bytes(4, "big") + bytes((12 << 20) - 1))
+            try:
+                await asyncio.wait_for(writer.drain(), 10)
+            except (TimeoutError, ConnectionError):
+                continue  # the server keeps no more
+
+
+async def stalled_readers(port: int) -> None:
+    """Clients request 50 MB each, and read nothing."""
+    names = ["unread-flood"]
+    await ask(port, create(names, 60))
+    batch = encode_batch([(None, bytes(1_000_000))], base_offset=0, timestamp=0)
+    fields = {"transactional_id": None, "acks": -1, "timeout": 60_000}
+    for number in range(60):
+        data = [{"name": names[0], "partition_data": [{"index": number, "records": batch}]}]
+        await ask(port, frame("Produce", 9, topic_data=data, **fields))
+    partitions = [
+        {"partition": number, "fetch_offset": 0, "partition_max_bytes": 1 << 20} for number in range(60)
+    ]
+    fetch = frame(
+        "Fetch",
+        12,
+        topics=[{"topic": names[0], "partitions": partitions}],
+        max_wait=0,
+        min_bytes=1,
+        max_bytes=50 << 20,
+    )
+    async with AsyncExitStack() as stack:
+        for _ in range(some(40)):
+            _, writer = await stack.enter_async_context(connected(port, limit=1))
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(fetch * 3)
+        await asyncio.sleep(3 * SIZE)
+        assert len(await ask(port, fetch)) > 1_000_000
+
+
+async def topics_with_dots(port: int) -> None:
+    """Topics whose names may collide with others."""
+    for number in range(some(5)):
+        await ask(port, create([f"flood.of.dots.{number}.{each}" for each in range(1_000)]))
+
+
+FLOODS: dict[str, tuple[Callable[[], Attack], int]] = {
+    **{f"regexes: {shape}": (partial(regexes, shape), 220) for shape in REGEXES},
+    **{f"bombs: {codec.name.lower()}": (partial(bombs, codec), 450) for codec in Codec if codec},
+    "a million records": (many_records, 450),
+    "stalled writers": (lambda: stalled_writers, 30),
+    "half requests of megabytes": (lambda: half_requests_of_megabytes, 350),
+    "stalled readers": (lambda: stalled_readers, 400),
+    "topics with dots": (lambda: topics_with_dots, 100),
+}
+"""What prepares each flood, and by how many megabytes the server may grow, at full size."""
+ALWAYS = ("regexes: classes", "regexes: slow", "bombs: gzip", "stalled writers", "stalled readers")
+"""The floods of `make test`."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    session = {"group.consumer.session.timeout.ms": str(SESSION_MS), "message.max.bytes": str(2 << 20)}
+    with kohort_server(tmp_path_factory.mktemp("floods") / "serve.log", None, session) as server:
+        yield server
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a flood cost."""
+
+    wait_s: float
+    took_s: float
+    before_mb: int
+    most_mb: int
+
+    def __str__(self) -> str:
+        memory = f"{self.before_mb:,} to {self.most_mb:,} MB"
+        return f"longest wait {self.wait_s:.2f} s, memory {memory}, in {self.took_s:.1f} s"
+
+
+def flood(server: Served, name: str) -> Measured:
+    attack = FLOODS[name][0]()
+    before_kb = server.memory_kb("VmRSS")
+    peak = Path(f"/proc/{server.pid}/clear_refs")
+    if peak.exists():
+        peak.write_text("5")  # the largest memory is counted from now on
+
+    async def scene() -> tuple[float, float]:
+        async with await Neighbor.at(server.port) as neighbor:
+            started = time.monotonic()
+            await asyncio.wait_for(attack(server.port), 600)
+            took_s = time.monotonic() - started
+            await asyncio.sleep(0.3)
+            return neighbor.longest_s, took_s
+
+    wait_s, took_s = asyncio.run(scene())
+    return Measured(
+        wait_s=wait_s,
+        took_s=took_s,
+        before_mb=before_kb // MEGABYTES,
+        most_mb=server.memory_kb() // MEGABYTES,
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ALWAYS else LONG) for name in FLOODS]
+)
+def test_a_flood_costs_other_clients_nothing(served: Served, name: str) -> None:
+    measured = flood(served, name)
+    print(f"\n{name}: {measured}")
+    assert measured.wait_s < LONGEST_WAIT_S
+    assert measured.most_mb - measured.before_mb < FLOODS[name][1]
+
+
+@LONG
+@pytest.mark.kafka
+def test_the_same_floods_on_a_real_broker(kafka_jars: Path, tmp_path: Path) -> None:
+    """The reference: printed, and not judged."""
+    broker = Broker(kafka_jars, tmp_path / "broker", {"message.max.bytes": str(2 << 20)}, heap_mb=2048)
+    (tmp_path / "broker").mkdir()
+    broker.start()
+    try:
+        wait_for_coordinator(broker)
+        for name in FLOODS:
+            try:
+                print(f"\nKafka, {name}: {flood(Served(port=broker.port, pid=broker.pid), name)}")
+            except (AssertionError, TimeoutError, OSError) as error:
+                print(f"\nKafka, {name}: {type(error).__name__}: {str(error)[:200]}")
+    finally:
+        broker.stop()
