@@ -56,7 +56,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexRefresh:
-    """The regexes of a group that are to be matched against all topics that may be described."""
+    """A group's regexes, to be matched against all topics that may be described."""
 
     group: str
     regexes: tuple[str, ...]

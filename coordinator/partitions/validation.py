@@ -94,7 +94,7 @@ def accept(
     """A batch as it can be appended, except for its offset and leader epoch.
 
     `partition` is its name, for messages. :raises RecordsRefused: :raises ExpandsTooFar: reading or compressing it
-    anew is more work than for `most` bytes
+    again is more work than for `most` bytes
     """
     if len(records) > settings.max_message_bytes and records[:8] == bytes(8):
         raise RecordsRefused(ErrorCode.MESSAGE_TOO_LARGE)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -19,16 +20,21 @@ from typing import Any
 
 import pytest
 
+from coordinator.server import group_coordinator
+from coordinator.server.limits import IN_LOOP_BYTES, QUICK_BYTES
+from groups.regex import broker as broker_regexes
+from groups.regex.broker import BrokerRegex
 from tests.conformance.messages import build, encoded, request_type
 from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
-from tests.coordinator.server.running import connected
+from tests.coordinator.server.running import connected, running
 from tests.coordinator.server.test_hostile_clients import Served, kohort_server
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.support.long import IS_LONG, LONG
+from wire.log import log_records
 from wire.log.batches import encode_batch
 from wire.log.checksum import crc32c
-from wire.log.compression import Codec, compress
+from wire.log.compression import MOST_BYTES, Codec, compress, decompress
 
 SIZE = 1.0 if IS_LONG else 0.1
 """The size of the floods, compared with the ones that were observed."""
@@ -81,7 +87,7 @@ REGEXES = {
 
 
 def regexes(shape: str) -> Attack:
-    """Members of groups of their own subscribe with distinct regexes."""
+    """Members of separate groups subscribe with distinct regexes."""
     subscriptions = [
         frame(
             "ConsumerGroupHeartbeat",
@@ -282,6 +288,64 @@ def test_a_flood_costs_other_clients_nothing(served: Served, name: str) -> None:
     print(f"\n{name}: {measured}")
     assert measured.wait_s < LONGEST_WAIT_S
     assert measured.most_mb - measured.before_mb < FLOODS[name][1]
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec], ids=str)
+def test_batches_expand_in_the_event_loop_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch, codec: Codec
+) -> None:
+    """What is larger is given up there, then in the quick threads, and expands in the slow one."""
+    limits: list[tuple[str, int]] = []
+
+    def recorded(codec: Codec, data: bytes | memoryview, most: int) -> bytes:
+        limits.append((threading.current_thread().name.partition("_")[0], most))
+        return decompress(codec, data, most)
+
+    monkeypatch.setattr(log_records, "decompress", recorded)
+    batch = bomb(codec, 12 << 20)
+    data = [{"name": "bombs", "partition_data": [{"index": 0, "records": batch}]}]
+    topics = [{"partition_index": 0, "current_leader_epoch": -1, "timestamp": 0}]
+
+    async def scene() -> None:
+        async with running({"message.max.bytes": str(2 << 20)}) as broker:
+            await ask(broker.port, create(["bombs"]))
+            fields = {"transactional_id": None, "acks": -1, "timeout": 1000}
+            await ask(broker.port, frame("Produce", 9, topic_data=data, **fields))
+            search = {"topics": [{"name": "bombs", "partitions": topics}]}
+            await ask(broker.port, frame("ListOffsets", 7, replica_id=-1, isolation_level=0, **search))
+
+    asyncio.run(scene())
+    assert limits == [("MainThread", IN_LOOP_BYTES), ("quick", QUICK_BYTES), ("slow", MOST_BYTES)] * 2
+
+
+def test_regexes_are_compiled_and_matched_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the slow one, once the time for ordinary regexes is over."""
+    threads: dict[str, list[str]] = {"compile": [], "match": []}
+    program, matches = broker_regexes._program, BrokerRegex.matches
+
+    def compiled(text: str, limits: Iterable[int]) -> tuple[Any, int]:
+        threads["compile"].append(threading.current_thread().name.partition("_")[0])
+        return program(text, limits)
+
+    def matched(regex: BrokerRegex, topics: Iterable[str]) -> list[str]:
+        threads["match"].append(threading.current_thread().name.partition("_")[0])
+        return matches(regex, topics)
+
+    monkeypatch.setattr(broker_regexes, "_program", compiled)
+    monkeypatch.setattr(BrokerRegex, "matches", matched)
+    monkeypatch.setattr(group_coordinator, "MATCHING_S", -1.0)
+
+    async def scene() -> None:
+        async with running() as broker:
+            await ask(broker.port, create(["orders"]))
+            await regexes("classes")(broker.port)
+            async with asyncio.timeout(ANSWER_S):
+                while len(threads["match"]) < some(14):
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(scene())
+    assert set(threads["compile"]) == {"quick"}
+    assert set(threads["match"]) == {"slow"}
 
 
 @LONG

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import urllib.request
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,9 @@ def test_what_happened_is_counted_and_a_restart_counts_nothing(tmp_path: Path) -
     (port,) = free_ports(1)
     expiry = [word for name, value in QUICK_EXPIRY.items() for word in ("--config", f"{name}={value}")]
     words = ("--topic", "orders:4", "--metrics", f"{HOST}:{port}", *expiry)
-    with serving(tmp_path, *words) as served:
+    with serving(tmp_path, *words) as served, ExitStack() as silent:
+        for _ in range(186):
+            silent.enter_context(socket.create_connection((HOST, port)))
         assert set(counted(port).values()) == {0}
         served.ask(story)
         wait_until(lambda: counted(port) == HAPPENED, "the offset has expired")
