@@ -14,12 +14,12 @@ from groups.findings import Finding
 _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
 
 
-def finding_item(found: Finding, *details: str) -> Item:
-    """`WARNING rule: message`, followed by the details and the remedy."""
+def finding_item(found: Finding, *details: str, source: str = "") -> Item:
+    """`WARNING rule: message`, followed by the details, the remedy, and its source if it is given."""
     return Item(
         lead=found.level.value.upper(),
         text=f"{found.rule}: {found.message}",
-        details=(*details, f"Remedy: {found.remedy}"),
+        details=(*details, f"Remedy: {found.remedy}", *([f"Source: {source}"] if source else [])),
         role=role_of("LEVEL")(found.level.value),
     )
 

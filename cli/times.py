@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, overload
 
 import typer
 
 from cli.errors import UsageError
-from groups.times import read_duration, read_moment, seconds_text
+from groups.times import EPOCH, read_duration, read_moment, seconds_text
 
 TIMEOUT_BOUNDS_S = (0.001, (2**31 - 1) / 1000)
 """The least and the greatest time to wait for a cluster."""
 BOUNCE_BOUNDS_S = (0.0, 86_400.0)
 """The least and the greatest duration of a restart."""
+
+
+def time_of_writing() -> str:
+    """Now, as a page has it; the variable SOURCE_DATE_EPOCH, in seconds since 1970, replaces it."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = EPOCH + timedelta(seconds=int(seconds) if seconds.isdecimal() else time.time())
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def milliseconds(text: str, option: str, unit: str | None = "s") -> int:

@@ -63,7 +63,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An entry of a list: a label, its text, and further lines that belong to it."""
+    """An entry of a list: a label, its text, and further lines that belong to it; a page shows these as a card."""
 
     lead: str
     text: str = ""
@@ -85,6 +85,21 @@ class Checklist:
     """Things to do, in order, each with a box to tick."""
 
     items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Sentences of equal rank."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """Blocks that a page folds below a line. Tables that scripts read do not belong here."""
+
+    summary: str
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +148,7 @@ class DeferredRows(_Computed[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]
         return len(self._made)
 
 
-Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Picture
+Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Bullets | Details | Picture
 
 IN_A_PIPE = "a pipe (| cat)"
 VERBOSE = "--verbose"

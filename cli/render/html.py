@@ -6,8 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from cli.render.cells import Cell, cell_text
-from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Details,
+    Document,
+    Heading,
+    Item,
+    Picture,
+    Table,
+    Text,
+)
+from cli.render.lines import Role
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
+from cli.render.roles import role_of
 from groups.listing import Problem
 
 DEEPEST = 6
@@ -36,15 +50,23 @@ def _errors(errors: Sequence[Problem]) -> Iterator[str]:
     yield "</ul>\n</section>\n"
 
 
-def _lines(block: Block, position: int) -> Iterator[str]:
+def _lines(block: Block, position: int | str) -> Iterator[str]:
     if isinstance(block, Heading):
         level = min(block.level, DEEPEST)
         yield f"<h{level}>{prose_html(block.text)}</h{level}>\n"
     elif isinstance(block, Text):
-        yield f"<p>{prose_html(block.text)}</p>\n"
+        yield f"<p{_role(block.role)}>{prose_html(block.text)}</p>\n"
     elif isinstance(block, Item):
-        for text in (f"{block.lead} {block.text}".rstrip(), *block.details):
-            yield f"<p>{prose_html(text)}</p>\n"
+        yield from _item(block)
+    elif isinstance(block, Bullets):
+        yield "<ul>\n"
+        yield from (f"<li>{prose_html(item)}</li>\n" for item in block.items)
+        yield "</ul>\n"
+    elif isinstance(block, Details):
+        yield f"<details>\n<summary>{prose_html(block.summary)}</summary>\n"
+        for inner_position, inner in enumerate(block.blocks):
+            yield from _lines(inner, f"{position}-{inner_position}")
+        yield "</details>\n"
     elif isinstance(block, Code):
         lines = "\n".join(map(text_html, block.lines))
         yield f'<pre><code class="language-{text_html(block.language)}">{lines}</code></pre>\n'
@@ -59,7 +81,25 @@ def _lines(block: Block, position: int) -> Iterator[str]:
         yield from table_html(block)
 
 
-def _figure(picture: Picture, position: int) -> Iterator[str]:
+def _item(item: Item) -> Iterator[str]:
+    """A line whose label has the color of its role; with further lines, a card."""
+    lead = f"<b{_role(item.role)}>{prose_html(item.lead)}</b>"
+    line = f"<p>{lead} {prose_html(item.text)}".rstrip() + "</p>\n"
+    if not item.details:
+        yield line
+        return
+    yield f'<section class="card {item.role.name.lower()}">\n{line}'
+    yield from (f"<p>{prose_html(detail)}</p>\n" for detail in item.details)
+    yield "</section>\n"
+
+
+def _role(role: Role, *others: str) -> str:
+    """The `class` attribute of a role, a space before it; empty for plain text."""
+    classes = [*others, *([] if role is Role.PLAIN else [role.name.lower()])]
+    return f' class="{" ".join(classes)}"' if classes else ""
+
+
+def _figure(picture: Picture, position: int | str) -> Iterator[str]:
     from cli.render.lanes import draw
 
     yield "<figure>\n"
@@ -69,7 +109,8 @@ def _figure(picture: Picture, position: int) -> Iterator[str]:
 
 def table_html(table: Table) -> Iterator[str]:
     """The HTML of a table, one row at a time, because tables may be long."""
-    numbers = [' class="n"' if column.number else "" for column in table.columns]
+    numbers = [_role(Role.PLAIN, *["n"] * column.number) for column in table.columns]
+    roles = [role_of(column.name) for column in table.columns]
     writers = [prose_html if column.is_prose else text_html for column in table.columns]
     heads = (
         f'<th scope="col"{number}>{text_html(column.name)}</th>'
@@ -81,8 +122,8 @@ def table_html(table: Table) -> Iterator[str]:
     yield "<tbody>\n"
     for row in table.rows:
         cells = (
-            f"<td{number}>{_cell(cell, write)}</td>"
-            for cell, number, write in zip(row, numbers, writers, strict=True)
+            f"<td{_role(role(cell), *['n'] * column.number)}>{_cell(cell, write)}</td>"
+            for cell, column, role, write in zip(row, table.columns, roles, writers, strict=True)
         )
         yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody>\n</table></div>\n"

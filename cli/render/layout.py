@@ -13,7 +13,20 @@ from textwrap import wrap
 from typing import TypeAlias
 
 from cli.render.cells import MISSING, cell_text, safe_text, text_width
-from cli.render.document import Block, Checklist, Code, Column, Document, Heading, Item, Picture, Table, Text
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Column,
+    Details,
+    Document,
+    Heading,
+    Item,
+    Picture,
+    Table,
+    Text,
+)
 from cli.render.fit import (
     FEW_SECTIONS,
     GAP,
@@ -39,10 +52,11 @@ SCREENFUL = 200
 """The most rows that a person may read: a longer table is not fitted to the width."""
 LEAST_VALUE = 12
 """Minimum width of the values of a record."""
-_LISTED = (Checklist, Code, Item)
+_LISTED = (Bullets, Checklist, Code, Item)
 """Blocks that form a list with the block after them."""
 _GAP = " " * GAP
 _BOX = "[ ] "
+_BULLET = "- "
 Texts: TypeAlias = Sequence[Sequence[Piece]]
 
 
@@ -96,9 +110,17 @@ def block_lines(block: Block, width: int) -> Iterator[Line]:
     elif isinstance(block, Code):
         role = Role.STRONG if block.language == "sh" else Role.PLAIN
         yield from ((Piece("    "), Piece(safe_text(line), role)) for line in block.lines)
-    elif isinstance(block, Checklist):
+    elif isinstance(block, Checklist | Bullets):
+        mark = _BOX if isinstance(block, Checklist) else _BULLET
         for item in block.items:
-            yield from folded(_BOX + safe_text(item), width, indent=len(_BOX), breaks=False)
+            yield from folded(mark + safe_text(item), width, indent=len(mark), breaks=False)
+    elif isinstance(block, Details):
+        yield from folded(safe_text(block.summary), width, Role.HEADING)
+        for inner in block.blocks:
+            if isinstance(inner, Table):
+                yield from table_lines(inner, table_pieces(inner), width, whole=True)[0]
+            else:
+                yield from block_lines(inner, width)
 
 
 def table_pieces(table: Table) -> list[list[Piece]]:

@@ -11,7 +11,20 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from cli.render.cells import cell_text, prose_parts, safe_text
-from cli.render.document import Block, Checklist, Code, Document, Heading, Item, Picture, Table, Text
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Details,
+    Document,
+    Heading,
+    Item,
+    Picture,
+    Table,
+    Text,
+)
+from cli.render.page import text_html
 
 _LINKED = re.compile(
     r"""(?: (?:https?|ftp)://[^\s|]* | www\.[^\s|]+                         # URLs
@@ -92,10 +105,19 @@ def _lines(block: Block) -> Iterator[str]:
         yield "#" * block.level + " " + re.sub("#$", r"\#", prose_markdown(block.text))
     elif isinstance(block, Text | Picture):
         yield _paragraph(block.text)
-    elif isinstance(block, Item):
+    elif isinstance(block, Item) and not block.details:
         yield _paragraph(f"{block.lead} {block.text}".rstrip())
+    elif isinstance(block, Item):
+        yield f"- **{text_markdown(block.lead)}** {prose_markdown(block.text)}".rstrip()
         for detail in block.details:
-            yield from ("", _paragraph(detail))
+            yield from ("", f"  {_paragraph(detail)}")
+    elif isinstance(block, Bullets):
+        yield from (f"- {_paragraph(item)}" for item in block.items)
+    elif isinstance(block, Details):
+        yield from ("<details>", f"<summary>{text_html(block.summary)}</summary>", "")
+        for inner in block.blocks:
+            yield from (*_lines(inner), "")
+        yield "</details>"
     elif isinstance(block, Code):
         fence = "`" * _free_run("\n".join(block.lines), 3)
         yield fence + re.sub(r"[^\w-]", "", block.language)

@@ -38,6 +38,8 @@ class DumpFormat(Enum):
 
 FOR_PROGRAMS = frozenset({OutputFormat.JSON, OutputFormat.YAML})
 """The formats that print the document's data, including errors; the others print its blocks."""
+PAGES = frozenset({OutputFormat.MARKDOWN, OutputFormat.HTML})
+"""The formats of whole pages, which are kept and read later."""
 
 
 ASCENDING, DESCENDING = "asc", "desc"

@@ -25,13 +25,13 @@ COLORS = """
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --shade: #f6f8fa;
   --k0: #6b7785; --k1: #2f6fd0; --k2: #1a7f5a; --k3: #c9730a; --k4: #8f4fc4; --k5: #b83a5e;
-  --k6: #667a00; --k7: #00798c; --none: #d1242f;
+  --k6: #667a00; --k7: #00798c; --none: #d1242f; --good: #1a7f37; --warning: #9a6700; --bad: #cf222e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #0d1117; --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --shade: #161b22;
     --k0: #9aa5b1; --k1: #79aef5; --k2: #4cc38a; --k3: #e8a04a; --k4: #c297f0; --k5: #f08aa8;
-    --k6: #b5c94c; --k7: #4fc3d3; --none: #ff7b72;
+    --k6: #b5c94c; --k7: #4fc3d3; --none: #ff7b72; --good: #3fb950; --warning: #d29922; --bad: #ff7b72;
   }
 }
 @media print {
@@ -39,7 +39,7 @@ COLORS = """
     color-scheme: light;
     --paper: #ffffff; --ink: #000000; --faint: #444444; --line: #bbbbbb; --shade: #f4f4f4;
     --k0: #6b7785; --k1: #2f6fd0; --k2: #1a7f5a; --k3: #c9730a; --k4: #8f4fc4; --k5: #b83a5e;
-    --k6: #667a00; --k7: #00798c; --none: #d1242f;
+    --k6: #667a00; --k7: #00798c; --none: #d1242f; --good: #1a7f37; --warning: #9a6700; --bad: #cf222e;
   }
 }
 """
@@ -77,15 +77,36 @@ pre code { background: none; padding: 0; font-size: inherit; }
 .wide { overflow-x: auto; margin: .75rem 0; }
 table { border-collapse: collapse; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--faint); font-weight: 600; white-space: nowrap; }
+th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
 td { min-width: 4rem; max-width: 26rem; }
 td.n { min-width: 0; }
-.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.n { text-align: right; font-variant-numeric: tabular-nums; }
+td.n { white-space: nowrap; }
+.good { color: var(--good); }
+.warning { color: var(--warning); }
+.bad { color: var(--bad); }
+.faint { color: var(--faint); }
+b.faint { font-weight: 400; }
+.strong, td.warning, td.bad { font-weight: 600; }
+.card { border: 1px solid var(--line); border-left-width: 4px; border-radius: 6px; padding: .4rem 1rem; }
+.card { color: inherit; margin: .75rem 0; }
+.card.good { border-left-color: var(--good); }
+.card.warning { border-left-color: var(--warning); }
+.card.bad { border-left-color: var(--bad); }
+details { margin: .75rem 0; }
+summary { cursor: pointer; font-weight: 600; }
 ul.todo { list-style: none; padding: 0; margin: .75rem 0; }
 ul.todo label { display: flex; gap: .6rem; align-items: baseline; padding: .2rem 0; }
 ul.todo input { flex: none; width: 1rem; height: 1rem; margin: 0; transform: translateY(.15rem); }
 figure { margin: 1rem 0; }
 figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
+@media (max-width: 40rem) {
+  body { padding: 1rem .75rem 3rem; }
+  th, td { padding-right: .5rem; }
+  td { min-width: 3rem; }
+  figure { overflow-x: auto; }
+  figure > svg { min-width: 44rem; }
+}
 .errors { border: 1px solid var(--none); border-radius: 6px; padding: .5rem 1rem; }
 """
 DRAWING = with_literals("""\
@@ -110,7 +131,7 @@ _PAPER = """\
   html { font-size: 10pt; }
   body { font-size: 10pt; max-width: none; padding: 0; }
   h1, h2, h3, h4 { break-after: avoid; }
-  pre, figure, tr, li { break-inside: avoid; }
+  pre, figure, tr, li, .card { break-inside: avoid; }
   .wide { overflow: visible; }
   th { white-space: normal; }
   td.n { white-space: normal; }

@@ -11,8 +11,10 @@ from itertools import accumulate
 
 from cli.render.page import STYLE, shortened_to, text_html, with_literals
 
-FEWEST_COLUMNS = 12
-"""A plot of fewer columns leaves room at the right, so that columns do not get too wide."""
+WIDEST_COLUMN = 0.15
+"""The maximum width of a column, as a share of the plot's width, over which few columns are spread."""
+MOST_PARTED = 48
+"""The most columns with gaps between them."""
 LABELS = 6
 """Maximum number of labels below the columns."""
 LONGEST_NAME = 80
@@ -38,7 +40,7 @@ svg.key { display: inline-block; width: .8rem; height: .8rem; margin-right: .4re
 .scale span { position: absolute; right: 0; transform: translateY(50%); }
 .dates { position: absolute; left: 0; right: 0; bottom: 0; height: 1.25rem; overflow: hidden; }
 .dates span { position: absolute; white-space: nowrap; }
-.bars { display: grid; grid-template-columns: minmax(6rem, 18rem) 1fr minmax(4rem, max-content); }
+.bars { display: grid; grid-template-columns: fit-content(18rem) 1fr minmax(4rem, max-content); }
 .bars { gap: .3rem .75rem; align-items: center; margin: .75rem 0; font-size: .875rem; }
 .bars .name { overflow-wrap: anywhere; }
 .bars .value { text-align: right; font-variant-numeric: tabular-nums; }
@@ -111,7 +113,6 @@ def columns_plot(
 ) -> Iterator[str]:
     """Stacked columns, from left to right; each has a label and a title, but only some of the labels are shown."""
     count = len(labels)
-    wide = max(count, FEWEST_COLUMNS)
     tops = [0.0, *(sum(values) for values in zip(*(one.values for one in series), strict=True))]
     top, tick = _scale(max(tops))
     shown = [one for one in series if any(one.values)]
@@ -122,25 +123,26 @@ def columns_plot(
     yield from (f'<span style="bottom:{100 * step / top:.6g}%">{step:,.10g}</span>' for step in steps)
     yield "</div>\n"
     yield (
-        f'<svg viewBox="0 0 {wide} 100" preserveAspectRatio="none" role="img" aria-label="{text_html(title)}">\n'
+        f'<svg viewBox="0 0 {count} 100" preserveAspectRatio="none" role="img" aria-label="{text_html(title)}">\n'
     )
-    lines = "".join(f"M0 {_number(100 - 100 * step / top)}h{wide}" for step in steps)
+    lines = "".join(f"M0 {_number(100 - 100 * step / top)}h{count}" for step in steps)
     yield f'<path class="rule" vector-effect="non-scaling-stroke" d="{lines}"/>\n'
     yield from _stacks(shown, count, top)
     yield '<g class="over">\n'
     for place, words in enumerate(titles):
         yield f'<rect x="{place}" width="1" height="100"><title>{text_html(words)}</title></rect>\n'
     yield '</g>\n</svg>\n<div class="dates" aria-hidden="true">'
-    every = -(-count // LABELS)
+    every, margin = -(-count // LABELS), (1 - _column_width(count)) / 2
     for order, place in enumerate(range(0, count, every)):
         sparse = ' class="sparse"' if order % 2 else ""
-        yield f'<span{sparse} style="left:{100 * place / wide:.6g}%">{text_html(labels[place])}</span>'
+        yield f'<span{sparse} style="left:{100 * (place + margin) / count:.6g}%">{text_html(labels[place])}</span>'
     yield "</div>\n</div>\n</figure>\n"
 
 
 def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
     """One path for each part: hundreds of rectangles would make up most of the page."""
-    width, margin = (0.8, 0.1) if count <= 4 * FEWEST_COLUMNS else (1.0, 0.0)
+    width = _column_width(count)
+    margin = (1 - width) / 2
     bases = [0.0] * count
     for one in series:
         path = []
@@ -153,6 +155,11 @@ def _stacks(series: Sequence[Series], count: int, top: float) -> Iterator[str]:
                 f"v{_number(100 * value / top)}h-{width:g}z"
             )
         yield f'<path class="{one.style}" d="{"".join(path)}"/>\n'
+
+
+def _column_width(count: int) -> float:
+    """The width of a column, as a share of the room that it has."""
+    return min(0.8, WIDEST_COLUMN * count) if count <= MOST_PARTED else 1.0
 
 
 def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:

@@ -76,7 +76,7 @@ _ROLES: Mapping[str, RoleOf] = {
     **dict.fromkeys(("STATE", "VERDICT", "LEVEL", "REHEARSED"), _word),
     **dict.fromkeys(("HOLDS", "VALID", "ARRIVED", "APPLIED", "APPLICABLE"), _answer),
     **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
-    **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST"), _any(Role.BAD)),
+    **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST", "VIOLATIONS"), _any(Role.BAD)),
     **dict.fromkeys(("#WARNINGS", "#UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),
     **dict.fromkeys(("GAINED", "GAINS"), _any(Role.GOOD)),
     **dict.fromkeys(("MOVED", "#MOVED"), _any(Role.STRONG)),
@@ -89,4 +89,4 @@ def _plain(_: Cell) -> Role:
 
 def role_of(heading: str) -> RoleOf:
     """The role of each cell under a heading."""
-    return _ROLES.get(heading, _plain)
+    return _ROLES.get(heading.upper(), _plain)

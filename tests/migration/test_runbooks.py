@@ -30,6 +30,8 @@ RUNBOOKS = {
     "regex": ["clicks", "--to", "consumer", "--regex", "clicks-(eu|us)"],
     "offline": ["orders-app", "--to", "consumer", "--offline"],
 }
+WRITTEN = "1795867200"
+"""The time of writing, in seconds since 1970."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,9 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 def test_runbook(kohort: Kohort, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)  # the page shows the command, with the file as it is named here
     snapshot = (SNAPSHOTS / f"{name}.yaml").relative_to(ROOT)
-    answer = kohort.quick("plan", *RUNBOOKS[name], "--snapshot", snapshot, "--output", "markdown")
+    answer = kohort.quick(
+        "plan", *RUNBOOKS[name], "--snapshot", snapshot, "--output", "markdown", SOURCE_DATE_EPOCH=WRITTEN
+    )
     assert (answer.status, answer.stderr) == (0, "")
     page = PAGES / f"{name}.md"
     if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":

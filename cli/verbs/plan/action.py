@@ -12,9 +12,10 @@ import typer
 from typer.core import TyperOption
 
 from cli.errors import ExitStatus, UsageError
-from cli.options import SelectionOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.progress import each_shown
 from cli.render.document import VERBOSE, Document
+from cli.render.output_format import PAGES
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import ReadResult, SettingsOfGroups, Source
@@ -241,10 +242,12 @@ def document_of(
     problems: tuple[Problem, ...],
     selection: SelectionOptions,
     write: str,
+    output: OutputOptions,
     *,
     verbose: bool,
 ) -> Document:
     """A runbook, with `write` as the command that writes its plan as data; or a table of verdicts."""
+    from cli.times import time_of_writing
     from cli.verbs.plan.view import plan_document, readiness_document
 
     more = "" if verbose else VERBOSE
@@ -254,7 +257,8 @@ def document_of(
         plan, rehearsal = planned[0].plan, planned[0].rehearsal
         blocks = verbose_blocks if verbose else summary_blocks
         text = list(blocks(plan, write, rehearsal))
-        return replace(plan_document(plan, problems, write, rehearsal), text=text, more=more)
+        written = time_of_writing() if output.output in PAGES and output.shape is None else None
+        return replace(plan_document(plan, problems, write, rehearsal, written), text=text, more=more)
     return replace(readiness_document([each.plan for each in planned], problems), more=more)
 
 

@@ -109,4 +109,4 @@ def plan(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )
     write = f"{again} > {PLAN_FILE}"
-    emit(document_of(plans, problems, selection, write, verbose=verbose), output, status_of(plans))
+    emit(document_of(plans, problems, selection, write, output, verbose=verbose), output, status_of(plans))

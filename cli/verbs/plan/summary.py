@@ -14,6 +14,7 @@ from cli.findings import finding_item, first_sentence, hidden_notes
 from cli.render.document import Block, Checklist, Code, Heading, Item, Text
 from cli.render.lines import Role
 from cli.verbs.plan.view import (
+    ROLES,
     assumptions,
     before_blocks,
     instruction_blocks,
@@ -30,13 +31,11 @@ from migration.rules.case import MOST_NAMED, without_members
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
 
-_ROLES = {Verdict.READY: Role.GOOD, Verdict.WARNINGS: Role.WARNING, Verdict.BLOCKED: Role.BAD}
-
 
 def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
     """The facts needed before and during the migration. `write` is the command that writes the plan as data."""
     yield title_of(plan)
-    yield Text(verdict_line(plan), _ROLES[plan.verdict])
+    yield Text(verdict_line(plan), ROLES[plan.verdict])
     yield from _findings(plan, Level.BLOCKER, Level.WARNING)
     yield from hidden_notes(_count(plan, Level.INFO))
     if plan.rehearsal is not None and plan.rehearsal.safe:
@@ -66,7 +65,7 @@ def summary_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Itera
 def verbose_blocks(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
     """All findings in full, including notes, and then the rest of the runbook."""
     yield title_of(plan)
-    yield Text(verdict_line(plan), _ROLES[plan.verdict])
+    yield Text(verdict_line(plan), ROLES[plan.verdict])
     for found in plan.findings:
         yield finding_item(found, *_member(found), f"Source: {found.source}")
     yield from runbook_blocks(plan, write, rehearsal)

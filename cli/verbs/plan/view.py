@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cli.render.document import Block, Checklist, Code, Document, Heading, Table, Text, columns, table_of
+from cli.counts import counted
+from cli.findings import finding_item
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Details,
+    Document,
+    Heading,
+    Item,
+    Table,
+    Text,
+    columns,
+    table_of,
+)
+from cli.render.lines import Role
 from cli.verbs.plan.timeline import timeline_blocks
 from groups.findings import Level
 from groups.model import Problem
@@ -24,9 +40,10 @@ MOST_CHECKED = 12
 
 _VERDICTS = {
     Verdict.READY: "Ready: no blockers and no warnings.",
-    Verdict.WARNINGS: "Ready, with warnings: read them before the first step.",
+    Verdict.WARNINGS: "Ready, with warnings: read the findings before the first step.",
     Verdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
 }
+ROLES = {Verdict.READY: Role.GOOD, Verdict.WARNINGS: Role.WARNING, Verdict.BLOCKED: Role.BAD}
 _DONE = {None: "Do", RoundAction.RESTART: "Restart", RoundAction.STOP: "Stop", RoundAction.START: "Start"}
 _WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1}
 
@@ -36,12 +53,17 @@ def plan_document(
     problems: tuple[Problem, ...],
     write: str | None = None,
     rehearsal: Rehearsal | None = None,
+    written: str | None = None,
 ) -> Document:
-    """The runbook: findings, then steps with boxes to tick. `write` is the command that writes the plan as data."""
+    """The runbook as a page that was `written` at a time, or, without a time, as tables.
+
+    `write` is the command that writes the plan as data.
+    """
+    blocks = _tables(plan, write, rehearsal) if written is None else _page(plan, write, rehearsal, written)
     return Document(
         command="plan",
         data=plan_to_data(plan),
-        blocks=list(_blocks(plan, write, rehearsal)),
+        blocks=list(blocks),
         errors=problems,
         remarks=_remarks(rehearsal),
     )
@@ -55,7 +77,7 @@ def _remarks(rehearsal: Rehearsal | None) -> tuple[str, ...]:
     return tuple(rehearsal_remarks(rehearsal))
 
 
-def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
+def _tables(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
     yield title_of(plan)
     yield Text(_VERDICTS[plan.verdict])
     if plan.findings:
@@ -65,6 +87,62 @@ def _blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Itera
     yield from runbook_blocks(plan, write, rehearsal)
 
 
+def _page(plan: Plan, write: str | None, rehearsal: Rehearsal | None, written: str) -> Iterator[Block]:
+    """The steps, then what supports them; what blocks the steps comes first."""
+    yield title_of(plan)
+    cluster = plan.baseline.cluster if plan.baseline else None
+    yield Text(f"Cluster {cluster or 'not known'}. Written on {written}.", Role.FAINT)
+    yield Text(_VERDICTS[plan.verdict], ROLES[plan.verdict])
+    findings = list(_finding_cards(plan))
+    blocks_first = plan.verdict is Verdict.BLOCKED
+    if blocks_first:
+        yield from _rehearsal_blocks(plan, rehearsal)
+        yield from findings
+    if plan.steps:
+        yield from overview_blocks(plan)
+        yield from before_blocks(plan, write)
+    elif plan.verdict is not Verdict.BLOCKED:
+        yield nothing_to_do(plan)
+    for number, step in enumerate(plan.steps, 1):
+        yield from _step_blocks(plan, number, step, is_page=True)
+    yield from timeline_blocks(plan)
+    if not blocks_first:
+        yield from _rehearsal_blocks(plan, rehearsal)
+        yield from findings
+    if assumed := assumptions(plan):
+        yield Details(summary="Assumptions", blocks=(Bullets(tuple(map(_capitalized, assumed))),))
+    if plan.alternatives:
+        paths = [Item(lead=path.title, details=(path.why_not,)) for path in plan.alternatives]
+        yield Details(summary="Paths not taken", blocks=tuple(paths))
+
+
+def _finding_cards(plan: Plan) -> Iterator[Block]:
+    """A card for each blocker and warning; the notes are folded."""
+    if not plan.findings:
+        return
+    yield Heading("Findings")
+    shown: list[Item] = []
+    notes: list[Item] = []
+    for finding in plan.findings:
+        member = () if finding.member is None else (f"Member: {finding.member}",)
+        card = finding_item(finding, *member, source=finding.source)
+        (notes if finding.level is Level.INFO else shown).append(card)
+    yield from shown
+    if notes:
+        yield Details(summary=counted(len(notes), "note"), blocks=tuple(notes))
+
+
+def _rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]:
+    if plan.rehearsal is not None:
+        from cli.verbs.plan.rehearsal import rehearsal_blocks
+
+        yield from rehearsal_blocks(plan, plan.rehearsal, rehearsal)
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def title_of(plan: Plan) -> Heading:
     """`billing: classic (range) → consumer`."""
     return Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
@@ -72,14 +150,11 @@ def title_of(plan: Plan) -> Heading:
 
 def runbook_blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -> Iterator[Block]:
     """The blocks after the findings."""
-    if plan.rehearsal is not None:
-        from cli.verbs.plan.rehearsal import rehearsal_blocks
-
-        yield from rehearsal_blocks(plan, plan.rehearsal, rehearsal)
+    yield from _rehearsal_blocks(plan, rehearsal)
     if plan.steps:
         yield from overview_blocks(plan)
         if assumed := assumptions(plan):
-            yield Code(tuple(f"Assumed: {line}" for line in assumed), language="text")
+            yield Bullets(tuple(f"Assumed: {line}" for line in assumed))
         yield from timeline_blocks(plan)
         yield from before_blocks(plan, write)
     elif plan.verdict is not Verdict.BLOCKED:
@@ -102,7 +177,7 @@ def overview_blocks(plan: Plan) -> Iterator[Block]:
     yield Heading("Overview")
     yield Text(
         f"Path: {plan.path}, for clients of {' and '.join(plan.clients)}{_inferred(plan)}. The group has "
-        f"{_count(members, 'member')}{_pace(plan)}."
+        f"{counted(members, 'member')}{_pace(plan)}."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
@@ -152,7 +227,7 @@ def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
     return (found.rebalances, found.moved, found.without_owner_s) if found else (None, None, None)
 
 
-def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
+def _step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[Block]:
     yield from instruction_blocks(plan, number, step)
     if step.expect:
         yield Text(f"During the step: {step.expect}")
@@ -162,8 +237,14 @@ def _step_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
     if step.commands:
         yield Code(step.commands)
     if step.expectation:
-        yield from _expectation(step.expectation)
-    if step.dangers:
+        yield from _expectation(step.expectation, is_page=is_page)
+    if step.dangers and is_page:
+        problems = [
+            Item(lead=risk.what, details=(f"Symptom: {risk.symptom}", f"Action: {risk.then}"))
+            for risk in step.dangers
+        ]
+        yield Details(summary=counted(len(problems), "possible problem"), blocks=tuple(problems))
+    elif step.dangers:
         yield Text("Possible problems:")
         yield table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
     if step.strays:
@@ -214,15 +295,16 @@ def _place(member: PlannedMember, name: str) -> str:
     """The member's host and partitions, without the slash that a broker puts before an address without a name."""
     host = (member.host or "").removeprefix("/")
     parts = [] if not host or name.endswith(f"@{host}") else [host]
-    return ", ".join([*parts, _count(member.partitions, "partition")])
+    return ", ".join([*parts, counted(member.partitions, "partition")])
 
 
-def _expectation(found: Expectation) -> Iterator[Block]:
+def _expectation(found: Expectation, *, is_page: bool) -> Iterator[Block]:
     yield Text(
-        f"Expected: {_count(found.rebalances, 'rebalance')}, {_count(found.moved, 'partition')} moved, "
+        f"Expected: {counted(found.rebalances, 'rebalance')}, {counted(found.moved, 'partition')} moved, "
         f"{found.without_owner_s:g} partition-seconds without an owner."
     )
-    yield Code(tuple(line for line in found.arithmetic if not _is_assumed(line)), language="text")
+    lines = Bullets(tuple(line for line in found.arithmetic if not _is_assumed(line)))
+    yield Details(summary="How this is computed", blocks=(lines,)) if is_page else lines
 
 
 def assumptions(plan: Plan) -> tuple[str, ...]:
@@ -241,10 +323,6 @@ def _is_assumed(line: str) -> bool:
 def _back_to(plan: Plan, stray: Deviation) -> str:
     number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
     return f"step {number}" if number else stray.back_to
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> Document:

@@ -10,8 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.render.cells import safe_text
-from cli.render.document import Block, Checklist, Code, Heading, Picture, Table, Text, columns
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Details,
+    Heading,
+    Item,
+    Picture,
+    Table,
+    Text,
+    columns,
+)
 from cli.render.lanes import draw
+from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.verbs.plan.timeline import timeline_drawing
 from groups.model import Problem
@@ -44,6 +57,8 @@ def everything(text: str) -> tuple[Block, ...]:
         Text(text),
         Table(columns=columns(text, "#NUMBER"), rows=[(text, 1), (None, None)]),
         Checklist((text, text)),
+        Item(lead=text, text=text, details=(text,), role=Role.BAD),
+        Details(summary=text, blocks=(Bullets((text,)), Text(text, Role.FAINT))),
         Code((text, "second"), language=text),
         Picture(text=text, drawing=lambda: timeline_drawing(timeline(name=text), text, text)),
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from cli.render.cells import safe_text
-from cli.render.document import Block, Checklist, Code, Column, Heading, Item, Table, Text, columns
+from cli.render.document import Block, Bullets, Checklist, Code, Column, Heading, Item, Table, Text, columns
 from cli.render.output_format import OutputFormat
 from tests.cli.render.rendered import rendered_blocks
 
@@ -35,7 +35,7 @@ def inline(*blocks: Block) -> Iterator[tuple[str, list[str]]]:
         assert token.type != "html_block"
         if token.type == "inline":
             pieces = token.children or []
-            assert {piece.type for piece in pieces} <= {"text", "code_inline"}
+            assert {piece.type for piece in pieces} <= {"text", "code_inline", "strong_open", "strong_close"}
             codes = [piece.content for piece in pieces if piece.type == "code_inline"]
             yield "".join(piece.content for piece in pieces), codes
         elif token.type == "fence":
@@ -48,10 +48,16 @@ def check_shown(name: str) -> None:
     texts = [text for text, _ in inline(table, Code((name, "end")))]
     assert texts == [text, "B", text, text, f"{text}\nend\n"]
     if "`" not in name:
-        texts = [
-            text for text, _ in inline(Heading(name), Checklist((name,)), Item(lead=f"{name}:", text="x"))
+        card = Item(lead="L", text=name or "x", details=(name or "x",))
+        blocks = (
+            *(Heading(name), Checklist((name,)), Item(lead=f"{name}:", text="x")),
+            *(card, Bullets((name or "x",))),
+        )
+        texts = [text for text, _ in inline(*blocks)]
+        assert texts == [
+            *(text, f"[ ] {text}" if text else "[ ]", f"{text}: x"),
+            *(f"L {text or 'x'}", text or "x", text or "x"),
         ]
-        assert texts == [text, f"[ ] {text}" if text else "[ ]", f"{text}: x"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -24,15 +24,27 @@ PLANS = {
 @pytest.mark.parametrize("name", PLANS)
 def test_the_page_is_whole(kohort: Kohort, name: str) -> None:
     arguments: list[str | Path] = ["plan", *PLANS[name], "--snapshot", SNAPSHOTS / f"{name}.yaml", "--output"]
-    runbook = kohort.quick(*arguments, "markdown").stdout
-    answer = kohort.quick(*arguments, "html").succeeded(stderr="")
+    written = {"SOURCE_DATE_EPOCH": "1795867200"}
+    runbook = kohort.quick(*arguments, "markdown", **written).stdout
+    answer = kohort.quick(*arguments, "html", **written).succeeded(stderr="")
     page = answer.stdout
     assert page.count('<input type="checkbox"') == len(re.findall(r"^- \[ \]|☐", runbook, re.MULTILINE)) > 0
     assert page.count("<svg ") == 1
+    assert "Written on 2026-11-28 12:00 UTC.</p>" in page
+    assert '<p class="faint">Cluster 5L6g3nShT-eMCtK--X86sw. ' in page
     titles = re.findall(r"<h\d>(.*?)</h\d>", page)
     assert [plain(title) for title in titles] == re.findall(r"^#+ (.*)$", without_code(runbook), re.MULTILINE)
     blocks = re.findall(r"^```\w+\n(.*?)\n```$", runbook, re.MULTILINE | re.DOTALL)
     assert [unescape(code) for code in re.findall(r"<pre><code[^>]*>(.*?)</code>", page, re.DOTALL)] == blocks
+
+
+def test_scripts_get_the_findings_as_a_table(kohort: Kohort) -> None:
+    snapshot = SNAPSHOTS / "static.yaml"
+    plan: list[str | Path] = ["plan", "ledger", "--to", "consumer", "--snapshot", snapshot]
+    answer = kohort.quick(*plan, "--output", "csv").succeeded()
+    assert answer.stdout.startswith("LEVEL,RULE,MEMBER,FINDING,REMEDY,SOURCE\nwarning,")
+    table = kohort.quick(*plan, "--output", "markdown", "--columns", "LEVEL,RULE").succeeded().stdout
+    assert table.startswith("| LEVEL | RULE |")
 
 
 def plain(title: str) -> str:
