@@ -5,24 +5,33 @@ IMAGE_BUILD ?= docker build
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# pip installs what a lock contains, if its hash is in the lock, and nothing else.
+LOCKED := --require-hashes --no-deps
 # Images of Python set it. Without caches each process of the tests compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions pictures shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
+.PHONY: help demo test test-long check format kafka completions pictures shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages lock matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-23s %s\n", $$1, $$2}'
 
-$(SETUP): pyproject.toml constraints.txt
+# setuptools is first: it builds what has no wheel, and Kohort.
+$(SETUP): pyproject.toml locks/dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
+	sed -n '/^setuptools==/,/[^\\]$$/p' locks/dev.txt | $(PIP) $(LOCKED) --requirement /dev/stdin
+	$(PIP) $(LOCKED) --no-build-isolation --requirement locks/dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.ready-%: $(SETUP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$*]'
+$(VENV)/.ready-%: locks/%.txt $(SETUP)
+	$(PIP) $(LOCKED) --requirement $<
 	@touch $@
+
+lock: $(VENV)/.ready-release ## Write locks/ (the hashes of all packages) for the versions in constraints.txt
+	$(BIN)/python -m tests.shipping.locks
 
 demo: $(SETUP) ## Run the main job on an embedded sample, without a broker
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
@@ -62,7 +71,7 @@ browser: ## Install a missing browser for the tests of pages (Debian and derivat
 kerberos: $(SETUP) ## Install a missing KDC (Debian and derivatives), and test logins that need their own broker
 	@command -v krb5kdc >/dev/null || test -x /usr/sbin/krb5kdc || \
 		sh tests/support/install.sh Kerberos krb5-kdc krb5-admin-server krb5-user libkrb5-dev gcc
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt 'gssapi'
+	$(PIP) $(LOCKED) --requirement locks/kerberos.txt
 	KOHORT_REQUIRE_KERBEROS=1 $(LONG) tests/cli/sources/test_own_listeners.py
 
 bench: $(SETUP) ## Compare the speed of the command line with Kafka's own tool

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from cli.verbs.exporter.web import HEALTHY, READY
 from tests.docs.pages import ROOT, command_lines
 from tests.docs.test_commands import parses
+from tests.shipping import locks
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MANIFEST = ROOT / "docs" / "exporter" / "kubernetes.yaml"
@@ -71,12 +74,46 @@ def test_workflows_may_do_no_more_than_they_must() -> None:
             assert job["timeout-minutes"] <= 240
 
 
-def test_actions_are_pinned_and_checkouts_keep_no_credentials() -> None:
-    for file, step in _steps():
-        used = step.get("uses", "")
-        assert not used or re.fullmatch(r"[\w.-]+/[\w.-]+@(v\d+|release/v1)", used), (file, used)
-        if used.startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] is False, file
+def test_actions_are_pinned_by_digest_and_checkouts_keep_no_credentials() -> None:
+    for file in WORKFLOWS:
+        for line in re.findall(r"uses: (.*)", file.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", line), (file.name, line)
+    for name, step in _steps():
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False, name
+
+
+def _locked(name: str) -> dict[str, str]:
+    """The versions in a lock, by normalized name; each has the hashes of its files."""
+    text = (locks.LOCKS / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    found = {}
+    for line in text.splitlines():
+        (version, *_), hashes = line.split(maxsplit=1), re.findall(r"--hash=sha256:[0-9a-f]{64}\b", line)
+        assert hashes, line
+        package, _, number = version.partition("==")
+        found[canonicalize_name(package)] = number
+    return found
+
+
+def test_locks_have_hashes_and_the_versions_of_the_constraints() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    pinned = {canonicalize_name(name): number for name, _, number in (line.partition("==") for line in lines)}
+    together: dict[str, str] = {}
+    for name in locks.EXTRAS:
+        packages = _locked(name)
+        together |= packages
+        for text in locks.requirements(name):
+            wanted = Requirement(text)
+            assert packages[canonicalize_name(wanted.name)] in wanted.specifier, text
+    assert together == pinned
+
+
+def test_installs_verify_hashes() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "LOCKED := --require-hashes --no-deps\n" in makefile
+    installs = re.findall(r"\$\(PIP\) (.*)", makefile)
+    assert all(line.startswith("$(LOCKED) ") or line.endswith(" --editable .") for line in installs)
+    assert DOCKERFILE.count("--require-hashes --no-deps --requirement") == 2
 
 
 def test_the_dockerfile_has_no_findings() -> None:
@@ -99,7 +136,8 @@ def test_the_image_is_built_from_every_package_and_nothing_secret() -> None:
     from tests.shipping.dist import PACKAGES
 
     assert allowed - set(PACKAGES) == {
-        "completions", "CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "pyproject.toml",
+        "completions", "CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "locks",
+        "pyproject.toml",
     }  # fmt: skip
     assert set(PACKAGES) <= allowed
 
