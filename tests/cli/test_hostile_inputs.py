@@ -98,7 +98,7 @@ def test_an_export_is_utf_8_and_imports_every_id(kohort: Kohort, odd_names: Path
     exported = subprocess.run(words, env=ascii_only, capture_output=True, check=True).stdout
     file = tmp_path / "offsets.csv"
     file.write_bytes(exported)
-    assert [row[0] for row in csv.reader(io.StringIO(exported.decode()))] == sorted(NAMES)
+    assert [row[0] for row in csv.reader(io.StringIO(exported.decode())) if row] == sorted(NAMES)
     imported = kohort.quick(
         "offsets import", file, ["--output", "json", "--snapshot"][0], "json", "--snapshot", odd_names
     )

@@ -86,7 +86,7 @@ def test_actions_are_pinned_by_digest_and_checkouts_keep_no_credentials() -> Non
 def _locked(name: str) -> dict[str, str]:
     """The versions in a lock, by normalized name; each has the hashes of its files."""
     text = (locks.LOCKS / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
-    found = {}
+    found: dict[str, str] = {}
     for line in text.splitlines():
         (version, *_), hashes = line.split(maxsplit=1), re.findall(r"--hash=sha256:[0-9a-f]{64}\b", line)
         assert hashes, line
