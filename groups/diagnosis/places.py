@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from groups.diagnosis.case import Case, list_names
 from groups.lag import records_between
-from groups.model import CommittedOffset
+from groups.model import CommittedOffset, Topic
+from groups.readable import NextRecord, readable
 
 Place: TypeAlias = tuple[str, int]
 
@@ -49,12 +50,20 @@ def unread(case: Case, place: Place) -> int:
 
 
 def waits_for_transaction(case: Case, place: Place) -> bool:
-    """Whether the committed offset has reached the last stable offset and records of open transactions follow."""
+    """Whether no record before the last stable offset is left to read, and records of open transactions follow."""
     topic = case.topics.get(place[0])
-    if topic is None:
-        return False
-    stable, end = (topic.stable_offsets or {}).get(place[1]), (topic.end_offsets or {}).get(place[1])
-    found = case.offsets.get(place[0], {}).get(place[1])
-    if stable is None or end is None or found is None or found.offset is None:
-        return False
-    return found.offset == stable < end
+    commit = case.offsets.get(place[0], {}).get(place[1])
+    return (
+        topic is not None
+        and commit is not None
+        and is_held(topic, place[1], commit.offset, case.last.next_records.get(place))
+    )
+
+
+def is_held(topic: Topic, partition: int, committed: int | None, next_record: NextRecord | None) -> bool:
+    """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
+    start, stable, end = (
+        (offsets or {}).get(partition)
+        for offsets in (topic.start_offsets, topic.stable_offsets, topic.end_offsets)
+    )
+    return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held

@@ -7,12 +7,12 @@ data stay unknown, and the rules that need them report that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cli.sources.source import Source
 from cli.verbs.diagnose.observing import FleetObservation
-from groups.diagnosis.places import Place
+from groups.diagnosis.places import Place, is_held
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
@@ -22,6 +22,7 @@ from groups.diagnosis.suspects import (
     waiting_since,
 )
 from groups.model import Group, GroupType, OpenTransaction, Topic
+from groups.readable import NextRecord
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
@@ -61,7 +62,7 @@ def with_evidence(
         waiting_since_ms={
             name: waiting_since(groups[name], found, last.at_ms) for name, found in after.items()
         },
-        transactions=_open_transactions(source, first.topics or {}, last.topics or {}, groups),
+        transactions=_open_transactions(source, first.topics or {}, last.topics or {}, groups, after),
         cluster=last.cluster or source.cluster(),
     )
     if len(observations) == 1:
@@ -111,25 +112,29 @@ def _merged(group: Group, timed: Group) -> Group:
 
 
 def _open_transactions(
-    source: Source, first: Mapping[str, Topic], last: Mapping[str, Topic], groups: Mapping[str, Group]
+    source: Source,
+    first: Mapping[str, Topic],
+    last: Mapping[str, Topic],
+    groups: Mapping[str, Group],
+    after: Mapping[str, Mapping[Place, NextRecord]],
 ) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
-    """Open transactions where a group with members has reached the last stable offset; None if unavailable."""
-    wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups)}
+    """Open transactions that a group with members waits for; None if unavailable."""
+    wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups, after)}
     if not wanted:
         return {}
     found = source.open_transactions(wanted)
     return found.by_partition if found.by_partition else None
 
 
-def _is_waited_for(place: Place, topics: Mapping[str, Topic], groups: Mapping[str, Group]) -> bool:
+def _is_waited_for(
+    place: Place,
+    topics: Mapping[str, Topic],
+    groups: Mapping[str, Group],
+    after: Mapping[str, Mapping[Place, NextRecord]],
+) -> bool:
     topic, number = place
-    stable = (topics[topic].stable_offsets or {}).get(number)
-    return any(each == stable for each in _committed(place, groups))
-
-
-def _committed(place: Place, groups: Mapping[str, Group]) -> Iterator[int | None]:
-    topic, number = place
-    for group in groups.values():
-        commit = (group.offsets or {}).get(topic, {}).get(number) if group.members else None
-        if commit is not None:
-            yield commit.offset
+    return any(
+        is_held(topics[topic], number, commit.offset, after.get(name, {}).get(place))
+        for name, group in groups.items()
+        if group.members and (commit := (group.offsets or {}).get(topic, {}).get(number)) is not None
+    )

@@ -51,6 +51,19 @@ def test_a_held_last_stable_offset_is_a_warning_once_records_came(
     assert {rule: each.level for rule, each in reported.items()} == {"open-transaction": level}
 
 
+def test_aborted_records_before_an_open_transaction_explain_a_stall_too() -> None:
+    seen = [
+        look(at, {0: 40, **REST}, {0: 60, **REST}, transactions={PLACE: (transaction(START_MS),)})
+        for at in (0, 5)
+    ]
+    topic = replace((seen[0].topics or {})[NAME], stable_offsets={0: 50, **REST})
+    after = {PLACE: NextRecord(51, START_MS, aborted=9)}
+    last = replace(seen[1], topics={NAME: topic}, next_records=after)
+    assert found(replace(seen[0], topics={NAME: topic}), last).keys() == {"open-transaction"}
+    readable = replace(last, next_records={PLACE: NextRecord(45, START_MS)})
+    assert found(replace(seen[0], topics={NAME: topic}), readable).keys() == {"stalled-member"}
+
+
 def pending(position: int, *partitions: int, begun_ms: int | None = START_MS - 1_000) -> Observation:
     offsets = PendingOffsets(
         partitions={NAME: partitions} if partitions else {},

@@ -73,7 +73,15 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     eos.send_offsets_to_transaction([TopicPartition(read, 0, 7)], starts.consumer_group_metadata(), 30)
     scene.commit("reset", read, 3)
     again = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": scene.name("reset")})
-    eos.send_offsets_to_transaction([TopicPartition(read, 0, 7)], again.consumer_group_metadata(), 30)
+    never = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": scene.name("never")})
+    for consumer in (again, never):
+        eos.send_offsets_to_transaction([TopicPartition(read, 0, 7)], consumer.consumer_group_metadata(), 30)
+    # A marker is the last record.
+    marked = begun(scene, "marked")
+    marks = scene.topic("marks", records=0)
+    put(marked, marks, 5)
+    marked.commit_transaction(30)
+    committed(scene.member("marked", marks, **COMMITTED), marks, 5)
     # Records of 1970, of tomorrow, and without a wrong time.
     times = {}
     now_ms = time.time_ns() // 1_000_000
@@ -99,9 +107,11 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         "lost": {"records-lost": "warning", "stopped": "error"},
         "all-deleted": {},
         "moved": {"left-over-offsets": "note"},
+        "marked": {},
         "held": {"open-transaction": "warning"},
         "pending": {"pending-offsets": "warning"},
         "reset": {"pending-offsets": "warning", "stopped": "error"},
+        "never": {},  # no request shows which partitions of it are pending
     }
     assert found["aborted"]["aborted-records"]["evidence"]["aborted"] == 5
     assert (
@@ -156,6 +166,9 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
         assert float(figures[f'kohort_group_{metric}{{group="{scene.name(word)}"}}']) == value, (word, metric)
     assert f'kohort_group_lag_seconds{{group="{scene.name("ahead")}"}}' not in figures
 
+    # Nothing was committed before in this group: the reset names the partition.
+    preview = kohort("offsets", "reset", scene.name("never"), "--topic", read, "--to-latest", *address)
+    assert preview.document["groups"][0]["offsets"][0]["remark"] == "pending in an open transaction"
     # A reset over pending offsets is done, says so, and wins over them.
     changed = kohort(
         "offsets",
@@ -178,4 +191,5 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     (offset,) = again.committed([TopicPartition(read, 0)], timeout=30)
     assert offset.offset == 0
     again.close()
+    never.close()
     till.abort_transaction(30)
