@@ -24,7 +24,15 @@ from cli.output import arranged, emit, notice, render, status_of, write_out
 from cli.progress import begin_step
 from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from cli.stopping import NOTHING_DONE, Stop, Stopped, awaiting_answers, name_of_signal, status_of_signal
+from cli.stopping import (
+    NOTHING_DONE,
+    Stop,
+    Stopped,
+    awaiting_answers,
+    name_of_signal,
+    status_of_signal,
+    stop_in,
+)
 from groups.model import Group, Problem
 from groups.offsets.model import Place, PlannedChange
 from groups.offsets.scenarios import name_of
@@ -249,10 +257,9 @@ class ClusterChange(ABC, Generic[P]):
                 self.outcome = None
                 raise
             missing = Failed(message=str(error), refused=False)
-        except Stopped as stopped:
-            missing = Failed(
-                message=f"no answer before {name_of_signal(stopped.number)}.", refused=False, is_unknown=True
-            )
+        except (Stopped, SystemError) as error:
+            name = name_of_signal(stop_in(error).number)
+            missing = Failed(message=f"no answer before {name}.", refused=False, is_unknown=True)
         if missing is not None:
             for plan in self.plans_to_apply:
                 for part in self.parts(plan):

@@ -59,9 +59,21 @@ def stoppable() -> Iterator[None]:
     try:
         with raising():
             yield
-    except Stopped as stopped:
+    except (Stopped, SystemError) as error:
+        stopped = stop_in(error)
         notice(f"stopped by {name_of_signal(stopped.number)}: {NOTHING_DONE}")
         raise typer.Exit(status_of_signal(stopped.number)) from None
+
+
+def stop_in(error: BaseException) -> Stopped:
+    """The stop that was raised; a call of librdkafka that it interrupted has made a SystemError of it.
+
+    Any other error is raised again.
+    """
+    stopped = error.__cause__ if isinstance(error, SystemError) else error
+    if isinstance(stopped, Stopped):
+        return stopped
+    raise error
 
 
 @contextmanager

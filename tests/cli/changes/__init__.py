@@ -1,0 +1,1 @@
+"""Changes and judgments, and what happens around them."""

@@ -1,0 +1,184 @@
+"""Every changing command with what it changes, on a broker behind a turnstile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+
+from tests.kafka.members import fresh_name
+from tests.kafka.ports import HOST
+from tests.kafka.turnstile import Turnstile
+from wire.client.address import Address
+from wire.client.client import KafkaClient
+from wire.client.connection import Connection
+from wire.client.offsets import NewOffset
+from wire.client.security import ConnectionSettings
+from wire.client.settings import ResourceType
+from wire.client.steps import Deadline, Steps
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, JOIN_GROUP
+
+SETTING = "consumer.session.timeout.ms"
+RECORDS = 20
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """A cluster, its own client past the turnstile's count, and files."""
+
+    turnstile: Turnstile
+    client: KafkaClient
+    topic: str
+    directory: Path
+    requests: int = 0
+    """The number of requests of the last run."""
+    group: str = ""
+    """The group of the present run: it has committed 3 in partition 0."""
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{HOST}:{self.turnstile.port}"
+
+    def fresh(self) -> None:
+        """A new group for a run."""
+        self.group = fresh_name("changed")
+        self.commit(3)
+
+    def commit(self, offset: int, topic: str = "") -> None:
+        """Commit for the group, as another operator would."""
+        place = topic or self.topic, 0
+        (outcome,) = self.client.commit_offsets(
+            {self.group: {place: NewOffset(offset=offset)}}
+        ).found.values()
+        assert outcome[place] is None, outcome
+
+    def committed(self, group: str = "") -> int | None:
+        """What a group has committed in partition 0 of the topic."""
+        found = self.client.committed_offsets([group or self.group]).found[group or self.group]
+        offsets = {
+            (topic.name, partition.partition_index): partition.committed_offset
+            for topic in found.topics
+            for partition in topic.partitions
+        }
+        return offsets.get((self.topic, 0))
+
+    def setting(self) -> str | None:
+        """The group's own session timeout."""
+        entry = self.client.describe_configs(ResourceType.GROUP, [self.group]).found[self.group][SETTING]
+        value: str = entry.value
+        return value
+
+    def members(self) -> list[str]:
+        """The instance ids of the group's members."""
+        found = self.client.describe(DESCRIBE_GROUPS, [self.group]).found
+        return [member.group_instance_id for group in found.values() for member in group.members]
+
+    def join(self) -> None:
+        """Have a static member join; it says nothing afterwards."""
+
+        def ask(connection: Connection, groups: Sequence[str], deadline: Deadline) -> Steps[dict[str, Any]]:
+            request = {
+                "group_id": self.group, "session_timeout_ms": 300_000, "rebalance_timeout_ms": 300_000,
+                "member_id": "", "group_instance_id": "one", "protocol_type": "consumer",
+                "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\xff\xff\xff\xff"}],
+            }  # fmt: skip
+            yield from connection.open(deadline)
+            (answer,) = yield from connection.ask(JOIN_GROUP, [request], deadline)
+            return dict.fromkeys(groups, answer)
+
+        answer = self.client.ask_coordinators([self.group], ask).found[self.group]
+        assert not answer.error_code, answer
+
+    def file(self, name: str, text: str) -> Path:
+        """A file with this text."""
+        file = self.directory / name
+        file.write_text(text)
+        return file
+
+
+Effect = Callable[[Scene], bool]
+
+
+def _nothing(_: Scene) -> None:
+    """Need nothing but the group."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A command, and its effects by what says that they were made."""
+
+    line: Callable[[Scene], Sequence[str | Path]]
+    effects: Mapping[str, Effect]
+    prepare: Callable[[Scene], None] = field(default=_nothing)
+    absolute: bool = True
+
+
+def _reset(scenario: str, offset: int) -> Change:
+    return Change(
+        line=lambda scene: (f"offsets reset {scene.group} --topic {scene.topic}:0 {scenario}",),
+        effects={"set 1 offset of {group}": lambda scene: scene.committed() == offset},
+    )
+
+
+def _applied(scene: Scene) -> Sequence[str | Path]:
+    tree = {scene.group: {"settings": {SETTING: 46000}, "offsets": {scene.topic: {"0": 7}}}}
+    return "apply", scene.file("desired.json", json.dumps({"kohort": 1, "groups": tree}))
+
+
+CHANGES: Mapping[str, Change] = {
+    "reset": _reset("--to-offset 7", 7),
+    "shift": _reset("--shift-by 4", 7),
+    "import": Change(
+        line=lambda scene: (
+            "offsets import", scene.file("offsets.csv", f"{scene.topic},0,7\n\n"), scene.group,
+        ),
+        effects={"set 1 offset of {group}": lambda scene: scene.committed() == 7},
+    ),
+    "clone": Change(
+        line=lambda scene: (f"offsets clone {scene.group} {scene.group}-copy",),
+        effects={"set 1 offset of {group}-copy": lambda scene: scene.committed(f"{scene.group}-copy") == 3},
+    ),
+    "delete offsets": Change(
+        line=lambda scene: (f"offsets delete {scene.group} --topic {scene.topic}",),
+        effects={"deleted 1 offset of {group}": lambda scene: scene.committed() is None},
+    ),
+    "delete": Change(
+        line=lambda scene: (f"delete {scene.group}",),
+        effects={"deleted {group}": lambda scene: scene.committed() is None},
+    ),
+    "apply": Change(
+        line=_applied,
+        effects={
+            "changed 1 setting of {group}": lambda scene: scene.setting() == "46000",
+            "set 1 offset of {group}": lambda scene: scene.committed() == 7,
+        },
+    ),
+    "remove member": Change(
+        line=lambda scene: (f"members remove {scene.group} --instance one",),
+        effects={"removed 1 member of {group}": lambda scene: scene.members() == []},
+        prepare=Scene.join,
+    ),
+    "config": Change(
+        line=lambda scene: (f"config set {scene.group} {SETTING}=46000",),
+        effects={"changed 1 setting of {group}": lambda scene: scene.setting() == "46000"},
+    ),
+}  # fmt: skip
+
+
+@contextmanager
+def scene_on(turnstile: Turnstile, port: int, directory: Path) -> Iterator[Scene]:
+    """A scene on the broker at a port, which advertises the turnstile; `topic` has 20 records."""
+    turnstile.open(port)
+    topic = fresh_name("changes")
+    producer = Producer({"bootstrap.servers": f"{HOST}:{turnstile.port}", "client.id": "rig", "log_level": 0})
+    for _ in range(RECORDS):
+        producer.produce(topic, b"", partition=0)
+    assert producer.flush(30) == 0
+    settings = ConnectionSettings(bootstrap_servers=(str(Address(HOST, turnstile.port)),), client_id="rig")
+    with KafkaClient(settings) as client:
+        yield Scene(turnstile=turnstile, client=client, topic=topic, directory=directory)

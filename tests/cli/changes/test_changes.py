@@ -1,0 +1,144 @@
+"""A change is made or not, and its status and words say which, whatever happens around it."""
+
+from __future__ import annotations
+
+import gc
+import signal
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+from tests.cli.changes.playing import FULL, Played, Stream, interrupt, play
+from tests.cli.changes.scene import CHANGES, Change, Scene, scene_on
+from tests.cli.served_data import serving
+from tests.kafka.turnstile import Decide, Move, Turnstile
+from tests.support.long import IS_LONG
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+UNKNOWN = "The change may have been made: "
+GRACE_S = 0.2
+
+
+@pytest.fixture(scope="module")
+def module_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """Give a scene on `kohort serve`."""
+    turnstile = Turnstile()
+    gc.collect()
+    gc.freeze()
+    with serving(None, "--advertise", f"127.0.0.1:{turnstile.port}") as served:
+        try:
+            with scene_on(turnstile, served.port, tmp_path_factory.mktemp("changes")) as scene:
+                yield scene
+        finally:
+            gc.unfreeze()
+            turnstile.close()
+
+
+@pytest.fixture
+def scene(module_scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Give the scene; signals are handled by their usual handlers, and answers awaited for a short time."""
+    monkeypatch.setattr("cli.stopping.GRACE_S", GRACE_S)
+    monkeypatch.setattr("cli.stopping._BACKSTOP_S", 0.0)
+    return module_scene
+
+
+def passed(_number: int, _key: int) -> Move:
+    """All requests pass."""
+    return Move.PASS
+
+
+def made(
+    scene: Scene,
+    change: Change,
+    *options: str,
+    decide: Decide = passed,
+    timeout: str = "60s",
+    stdout: Stream | None = None,
+    stderr: Stream | None = None,
+) -> Played:
+    """Prepare a group, play the command, and check its status and words against the cluster."""
+    scene.turnstile.begin(passed)
+    scene.fresh()
+    change.prepare(scene)
+    scene.turnstile.begin(decide)
+    line = (*change.line(scene), "--execute", "--yes", "--timeout", timeout, *options)
+    ended = play(*line, "-b", scene.bootstrap, stdout=stdout, stderr=stderr)
+    scene.requests = len(scene.turnstile.keys)
+    scene.turnstile.begin(passed)
+    check(scene, change, ended)
+    return ended
+
+
+def check(scene: Scene, change: Change, ended: Played) -> None:
+    """Never 0 without the change, never the change without a word, never a word without the change."""
+    effects = {claim.format(group=scene.group): is_made(scene) for claim, is_made in change.effects.items()}
+    everything = f"{ended}\n{effects}"
+    assert "Traceback" not in ended.stderr, everything
+    assert "internal error" not in ended.stderr, everything
+    assert ended.status or all(effects.values()), everything
+    for claim, is_made in effects.items():
+        assert is_made or f"{claim}\n" not in ended.stderr, everything
+        assert not is_made or not ended.status or claim in ended.stderr or UNKNOWN in ended.stderr, everything
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_made_whoever_reads_it(scene: Scene, name: str) -> None:
+    """Closed at each write, or on a full disk; the status is 0 unless the result was not printed."""
+    change = CHANGES[name]
+    for output in ("table", "json"):
+        options = ("--output", output)
+        writes = made(scene, change, *options).writes
+        for number in range(writes[0]):
+            closed = made(scene, change, *options, stdout=Stream(closing_at=number))
+            assert closed.status == 0, closed
+            for claim in change.effects:
+                assert claim.format(group=scene.group) in closed.stderr, closed
+        for number in range(writes[1]):
+            closed = made(scene, change, *options, stderr=Stream(closing_at=number, lines=True))
+            assert closed.status == 0, closed
+        full = made(scene, change, *options, stderr=Stream(device=FULL, lines=True))
+        assert full.status == 0, full
+        full = made(scene, change, *options, stdout=Stream(device=FULL))
+        assert full.status == 3, full
+        assert ("nothing was changed" in full.stderr) == (output == "table")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_broker_that_stalls_or_dies_at_any_request_is_reported(scene: Scene, name: str) -> None:
+    change = CHANGES[name]
+    made(scene, change)
+    moves = (Move.MUTE, Move.DIE, Move.STALL, Move.DIE_AFTER)
+    for number in range(scene.requests):
+        for move in moves if IS_LONG else [moves[number % len(moves)]]:
+            made(scene, change, decide=only(number, move), timeout="1s")
+
+
+def only(number: int, move: Move) -> Decide:
+    """A move of the request with a number; the others pass."""
+    return lambda at, _: move if at == number else Move.PASS
+
+
+def interrupting(number: int, sent: signal.Signals, move: Move) -> Decide:
+    """A signal, and then a move, of the request with a number; the others pass."""
+
+    def decide(at: int, _: int) -> Move:
+        if at != number:
+            return Move.PASS
+        interrupt(sent)
+        return move
+
+    return decide
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_signal_at_any_request_ends_a_change_with_its_status_and_words(scene: Scene, name: str) -> None:
+    change = CHANGES[name]
+    made(scene, change)
+    moves = (Move.PASS, Move.STALL, Move.MUTE)
+    for number in range(scene.requests):
+        chosen = [(SIGNALS[number % 3], moves[number // 3 % 3])]
+        for signal_number, move in product(SIGNALS, moves) if IS_LONG else chosen:
+            ended = made(scene, change, decide=interrupting(number, signal_number, move))
+            assert ended.status == 128 + signal_number, ended
+            assert signal_number.name in ended.stderr, ended
