@@ -235,14 +235,16 @@ def _coordinators(client: KafkaClient, groups: Collection[str]) -> dict[str, Nod
 def committed_offsets(
     source: LiveSource, groups: Sequence[str]
 ) -> tuple[dict[str, Offsets], dict[str, Failure]]:
-    """The committed offsets of each group, and why those of a group or of a partition (`a: orders-0`) are not known.
+    """The committed offsets of each group, and why those of a group or of a partition (`a, orders-0`) are not known.
 
     :raises ToolFailure: those of no group are known, or a group may not be described
     """
     if source.client is None:
-        found, problems = source.admin.committed(groups)
-        _raise_problem(problems)
-        return found, {}
+        read, problems = source.admin.committed(groups)
+        if not read:
+            _raise_problem(problems)
+        failed = {problem.subject: Failure(message=problem.message) for problem in problems}
+        return {name: _known(offsets) for name, offsets in read.items()}, failed
     from groups.described import committed_offsets as offsets_of
 
     answers = source.client.committed_offsets(groups)
@@ -252,28 +254,29 @@ def committed_offsets(
     offsets: dict[str, Offsets] = {}
     for name, group in answers.found.items():
         committed, unread = offsets_of(group)
-        # The tool shows no row for a partition whose offset it cannot read.
-        offsets[name] = {
-            topic: {number: found for number, found in partitions.items() if (topic, number) not in unread}
-            for topic, partitions in committed.items()
-        }
-        failed |= {f"{name}: {topic}-{number}": why for (topic, number), why in unread.items()}
+        offsets[name] = _known(committed)
+        failed |= {f"{name}, {topic}-{number}": why for (topic, number), why in unread.items()}
     return offsets, failed
 
 
-def end_offsets(source: LiveSource, places: Collection[Place]) -> tuple[dict[Place, int], dict[Place, str]]:
-    """Log end offsets, and the reasons for unknown ones; partitions without a leader are in neither."""
+def _known(offsets: Offsets) -> Offsets:
+    """The offsets without those that could not be read, for which the tool shows no row."""
+    return {
+        topic: {number: committed for number, committed in partitions.items() if committed.offset is not None}
+        for topic, partitions in offsets.items()
+    }
+
+
+def end_offsets(
+    source: LiveSource, places: Collection[Place]
+) -> tuple[dict[Place, int], dict[Place, Failure]]:
+    """Log end offsets, and the reasons for unknown ones."""
     if not places:
         return {}, {}
     from wire.client.offsets import LATEST
 
     answers = (source.client or source.admin).offsets_at(places, [LATEST])
-    unread = {
-        place: exception_text(why)
-        for place, why in answers.failed.items()
-        if why.code != ErrorCode.LEADER_NOT_AVAILABLE
-    }
-    return {place: end for place, (end,) in answers.found.items()}, unread
+    return {place: end for place, (end,) in answers.found.items()}, dict(answers.failed)
 
 
 def raise_failure(failures: Iterable[Failure], *, prefix: str = "") -> None:

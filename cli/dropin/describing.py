@@ -28,6 +28,7 @@ from groups.model import (
     Partitions,
 )
 from groups.offsets.model import Place
+from wire.errors import ErrorCode
 
 _COORDINATOR = 25
 _NUMBER = 15
@@ -88,11 +89,13 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
             _print_table(_offset_table(group.id, rows[group.id], ends, verbose=verbose))
-    for reason in sorted(set(unread.values())):
+    for failure in sorted(set(unread.values()), key=exception_text):
         which = ", ".join(
-            f"{topic}-{partition}" for (topic, partition), why in unread.items() if why == reason
+            f"{topic}-{partition}" for (topic, partition), why in unread.items() if why == failure
         )
-        print_error(f"The log end offsets of {which} are not known: {reason}")
+        # Of a partition without a leader the tool shows `-` too, and no error.
+        report = print_remark if failure.code == ErrorCode.LEADER_NOT_AVAILABLE else print_error
+        report(f"The log end offsets of {which} are not known: {exception_text(failure)}")
         status = ExitStatus.UNREADABLE
     for subject, failure in unknown.items():
         print_error(f"The committed offsets of {subject} are not known: {exception_text(failure)}")

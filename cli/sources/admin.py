@@ -175,8 +175,14 @@ class AdminReader:
             request = [ConsumerGroupTopicPartitions(group)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
         found, failed = _results(asked)
-        problems = tuple(replace(_problem(group, error), group=group) for group, error in failed.items())
-        return {group: _offsets(result) for group, result in found.items()}, problems
+        problems = [replace(_problem(group, error), group=group) for group, error in failed.items()]
+        for group, result in found.items():
+            problems += [
+                replace(_problem(f"{group}, {place.topic}-{place.partition}", place.error), group=group)
+                for place in result.topic_partitions
+                if place.error is not None
+            ]
+        return {group: _offsets(result) for group, result in found.items()}, tuple(problems)
 
     def commit_offsets(
         self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
@@ -305,8 +311,9 @@ def failure_of(error: KafkaError) -> Failure:
     return Failure(message=message, code=error.code() if error.code() > 0 else None, name=error.name())
 
 
-def _problem(subject: str, error: KafkaException) -> Problem:
-    return Problem(subject=subject, message=failure_reason(error), cause=cause_of(error.args[0].name()))
+def _problem(subject: str, error: KafkaException | KafkaError) -> Problem:
+    reason = error.args[0] if isinstance(error, KafkaException) else error
+    return Problem(subject=subject, message=failure_reason(error), cause=cause_of(reason.name()))
 
 
 def is_silence(error: KafkaException) -> bool:
@@ -344,7 +351,9 @@ def _topic(described: Any) -> Topic:
 def _offsets(result: Any) -> Offsets:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     for place in result.topic_partitions:
-        if place.error is None and place.offset != _NO_OFFSET:
+        if place.error is not None:
+            offsets.setdefault(place.topic, {})[place.partition] = CommittedOffset(offset=None)
+        elif place.offset != _NO_OFFSET:
             offsets.setdefault(place.topic, {})[place.partition] = CommittedOffset(
                 offset=place.offset,
                 leader_epoch=None if place.leader_epoch in (None, -1) else place.leader_epoch,

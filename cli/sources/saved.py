@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,10 @@ class SavedSource(FileSource):
             for name in groups
             if name not in known
         ]
-        malformed = (problem for group in found for problem in unreadable_members(group))
-        return ReadResult(tuple(found), (*missing, *malformed))
+        unread = (
+            problem for group in found for problem in (*unreadable_members(group), *_unknown_offsets(group))
+        )
+        return ReadResult(tuple(found), (*missing, *unread))
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings when the snapshot was taken."""
@@ -77,6 +79,16 @@ class SavedSource(FileSource):
         }
         unwanted: dict[str, Any] = dict.fromkeys(name for name, wanted in requested.items() if not wanted)
         return ReadResult(tuple(replace(topic, **unwanted) for topic in found), problems)
+
+
+def _unknown_offsets(group: Group) -> Iterator[Problem]:
+    """A problem for each committed offset that is null in the file."""
+    for topic, partitions in (group.offsets or {}).items():
+        for number, committed in partitions.items():
+            if committed.offset is None:
+                subject = f"{group.id}, {topic}-{number}"
+                message = "its committed offset is not known: it could not be read for the snapshot"
+                yield Problem(subject=subject, message=message, group=group.id)
 
 
 def _problem(fault: Fault) -> Problem:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
 from tests.cli.command import Answer, Kohort
 from tests.cli.dropin.harness import run_here
+from tests.cli.fleet import Fleet
 from tests.cli.mutilated import Kind, MutilatedBroker, Mutilation, mutilations, shares
 from tests.cli.served_data import serving
 from tests.kafka.connect import join_group
 from tests.kafka.wire import ask
-from tests.support.long import IS_LONG
+from tests.support.long import IS_LONG, LONG
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
@@ -51,7 +52,8 @@ REQUESTED = {
 }  # fmt: skip
 """Arrays with an element for each thing that was asked for: one that is missing shows. Any other may be as it is."""
 MOMENTS = re.compile(
-    r"^.*(?:timestamp|duration|kohort_last_poll|kohort_series|process_|python_|_created).*$", re.MULTILINE
+    r"^.*(?:timestamp|duration|lag_seconds|kohort_last_poll|kohort_series|process_|python_|_created).*$",
+    re.MULTILINE,
 )
 
 
@@ -63,6 +65,22 @@ class Scene:
     kohort: Kohort
     whole: dict[str, Answer] = field(default_factory=dict)
     met: dict[str, list[Mutilation]] = field(default_factory=dict)
+
+    def watch(self, commands: Iterable[str]) -> None:
+        """Run the commands on whole answers."""
+        for command in commands:
+            self.broker.answers.clear()
+            self.whole[command] = self.run(command)
+            self.met[command] = list(mutilations(self.broker.answers))
+
+    def faults(self, changes: Mapping[str, Sequence[Mutilation]]) -> list[str]:
+        """What is wrong with the answers of commands to some changes."""
+        return [
+            f"{command}: {change}: {fault}"
+            for command, met in changes.items()
+            for change in met
+            if (fault := self.fault(command, change)) is not None
+        ]
 
     def run(self, command: str) -> Answer:
         server = self.broker.bootstrap
@@ -165,10 +183,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         broker = MutilatedBroker(served.port)
         with broker:
             made = Scene(broker, Kohort(tmp_path_factory.mktemp("home")))
-            for command in (*COMMANDS, *TOOL_COMMANDS):
-                broker.answers.clear()
-                made.whole[command] = made.run(command)
-                made.met[command] = list(mutilations(broker.answers))
+            made.watch([*COMMANDS, *TOOL_COMMANDS])
             yield made
 
 
@@ -176,10 +191,24 @@ def test_every_answer_is_whole_or_says_what_it_lacks(scene: Scene) -> None:
     """In a long run every change with every command, else each change with a few."""
     changes: Mapping[str, Sequence[Mutilation]] = scene.met if IS_LONG else shares(scene.met, 3)
     assert sum(map(len, changes.values())) > 400
-    faults = [
-        f"{command}: {change}: {fault}"
-        for command, met in changes.items()
-        for change in met
-        if (fault := scene.fault(command, change)) is not None
-    ]
-    assert faults == []
+    assert scene.faults(changes) == []
+
+
+@LONG
+@pytest.mark.kafka
+def test_every_answer_about_groups_that_only_kafka_serves(fleet: Fleet, kohort: Kohort) -> None:
+    """Share, streams and connect groups, and one with members of both protocols."""
+    share, streams, mixed, simple = (fleet.groups[kind] for kind in ("share", "streams", "mixed", "simple"))
+    names = f"{share} {streams} {mixed} {simple} {fleet.groups['connect']}"
+    commands = [
+        "list", f"describe {names}", f"describe {names} --members --verbose", f"describe {names} --state",
+        f"describe {names} --authorized-operations", f"describe {share} {mixed} --lag-time", f"snapshot {names}",
+        f"exporter --once --match ^{fleet.prefix}", f"offsets export {simple} {share}", f"delete {share} {simple}",
+        f"members remove {streams} --all", f"members remove {share} --all",
+        f"offsets reset {share} --to-earliest --topic {fleet.topic}", f"plan {mixed} --to consumer",
+    ]  # fmt: skip
+    broker = MutilatedBroker(fleet.broker.port)
+    with broker:
+        scene = Scene(broker, kohort)
+        scene.watch(commands)
+        assert scene.faults(scene.met) == []
