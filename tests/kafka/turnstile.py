@@ -22,7 +22,7 @@ class Move(Enum):
     STALL = auto()
     """It and all that come later reach no broker; connections stay open."""
     MUTE = auto()
-    """It reaches the broker; no answer comes back any more."""
+    """It reaches the broker; answers are withheld from then on."""
     DIE = auto()
     """It reaches no broker, all connections end, and new ones are refused."""
     DIE_AFTER = auto()

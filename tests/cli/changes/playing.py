@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import signal
@@ -102,7 +101,6 @@ def play(
                 run()
         except SystemExit as end:
             status = end.code
-    gc.collect()  # an AdminClient that is kept would go on asking
     for stream in (out, err):
         stream.end()
     assert isinstance(status, int), status

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import gc
+import json
+import os
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
 
 from tests.cli.changes.playing import FULL, Played, Stream, interrupt, play
 from tests.cli.changes.scene import CHANGES, Change, Scene, scene_on
+from tests.cli.command import Kohort, words
 from tests.cli.served_data import serving
+from tests.kafka.members import fresh_name
 from tests.kafka.turnstile import Decide, Move, Turnstile
 from tests.support.long import IS_LONG
+from tests.support.terminals import Shown, on_terminal
+from wire.client.faults import ask_for_fault, fault_client
+from wire.client.security import ConnectionSettings
+from wire.messages.schemas.faults import DO
+from wire.messages.schemas.offsets import OFFSET_COMMIT, OFFSET_FETCH
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 UNKNOWN = "The change may have been made: "
@@ -64,6 +74,7 @@ def made(
     scene.turnstile.begin(decide)
     line = (*change.line(scene), "--execute", "--yes", "--timeout", timeout, *options)
     ended = play(*line, "-b", scene.bootstrap, stdout=stdout, stderr=stderr)
+    gc.collect()  # an AdminClient that is kept would continue to send requests
     scene.requests = len(scene.turnstile.keys)
     scene.turnstile.begin(passed)
     check(scene, change, ended)
@@ -83,7 +94,7 @@ def check(scene: Scene, change: Change, ended: Played) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_made_whoever_reads_it(scene: Scene, name: str) -> None:
+def test_a_change_does_not_depend_on_its_readers(scene: Scene, name: str) -> None:
     """Closed at each write, or on a full disk; the status is 0 unless the result was not printed."""
     change = CHANGES[name]
     for output in ("table", "json"):
@@ -142,3 +153,82 @@ def test_a_signal_at_any_request_ends_a_change_with_its_status_and_words(scene: 
             ended = made(scene, change, decide=interrupting(number, signal_number, move))
             assert ended.status == 128 + signal_number, ended
             assert signal_number.name in ended.stderr, ended
+
+
+OFFSETS = ("reset", "shift", "import", "delete offsets", "delete", "apply")
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+def test_a_commit_of_another_program_since_the_preview_is_reported(
+    scene: Scene, kohort: Kohort, name: str
+) -> None:
+    """A user who was asked has consented to what was shown: the group stays unchanged. --yes sets what was shown."""
+    change = CHANGES[name]
+    made(scene, change)
+    wanted = scene.committed()
+    text = f"{scene.topic}-0: was 3 at the preview, is 5"
+    seen = []
+
+    def commit(_: int, key: int) -> Move:
+        """Commit before the offsets are read for the second time."""
+        seen.append(key)
+        if key == OFFSET_FETCH.key and seen.count(key) == 2:
+            scene.commit(5)
+        return Move.PASS
+
+    ended = made(scene, change, decide=commit)
+    assert (ended.status, scene.committed()) == (0, wanted), ended
+    assert f"{scene.group}, {text}; this change replaces it" in ended.stderr, ended
+    scene.fresh()
+    shown = asked(scene, kohort, change, lambda: scene.commit(5))
+    assert (shown.status, scene.committed()) == (4, 5), shown
+    assert f"{text}: another program has changed it; run the command again" in shown.terminal, shown
+    assert "kohort: nothing was changed\n" in shown.terminal, shown
+
+
+def asked(scene: Scene, kohort: Kohort, change: Change, meanwhile: Callable[[], object]) -> Shown:
+    """The command on a terminal, with its output in a pipe; its question is answered with yes."""
+    line = [os.fsdecode(word) for word in words(*change.line(scene))]
+    return on_terminal(
+        [kohort.executable, *line, "--execute", "-b", scene.bootstrap],
+        kohort.env,
+        answers=["yes\n"],
+        meanwhile=meanwhile,
+        stdout=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("at", ["preview", "consent", "commit"])
+def test_offsets_of_a_topic_that_was_created_again_are_refused(scene: Scene, at: str) -> None:
+    """At the preview it is the new topic that is shown; right before the commit, the broker compares its id."""
+    seen = []
+    topic = fresh_name("replaced")
+    fault(scene, {"topic": topic, "create": 1})
+    replaced: list[str] = []
+
+    def replace(_: int, key: int) -> Move:
+        seen.append(key)
+        is_now = seen.count(OFFSET_FETCH.key) == 2 if at == "consent" else key == OFFSET_COMMIT.key
+        if is_now and topic not in replaced:
+            replaced.append(topic)
+            fault(scene, {"topic": topic, "recreate": 1})
+        return Move.PASS
+
+    scene.turnstile.begin(passed)
+    scene.fresh()
+    if at == "preview":
+        fault(scene, {"topic": topic, "recreate": 1})
+    scene.turnstile.begin(replace if at != "preview" else passed)
+    ended = play(
+        f"offsets reset {scene.group} --topic {topic} --to-offset 0 --execute --yes", "-b", scene.bootstrap
+    )
+    assert ended.status == (0 if at == "preview" else 4), ended
+    refused = f"{scene.group}, {topic}-0: UNKNOWN_TOPIC_ID: the topic was deleted and created again"
+    assert (refused in ended.stderr) == (at != "preview"), ended
+
+
+def fault(scene: Scene, event: dict[str, object]) -> None:
+    """Request an event from the server."""
+    settings = ConnectionSettings(bootstrap_servers=(scene.bootstrap,))
+    with fault_client(settings) as client:
+        ask_for_fault(client, 30_000, operation=DO, event=json.dumps(event))
