@@ -33,6 +33,7 @@ from cli.stopping import (
     status_of_signal,
     stop_in,
 )
+from groups.listing import shown_id
 from groups.model import Group, Problem
 from groups.offsets.model import Place, PlannedChange
 from groups.offsets.scenarios import name_of
@@ -435,4 +436,4 @@ def summed(verb: str, done: Mapping[str, int], what: str) -> str | None:
         return None
     if len(counts) > GROUPS_NAMED:
         return f"{verb} {counted(sum(counts.values()), what)} of {len(counts)} groups"
-    return f"{verb} {'; '.join(f'{counted(count, what)} of {group}' for group, count in counts.items())}"
+    return f"{verb} {'; '.join(f'{counted(count, what)} of {shown_id(group)}' for group, count in counts.items())}"

@@ -13,7 +13,7 @@ import typer
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import OutputOptions
 from cli.progress import cleared, discard
-from cli.render.cells import safe_text
+from cli.render.cells import quoted_start, safe_text
 from cli.render.document import Document
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.files import replace_file
@@ -61,7 +61,7 @@ def arranged(document: Document, options: OutputOptions) -> Document:
 
 def notice(message: str) -> None:
     """Print a line for the user on stderr; control characters are escaped."""
-    text = "\n".join(map(safe_text, message.split("\n")))
+    text = "\n".join(map(safe_text, quoted_start(message).split("\n")))
     if sys.stderr is None:  # print would use stdout
         return
     try:

@@ -73,6 +73,11 @@ class GroupListing:
     members: int | None = None
 
 
+def shown_id(group: str) -> str:
+    """A group's id in a text: quoted if it is empty or has blanks at an end, which Kafka allows (KIP-289)."""
+    return group if group == group.strip(" ") != "" else f"'{group}'"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFilter:
     """Selects the groups of a list that meet every condition. Every group meets an empty condition."""

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from groups.listing import shown_id
 from groups.model import Group, GroupType, Member, MemberProtocol, Problem
 from groups.offsets.model import PlannedChange
 
@@ -106,17 +107,17 @@ def consequences(plan: MembersRemoval) -> Iterator[str]:
     if not plan.members:
         return
     if not plan.is_described:
-        yield f"{group.id} cannot be described: its other members, and the effect on them, are not known"
+        yield f"{shown_id(group.id)} cannot be described: its other members, and the effect on them, are not known"
         return
     if not staying:
-        yield f"{group.id} becomes Empty: its partitions are not read until a member joins"
+        yield f"{shown_id(group.id)} becomes Empty: its partitions are not read until a member joins"
     elif group.type is GroupType.CLASSIC:
         pause = (
             "only partitions that move are paused"
             if COOPERATIVE in (group.protocol or "")
             else "all members pause until the rebalance ends, unless their assignor is cooperative"
         )
-        yield f"{group.id} rebalances at once: {pause}"
+        yield f"{shown_id(group.id)} rebalances at once: {pause}"
     else:
         yield "the partitions are reassigned to the remaining members, which pause only what they revoke"
     if _turns_classic(plan):

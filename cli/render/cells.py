@@ -23,17 +23,33 @@ Cell: TypeAlias = str | int | float | bool | None
 """The value of a cell. None means unknown or not applicable, and is printed as `-`."""
 
 
-def cell_text(cell: Cell) -> str:
-    """A cell for people: `-` for unknown, true and false as Kafka's tools print them."""
+_BLANK_START = re.compile(r"( *)(?=[:,] )")
+
+
+def quoted_start(text: str) -> str:
+    """A message or heading that begins with an id, then `: ` or `, `. A blank id, which Kafka allows, is quoted."""
+    blank = _BLANK_START.match(text)
+    return text if blank is None else f"'{blank[1]}'{text[blank.end() :]}"
+
+
+def needs_quotes(text: str, column: str) -> bool:
+    """Whether a group's id would not be seen: it is empty, or has blanks at an end, which Kafka allows (KIP-289)."""
+    return column == "GROUP" and (text[:1] in ("", " ") or text[-1] == " ")
+
+
+def cell_text(cell: Cell, column: str = "") -> str:
+    """A cell for people: `-` for unknown, true and false as Kafka's tools print them; quoted if it `needs_quotes`."""
     if cell is None:
         return MISSING
+    if isinstance(cell, str):
+        return f"'{cell}'" if needs_quotes(cell, column) else cell
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float):
         return f"{cell:.2f}"
     if isinstance(cell, Duration):
         return duration_text(cell)
-    return cell if isinstance(cell, str) else str(cell)
+    return str(cell)
 
 
 def safe_text(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from cli.render.cells import Cell
+from cli.render.cells import Cell, quoted_start
 from cli.render.lines import Role
 from groups.listing import Problem
 
@@ -51,6 +51,9 @@ class Heading:
 
     text: str
     level: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", quoted_start(self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,14 +122,14 @@ def table_html(table: Table) -> Iterator[str]:
     yield "<tbody>\n"
     for row in table.rows:
         cells = (
-            f"<td{_role(role(cell), *['n'] * column.number)}>{_cell(cell, write)}</td>"
+            f"<td{_role(role(cell), *['n'] * column.number)}>{_cell(cell, column.name, write)}</td>"
             for cell, column, role, write in zip(row, table.columns, roles, writers, strict=True)
         )
         yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody>\n</table></div>\n"
 
 
-def _cell(cell: Cell, write: Callable[[str], str]) -> str:
+def _cell(cell: Cell, column: str, write: Callable[[str], str]) -> str:
     if cell == BOX:
         return '<input type="checkbox" aria-label="done">'
-    return str(cell) if type(cell) is int else write(cell_text(cell))
+    return str(cell) if type(cell) is int else write(cell_text(cell, column))

@@ -127,7 +127,10 @@ def table_pieces(table: Table) -> list[list[Piece]]:
     """The cells of a table, each with the role that its heading gives it."""
     roles = [role_of(column.name) for column in table.columns]
     return [
-        [Piece(safe_text(cell_text(cell)), role(cell)) for role, cell in zip(roles, row, strict=True)]
+        [
+            Piece(safe_text(cell_text(cell, column.name)), role(cell))
+            for column, role, cell in zip(table.columns, roles, row, strict=True)
+        ]
         for row in table.rows
     ]
 

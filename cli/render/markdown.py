@@ -135,7 +135,8 @@ def _table(table: Table) -> Iterator[str]:
         yield _row(["---:" if column.number else "---" for column in table.columns])
     writers = [_prose_cell if column.is_prose else text_markdown for column in table.columns]
     for row in table.rows:
-        yield _row([write(cell_text(cell)) for write, cell in zip(writers, row, strict=True)])
+        texts = [cell_text(cell, column.name) for column, cell in zip(table.columns, row, strict=True)]
+        yield _row([write(text) for write, text in zip(writers, texts, strict=True)])
 
 
 def _row(cells: list[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from types import NoneType
 from typing import TextIO
 
-from cli.render.cells import MISSING, Cell, cell_text, safe_text, text_width
+from cli.render.cells import MISSING, Cell, cell_text, needs_quotes, safe_text, text_width
 from cli.render.color import has_color, text_lines
 from cli.render.document import Block, Document, Table
 from cli.render.layout import TEXT_WIDTH, block_lines, document_lines, is_parted, table_pieces
@@ -63,7 +63,7 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]
     headings. They grow if a part needs it.
     """
     cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
-    columns = [_texts(column) for column in cells]
+    columns = [_texts(column.name, texts) for column, texts in zip(table.columns, cells, strict=True)]
     if not widths and table.header:
         columns = [[head.name, *column] for head, column in zip(table.columns, columns, strict=True)]
     numbers = [column.number for column in table.columns]
@@ -77,13 +77,15 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]
     return (_padded(row, needed, numbers) for row in zip(*columns, strict=True))
 
 
-def _texts(cells: Sequence[Cell]) -> list[str]:
+def _texts(name: str, cells: Sequence[Cell]) -> list[str]:
     """The texts of a column. Most columns contain only numbers and harmless words, and need no check of each cell."""
     if set(map(type, cells)) <= {int, str, NoneType}:
         texts = [MISSING if cell is None else str(cell) for cell in cells]
-        if "".join(texts).isprintable():
+        if "".join(texts).isprintable() and not (
+            name == "GROUP" and any(needs_quotes(text, name) for text in texts)
+        ):
             return texts
-    return [safe_text(cell_text(cell)) for cell in cells]
+    return [safe_text(cell_text(cell, name)) for cell in cells]
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from groups.brokers import OFFSETS_RETENTION
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Evidence, Finding, Level
+from groups.listing import shown_id
 from groups.model import Group, Member, Offsets, Topic
 from groups.progress import GroupProgress
 
@@ -99,8 +100,8 @@ class Case:
 
     @property
     def in_shell(self) -> str:
-        """The group's id, quoted for a shell."""
-        return shlex.quote(self.group.id)
+        """The group, quoted for a shell; an empty id is not accepted as an argument, but matched."""
+        return shlex.quote(self.group.id) if self.group.id else "--match '^$'"
 
     def named(self, members: Iterable[str]) -> str:
         """The labels of the first few members, and the number of the others."""
@@ -121,7 +122,7 @@ MOST_NAMED = 3
 def list_names(names: Sequence[str]) -> str:
     """The first few names, and the number of the others: `a, b, c and 3 more`."""
     more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(shown_id, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 class Need(Enum):

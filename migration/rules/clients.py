@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from groups.bindings import first_with
 from groups.client_library import NOT_KNOWN
 from groups.findings import Finding, Level
+from groups.listing import shown_id
 from groups.model import GroupType
 from migration.clients import (
     LIBRARIES,
@@ -350,7 +351,7 @@ def _incremental(case: Case, libraries: list[str]) -> Finding:
     to_consumer = case.destination is Destination.CONSUMER
     reviews = []
     if "librdkafka" in libraries:
-        kind = f"{case.group.id} is on {case.group.protocol}, so the code must change"
+        kind = f"{shown_id(case.group.id)} is on {case.group.protocol}, so the code must change"
         reviews.append(
             f"librdkafka: {kind}: assign() in a callback must become incremental_assign(), unassign() "
             "incremental_unassign()"

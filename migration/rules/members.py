@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.findings import Finding
+from groups.listing import shown_id
 from groups.model import GroupState, GroupType
 from groups.times import duration_text
 from groups.transactions import pending_remedy, pending_text
@@ -20,7 +21,8 @@ def type_fits_destination(case: Case) -> Iterator[Finding]:
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
         yield case.blocker(
             "group-type",
-            message=f"{group.id} is a {group.type.value} group; it has no consumer group protocol to migrate.",
+            message=f"{shown_id(group.id)} "
+            f"is a {group.type.value} group; it has no consumer group protocol to migrate.",
             remedy=_OTHER_WAYS.get(group.type, "Nothing to do with this tool."),
             source=_KIP_848,
         )
@@ -30,7 +32,7 @@ def type_fits_destination(case: Case) -> Iterator[Finding]:
     ):
         yield case.blocker(
             "group-type",
-            message=f"{group.id} is on the consumer protocol already; it rebalances incrementally by itself.",
+            message=f"{shown_id(group.id)} is on the consumer protocol already; it rebalances incrementally by itself.",
             remedy="Nothing to do. To leave the consumer protocol: --to classic, then plan again from there.",
             source="KIP-848, Rebalance Process",
         )
@@ -51,7 +53,8 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     if not kind:
         yield case.info(
             "protocol-type",
-            message=f"{case.group.id} has committed offsets only: no member has joined it. The first member decides "
+            message=f"{shown_id(case.group.id)} "
+            "has committed offsets only: no member has joined it. The first member decides "
             "the protocol, and continues at the committed offsets.",
             remedy="Flink's KafkaSource and other consumers that assign partitions to themselves commit like this, and "
             "have nothing to migrate; so do kohort offsets reset, import and clone, whose members are yet to come.",
@@ -64,7 +67,7 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
     }.get(kind, "See its own documentation.")
     yield case.blocker(
         "protocol-type",
-        message=f"{case.group.id} is not a consumer group: its protocol type is {kind!r}.",
+        message=f"{shown_id(case.group.id)} is not a consumer group: its protocol type is {kind!r}.",
         remedy=path,
         source="Kafka 4.3: an upgrade needs the embedded consumer protocol",
     )
@@ -75,7 +78,7 @@ def group_is_alive(case: Case) -> Iterator[Finding]:
     if case.group.state is GroupState.DEAD:
         yield case.blocker(
             "group-state",
-            message=f"{case.group.id} is dead.",
+            message=f"{shown_id(case.group.id)} is dead.",
             remedy="There is nothing to migrate.",
             source="DescribeGroups of a running 4.3.1",
         )
@@ -87,7 +90,7 @@ def group_is_stable(case: Case) -> Iterator[Finding]:
     if state not in (GroupState.STABLE, GroupState.EMPTY):
         yield case.warning(
             "group-state",
-            message=f"{case.group.id} is {state.value}, not Stable.",
+            message=f"{shown_id(case.group.id)} is {state.value}, not Stable.",
             remedy="Wait until it is Stable before the first step.",
             source="Field trial on 4.3.1: only Stable is a safe sign",
         )

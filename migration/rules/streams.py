@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from assignors.registry import STREAMS
 from groups.findings import Finding
+from groups.listing import shown_id
 from groups.model import GroupType
 from migration.clients import Version, is_surely_older, is_surely_since
 from migration.model import Destination
@@ -51,7 +52,8 @@ def streams_is_not_converted(case: Case) -> Iterator[Finding]:
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application (its assignor is {STREAMS!r}): it moves tasks by "
+            message=f"{shown_id(case.group.id)} "
+            f"is a Kafka Streams application (its assignor is {STREAMS!r}): it moves tasks by "
             f"its own rules, and the broker refuses to convert it.{_faulty(case)}",
             remedy="Never configure another assignor in Streams. To move to the streams protocol, stop all instances "
             "and set group.protocol=streams, on brokers 4.2.1 or later (KIP-1071).",
@@ -78,7 +80,7 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
     if case.destination is Destination.EAGER and newest:
         yield case.blocker(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application, and releases from 4.0 on have no eager "
+            message=f"{shown_id(case.group.id)} is a Kafka Streams application, and releases from 4.0 on have no eager "
             "rebalancing: they refuse to start with upgrade.from=2.3 or lower.",
             remedy="Stay cooperative. Only Kafka Streams 2.4 to 3.9 can go back to eager.",
             source=_KIP,
@@ -94,7 +96,8 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
     if None in versions:
         yield case.warning(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application, and its release is unknown: before 2.4 it is "
+            message=f"{shown_id(case.group.id)} "
+            "is a Kafka Streams application, and its release is unknown: before 2.4 it is "
             "eager, from 4.0 on it is cooperative, and in between upgrade.from decides.",
             remedy="Set it: --client java:VERSION (of kafka-streams).",
             source=_KIP,
@@ -102,7 +105,8 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
     elif not all(map(is_always_eager, versions)):
         yield case.info(
             "streams",
-            message=f"{case.group.id} is a Kafka Streams application. It is cooperative unless upgrade.from is 2.3 or "
+            message=f"{shown_id(case.group.id)} "
+            "is a Kafka Streams application. It is cooperative unless upgrade.from is 2.3 or "
             "lower; a broker does not show which.",
             remedy="Check upgrade.from of every instance. Never configure another assignor in Streams.",
             source=_KIP,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groups.findings import Finding
+from groups.listing import shown_id
 from migration.rules.case import Case
 
 
@@ -61,7 +62,8 @@ def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
         if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:
             yield case.info(
                 "tool",
-                message=f"{case.group.id} looks like a group of {tool.name} (inferred from the group id): {tool.what}.",
+                message=f"{shown_id(case.group.id)} "
+                f"looks like a group of {tool.name} (inferred from the group id): {tool.what}.",
                 remedy=tool.way,
                 source=tool.source,
             )

@@ -132,11 +132,44 @@ def test_an_empty_part_is_refused_by_every_form(kohort: Kohort) -> None:
         answer.assert_refused("has an empty part" if "=" not in value or "," in value else "has nothing")
 
 
-def test_an_id_of_blanks_is_a_group_and_a_setting_may_be_empty(kohort: Kohort, tmp_path: Path) -> None:
+@pytest.fixture
+def blank(tmp_path: Path) -> Path:
+    """Give a snapshot of a group whose id is a blank, and one whose id is empty."""
     file = tmp_path / "blank.yaml"
     file.write_text(SNAPSHOT)
-    kohort.quick("describe", " ", "--snapshot", file).succeeded()
+    return file
+
+
+def test_an_id_of_blanks_is_a_group_and_a_setting_may_be_empty(kohort: Kohort, blank: Path) -> None:
+    kohort.quick("describe", " ", "--snapshot", blank).succeeded()
     kohort.quick("simulate --list --set a=").succeeded()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "list", "list --output markdown", "list --output html",
+        "describe --all-groups", "diagnose --all-groups", "plan --all-groups --to consumer", "delete --all-groups",
+        "offsets reset --all-groups --topic t --to-earliest", "dry-run --all-groups",
+    ],
+)  # fmt: skip
+def test_a_blank_id_is_quoted_in_every_text(kohort: Kohort, blank: Path, question: str) -> None:
+    answer = kohort.quick(question, "--snapshot", blank)
+    text = answer.stdout + answer.stderr
+    assert ("' '" in text and "''" in text) or ("&#x27; &#x27;" in text and "&#x27;&#x27;" in text), answer
+    assert not re.search(r"^(kohort: )? *[:,] |^ *\|? *\|  ? \|", text, re.M), answer
+
+
+def test_programs_get_a_blank_id_unchanged(kohort: Kohort, blank: Path) -> None:
+    listed = kohort.quick("list --output json --snapshot", blank).document["groups"]
+    assert [group["group"] for group in listed] == ["", " "]
+    assert [row["GROUP"] for row in kohort.quick("list --output csv --snapshot", blank).rows] == ["", " "]
+
+
+def test_an_empty_id_is_selected_by_a_match_only(kohort: Kohort, blank: Path) -> None:
+    kohort.quick("delete", "", "--snapshot", blank).assert_refused("GROUP: no value is given")
+    matched = kohort.quick("delete --output json --match ^$ --snapshot", blank).document["groups"]
+    assert [group["group"] for group in matched] == [""]
 
 
 @pytest.mark.parametrize("variable", ["CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "CONFIG"])

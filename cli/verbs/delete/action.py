@@ -22,6 +22,7 @@ from cli.verbs.internal_topics import (
     with_internal_topics,
 )
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
+from groups.listing import shown_id
 from groups.model import Group, Problem
 from groups.offsets.model import Place, PlannedChange
 from groups.offsets.plan import plan_group_deletion
@@ -42,7 +43,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
     def question(self) -> str:
         plans_to_apply = self.plans_to_apply
         what = (
-            f"the group {plans_to_apply[0].group}"
+            f"the group {shown_id(plans_to_apply[0].group)}"
             if len(plans_to_apply) == 1
             else f"{len(plans_to_apply)} groups"
         )
@@ -56,7 +57,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         gone, topics = [group for group, part in made if part is None], [part for _, part in made if part]
         if not gone:
             return None
-        what = f"{len(gone)} groups" if len(gone) > GROUPS_NAMED else ", ".join(gone)
+        what = f"{len(gone)} groups" if len(gone) > GROUPS_NAMED else ", ".join(map(shown_id, gone))
         return f"deleted {what}" + (f"; deleted {counted(len(topics), 'internal topic')}" if topics else "")
 
     def objections(self, plan: PlannedChange) -> Sequence[Problem]:

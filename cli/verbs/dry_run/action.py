@@ -23,6 +23,7 @@ from groups.dry_run import (
     inapplicable,
     uses_default_assignor,
 )
+from groups.listing import shown_id
 from groups.model import Group, Problem, Topic
 from groups.what_if import WhatIf, unknown_names
 
@@ -55,7 +56,7 @@ def carry_out(
     for group in groups:
         why_not = inapplicable(group, request) if not side_by_side else _why_inapplicable(group, request)
         if why_not and not named:
-            notice(f"{group.id} is skipped: {why_not}")
+            notice(f"{shown_id(group.id)} is skipped: {why_not}")
         else:
             meant.append(group)
             if uses_default_assignor(group, request) and not side_by_side:

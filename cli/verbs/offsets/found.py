@@ -12,7 +12,7 @@ from cli.output import notice
 from cli.selection import with_close_names, without_deleted_groups
 from cli.sources.permissions import ending
 from cli.sources.source import Source
-from groups.listing import MALFORMED
+from groups.listing import MALFORMED, shown_id
 from groups.model import Cause, Group, GroupType, Problem
 from groups.offsets.model import Place, TopicScope, existing, places_in, unknown_topic
 from groups.offsets.plan import absent, is_active
@@ -75,7 +75,7 @@ def find_groups(
     for group in kept:
         if group.type in unmeant:
             kind = group.type.value
-            notice(f"{group.id} is skipped: it is a {kind} group; name it, or add --type {kind}")
+            notice(f"{shown_id(group.id)} is skipped: it is a {kind} group; name it, or add --type {kind}")
     kept = [group for group in kept if group.type not in unmeant]
     problems = without_deleted_groups(read.problems, named=named)
     for problem in problems:  # changes of offsets do not depend on what members sent

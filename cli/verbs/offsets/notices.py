@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from cli.changing import GROUPS_NAMED
 from cli.counts import first_names
 from cli.output import notice
+from groups.listing import shown_id
 from groups.model import Group, GroupType
 from groups.offsets.model import GroupChange, Place, committed_places
 from groups.transactions import pending_remedy, pending_text
@@ -18,7 +19,7 @@ def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None
         left = set(committed_places(group.offsets or {})) - set_places
         if left:
             names = first_names([f"{topic}-{number}" for topic, number in sorted(left)], 5)
-            notice(f"{group.id} keeps its other committed offsets: {names}")
+            notice(f"{shown_id(group.id)} keeps its other committed offsets: {names}")
 
 
 def notify_new_groups(plans: Iterable[GroupChange]) -> None:

@@ -31,6 +31,7 @@ from cli.verbs.watch.layout import marked, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
 from cli.verbs.watch.redraw import Screen
 from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
+from groups.listing import shown_id
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.times import duration_text, format_moment, seconds_text
 from groups.transactions import pending_text
@@ -115,7 +116,8 @@ class LinesSink(Sink):
         lines += event_lines(happened, state.labels, commits=self._commits)
         if lines:
             text = "".join(
-                f"{clock_text(at_ms)} {safe_text(group)}: {safe_text(line)}\n" for at_ms, group, line in lines
+                f"{clock_text(at_ms)} {safe_text(shown_id(group))}: {safe_text(line)}\n"
+                for at_ms, group, line in lines
             )
             self._write(lambda stream: stream.write(text))
 
@@ -248,7 +250,7 @@ def _head(shown: View, width: int) -> Iterator[Line]:
 def _log_lines(line: LogLine, width: int, *, several: bool) -> list[Line]:
     """The lines of a log entry: the time, and the text next to it."""
     time = f"{clock_text(line.at_ms)}  "
-    text = f"{line.group}: {line.text}" if several else line.text
+    text = f"{shown_id(line.group)}: {line.text}" if several else line.text
     first, *more = folded(safe_text(time + text), width, indent=len(time))
     return [(Piece(time, Role.FAINT), Piece(first[0].text[len(time) :])), *more]
 
@@ -258,7 +260,7 @@ def _group_lines(shown: View, name: str, before: WatchedGroup | None, width: int
     state = shown.state.groups[name]
     group = state.shown
     if group is None or state.merged is None:
-        yield (Piece(safe_text(name), Role.HEADING), Piece("  there is no such group"))
+        yield (Piece(safe_text(shown_id(name)), Role.HEADING), Piece("  there is no such group"))
         return
     yield from _state_lines(group, before.shown if before else None, len(state.wanted), width)
     yield from _unowned_lines(state, width)
@@ -284,7 +286,7 @@ def _state_lines(group: Group, before: Group | None, wanted: int, width: int) ->
     role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
     printed = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
     printed.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
-    name = Piece(safe_text(group.id), Role.HEADING)
+    name = Piece(safe_text(shown_id(group.id)), Role.HEADING)
     rest = (
         Piece(f"  {group.type.value}  "),
         Piece(group.state.value, role),
