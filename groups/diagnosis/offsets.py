@@ -82,9 +82,12 @@ def first_topics(places: list[Place]) -> str:
     applies=has_offsets,
 )
 def records_lost(case: Case) -> Iterator[Symptom]:
-    """The committed offset is below the log start, both in the first and in the last observation of the topics."""
+    """The committed offset is below the log start, both in the first and in the last observation of the topics.
+
+    In the last one is enough if the group has no members: a member may have read on without a commit.
+    """
     earlier = next((each.topics for each in case.observations if each.topics is not None), {})
-    compared = (earlier,) if earlier is case.topics else (earlier, case.topics)
+    compared = (case.topics,) if earlier is case.topics or not case.group.members else (earlier, case.topics)
     lost: dict[Place, int] = {}
     for place, _, offset in committed(case):
         starts = [start for topics in compared if (start := _start(topics, place)) is not None]

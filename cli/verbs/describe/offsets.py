@@ -130,7 +130,9 @@ def why_no_lag_time(row: PartitionLag, now_ms: int) -> str | None:
     if record is None or row.lag_ms is not None:
         return None
     if record.is_unknown:
-        return f"the search for an unread record ended at offset {record.searched_to}: none before it"
+        return (
+            f"no record was found before offset {record.searched_to}, where the search ended (limit: 4 MiB)"
+        )
     return record.wrong_time(now_ms)
 
 

@@ -1,4 +1,4 @@
-"""Rules about transactions: open ones that hold records or offsets, and aborted records."""
+"""Rules about what can be read: open transactions that hold records or offsets, aborted records, deleted ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groups.findings import Level
 from groups.model import OpenTransaction, PendingOffsets
 from groups.readable import NextRecord
 from tests.groups.diagnosis.groups import START_MS, group, member
-from tests.groups.diagnosis.test_lag import NAME, found, look
+from tests.groups.diagnosis.test_lag import EMPTY, NAME, found, look
 
 PLACE = (NAME, 0)
 REST = {1: 5, 2: 5, 3: 5}
@@ -121,3 +121,19 @@ def test_partitions_that_were_not_searched_do_not_accuse_a_member_alone() -> Non
     assert found(seen[0], replace(seen[1], next_records={PLACE: none, (NAME, 2): none})) == {}
     both = found(seen[0], replace(seen[1], next_records={PLACE: none, (NAME, 2): some}))
     assert both["stalled-member"].evidence["partitions"] == ("orders-2", "orders-3")
+
+
+def test_retention_may_pass_an_offset_during_the_observation() -> None:
+    ends = {0: 300, **REST}
+    seen = [
+        look(at, {0: 100, **REST}, ends, starts={0: start}, of=EMPTY) for at, start in ((0, 50), (5, 250))
+    ]
+    reported = found(*seen)
+    assert reported["records-lost"].evidence["records_lost"] == 150
+    assert reported["stopped"].evidence["lag"] == 50
+    # A member may have read on.
+    with_members = [look(at, {0: 100, **REST}, ends, starts={0: start}) for at, start in ((0, 50), (5, 250))]
+    assert "records-lost" not in found(*with_members)
+    # Nothing is left: neither is anything unread.
+    gone = [look(at, {0: 100, **REST}, ends, starts={0: 300}, of=EMPTY) for at in (0, 5)]
+    assert found(*gone).keys() == {"records-lost"}
