@@ -22,10 +22,10 @@ how offsets move instead of comparing lag with a number. The rules differ where 
 Lag grows in one of two ways, of which the first needs a few seconds only:
 
 - *In time*, if it is known when the two offsets were committed and when the records after them were written. The offset
-  moves more slowly than records are produced now, more slowly than the unread records were produced on average, and
-  more slowly than the clock, from the time of one record to that of the other; and what the consumer would not have
-  read meanwhile is more than is produced in three commit intervals. A burst fails the first or the second, a consumer
-  that reads records an hour late on purpose the third, a group that commits once a minute the last.
+  moves more slowly than records are produced now, and more slowly than the clock, from the time of one record to that
+  of the other; and of the unread records, more than are produced in three commit intervals would be left if the
+  consumer had read at this rate since the oldest was written. A burst fails the first or the last, a consumer that
+  reads records an hour late on purpose the second, a group that commits once a minute the last.
 - *In records*, by more than ten and by more than is produced in a commit interval (in three intervals if lag was zero
   before), in two commit intervals at least. The lowest lag in the later half of the readings is compared with the
   lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
@@ -347,7 +347,7 @@ def _grows_in_time(
     unread = (last.lag or 0) - fastest * last.age_s
     return (
         is_slower_than_clock
-        and fastest * MARGIN < min(produced, average)
+        and fastest * MARGIN < produced
         and unread > max(STILL_INTERVALS * average * interval_ms / 1000, FEW_RECORDS)
     )
 

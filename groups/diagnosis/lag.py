@@ -11,12 +11,14 @@ from statistics import median
 
 from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
 from groups.diagnosis.changes import assigned_ms, held_ms
+from groups.diagnosis.observation import Thresholds
 from groups.diagnosis.places import Place, all_names, count, names, records, waits_for_transaction
 from groups.diagnosis.rebalances import is_unsettled
 from groups.findings import Evidence
 from groups.model import Group, GroupType, Member
 from groups.progress import (
     COMMIT_INTERVAL_MS,
+    FEW_RECORDS,
     NEVER,
     RETENTION_CHECK_S,
     STILL_INTERVALS,
@@ -116,6 +118,13 @@ def _had(case: Case, member: Member, places: Iterable[Place]) -> int:
         return same is not None and wanted <= set(_owned(same))
 
     return held_ms(case, owns)
+
+
+def _had_lag(one: Progress, limits: Thresholds) -> bool:
+    """Whether there was more to read at the first or the last reading than is produced in a commit interval."""
+    in_interval = (one.produced_per_s or 0) * limits.commit_interval_ms / 1000
+    lag = one.lag or 0
+    return max(lag, lag - (one.lag_change or 0)) > max(in_interval, FEW_RECORDS)
 
 
 def _joined(stalls: Iterable[Stall]) -> dict[Place, Progress]:
@@ -263,11 +272,11 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
     at = case.offsets[topic][number].offset
     still_ms = _still_ms(places)
     unread = {
-        place: one for each in stalls for place, one in each.moving.items() if one.catch_up_s and one.lag
+        place: one for each in stalls for place, one in each.moving.items() if _had_lag(one, case.thresholds)
     }
     elsewhere = (
-        f" {'It has' if len(stalls) == 1 else 'They have'} records to read in {names(unread)}, and may read one "
-        "partition after another."
+        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one partition "
+        "after another."
     )
     wait = f"Wait until {names(unread)} {'has' if len(unread) == 1 else 'have'} caught up. If it does not move then, "
     look = (

@@ -7,6 +7,7 @@ from groups.progress import (
     NEVER,
     Progress,
     Reading,
+    Trend,
     Verdict,
     group_progress,
     partition_progress,
@@ -94,6 +95,18 @@ def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: Ve
     assert judged(*rows) is verdict
     stopped = Verdict.STOPPED if verdict is Verdict.STALLED else verdict
     assert judged(*rows, owned=False) is stopped
+
+
+def test_burst_is_no_trend() -> None:
+    """Records that have waited for less than three commit intervals, or that were all produced at once."""
+    first, last = readings((0, 980, 1_000), (12, 1_200, 11_000))
+    assert partition_progress([first, last]).trend is Trend.GROWS
+    assert partition_progress([first, last._replace(written_ms=2_000)]).trend is Trend.UNKNOWN
+    assert partition_progress([first, last._replace(written_ms=-60_000)]).trend is Trend.GROWS
+    sustained = [(at_s, 20 * at_s, 100 + 40 * at_s) for at_s in range(0, 31, 5)]
+    at_once = [(at_s, 20 * at_s, 100 + 1_200 * (at_s > 10)) for at_s in range(0, 31, 5)]
+    assert partition_progress(readings(*sustained)).trend is Trend.GROWS
+    assert partition_progress(readings(*at_once)).trend is Trend.STEADY
 
 
 def test_a_slow_commit_interval_is_given_time() -> None:

@@ -55,6 +55,7 @@ KINDS = (
     Kind(name="catching-up", about="a backlog is read ten times as fast as records are produced"),
     Kind(name="quiet", about="a record every 7 s"),
     Kind(name="uneven", about="50, 1 and 1 records/s, commits every 30 s"),
+    Kind(name="paused", about="20 records/s are produced and read, with pauses of 8 s"),
     Kind(name="static", about="a static member restarts every 25 s"),
     Kind(name="started", about="has just started with a backlog", is_new=True),
     Kind(name="slow-start", about="has just started, and commits for the first time after 25 s", is_new=True),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from groups.diagnosis.observation import Observation
+from groups.lag import topics_with_offsets
 from groups.model import Group
 from groups.readable import NextRecord
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
@@ -46,7 +47,7 @@ def _members(seen: Observation) -> object:
 
 def _tree(seen: Observation) -> dict[str, Any]:
     group = None if seen.group is None else _brief(seen.group)
-    names = set() if group is None else set(group.offsets or ())
+    names = set() if group is None else topics_with_offsets([group])
     topics = {name: topic for name, topic in (seen.topics or {}).items() if name in names}
     tree = snapshot_tree(Snapshot(groups={} if group is None else {group.id: group}, topics=topics))
     return {

@@ -253,6 +253,8 @@ def test_a_partition_that_lags_more_than_the_others() -> None:
 def test_committed_offsets_that_went_back() -> None:
     reported = found(HEALTHY[1], HEALTHY[0])
     assert reported["rewound"].evidence["partitions"] == ("orders-0", "orders-2")
+    # Two consumers commit in turn, and the last observation shows the one that is ahead.
+    assert found(HEALTHY[1], HEALTHY[0], HEALTHY[2])["rewound"].level is Level.WARNING
 
 
 def test_records_that_are_deleted_before_they_are_read() -> None:
@@ -300,8 +302,10 @@ def test_partitions_that_were_never_committed() -> None:
     assert {rule: each.level for rule, each in reported.items()} == {"never-committed": Level.WARNING}
     assert reported["never-committed"].evidence["records"] == 40
     assert found(look(0, committed, {**ends, 3: 0}), look(1, committed, {**ends, 3: 0})) == {}
-    # A group that commits nothing keeps its offsets elsewhere.
-    assert found(look(0, {}, ends), look(1, {}, ends)) == {}
+    # A group that commits nothing keeps its offsets elsewhere: its lag is not known.
+    nothing = look(0, {}, ends), look(100, {}, ends)
+    assert found(*nothing) == {}
+    assert {"stalled-member", "stalled-partition", "falling-behind"} <= unchecked(*nothing).keys()
 
 
 def test_offsets_that_expire() -> None:

@@ -32,6 +32,8 @@ class Flow:
     """Records in each partition at the start, evenly spread over the last `AGED_S`."""
     burst_s: float = 0.0
     """If set, records are produced only once in this time."""
+    pause_s: float = 0.0
+    """How long the consumer reads nothing, every 40 seconds."""
     first_commit_s: float = 0.0
     """When the consumer commits for the first time; before, the offsets of an earlier member hold."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +72,8 @@ class Flow:
         def read() -> None:
             nonlocal read_s, committed_s
             now_s = time.monotonic()
-            for number, rate in enumerate(self.read):
+            paused = (now_s - begun) % 40 < self.pause_s
+            for number, rate in enumerate([0.0] * partitions if paused else self.read):
                 end = ends[number] + written[number]
                 at[number] = min(at[number] + rate * (now_s - read_s), end)
             read_s = now_s
@@ -230,6 +233,7 @@ LIVE: Mapping[str, Callable[[Scene, str], None]] = {
     "catching-up": Flow(produced=[20], read=[200], backlog=[60_000]).start,
     "quiet": Flow(produced=[0.15], read=[20]).start,
     "uneven": Flow(produced=[50, 1, 1], read=[100, 100, 100], commit_s=30).start,
+    "paused": Flow(produced=STEADY, read=[100, 100], pause_s=8).start,
     "static": _static,
     "started": Flow(produced=STEADY, read=[300, 300], backlog=[10_800, 10_800], first_commit_s=7).start,
     "slow-start": Flow(produced=[20], read=[100], backlog=[10_800], commit_s=30, first_commit_s=25).start,

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Kohort
 from tests.cli.verbs.diagnose.scene import Scene
 from tests.kafka.broker import Broker
+from tests.kafka.configs import set_config
 from tests.kafka.topics import delete_records
 from tests.kafka.wait import wait_until
 
@@ -87,6 +89,7 @@ def test_only_what_can_be_read_is_judged(scene: Scene, broker: Broker, kohort: K
     now_ms = time.time_ns() // 1_000_000
     for word, ms in (("seconds", now_ms // 1000), ("ahead", now_ms + 1_800_000), ("fine", now_ms - 60_000)):
         times[word] = scene.topic(word, records=0)
+        set_config(broker, ResourceType.TOPIC, times[word], {"retention.ms": "-1"})  # else 1970 is deleted
         put(scene.producer, times[word], 19, timestamp=ms)
         scene.commit(word, times[word], 0)
 
