@@ -31,8 +31,8 @@ Lag grows in one of two ways, of which the first needs a few seconds only:
   lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
   halves: a burst is not a trend. If only two readings are known, it is one as long as its oldest record is young.
 
-Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset
-moves once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
+Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset moves
+once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
 
 A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
 interval counts as caught up (`catch_up_s` 0).
@@ -87,6 +87,8 @@ class Trend(Enum):
     GROWS = "grows"
     STEADY = "steady"
     SHRINKS = "shrinks"
+    DRAINS = "drains"
+    """It shrinks now, but was produced faster than it is read: after a burst, or between two."""
     UNKNOWN = "unknown"
     """The readings are too few, or too close to each other."""
 
@@ -323,10 +325,9 @@ def _trend(known: Sequence[Reading], interval_ms: int) -> Trend:
         or _grows_in_records(known, produced, committed, interval_ms)
     ):
         return Trend.GROWS
-    if lags[0] - lags[-1] > in_interval and (average is None or committed * MARGIN >= average):
-        return Trend.SHRINKS
-    if _commits_s(first, last) is not None and committed > produced * MARGIN:
-        return Trend.SHRINKS if average is None or committed * MARGIN >= average else Trend.UNKNOWN
+    is_exact = _commits_s(first, last) is not None
+    if lags[0] - lags[-1] > in_interval or (is_exact and committed > produced * MARGIN):
+        return Trend.SHRINKS if average is None or committed * MARGIN >= average else Trend.DRAINS
     return Trend.STEADY if moves and observed_ms >= TREND_INTERVALS * interval_ms else Trend.UNKNOWN
 
 

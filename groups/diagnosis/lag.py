@@ -152,7 +152,7 @@ STILL = Least(
 
 
 def _has_trends(case: Case) -> bool:
-    return any(one.trend is Trend.UNKNOWN for one in case.progress.partitions.values())
+    return any(one.trend in (Trend.UNKNOWN, Trend.DRAINS) for one in case.progress.partitions.values())
 
 
 TREND = Least(
@@ -447,7 +447,9 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     found = {
         place: one.catch_up_s
         for place, one in case.progress.partitions.items()
-        if one.catch_up_s is not None and 0 < one.catch_up_s < NEVER and one.trend is Trend.SHRINKS
+        if one.catch_up_s is not None
+        and 0 < one.catch_up_s < NEVER
+        and one.trend in (Trend.SHRINKS, Trend.DRAINS)
     }
     if not found:
         return

@@ -125,6 +125,7 @@ def test_rates_retention_and_expiry(scene: Scene, kohort: Kohort) -> None:
         scene.again_and_again(partial(_step, consumer, topic, iter(range(1000, 5000, step))))
     starts = iter(range(0, 1000, 10))
     scene.again_and_again(lambda: delete_records(scene.broker, {(kept, 0): next(starts)}), 0.5)
+    scene.again_and_again(partial(scene.produce, kept, 1), 0.05)
 
     left = scene.member("left", quiet)
     left.commit(offsets=[TopicPartition(quiet, 0, 10), TopicPartition(hot, 0, 4990)], asynchronous=False)
