@@ -127,8 +127,8 @@ applications: $(SETUP) ## Run applications of twelve clients on a real broker an
 served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consumers keep running (KOHORT_SERVED_KILLS)
 	$(LONG) --capture no tests/coordinator/applications/test_served_kills.py
 
-diagnoses: $(SETUP) ## Diagnose groups of real clients that stall, restart and fence each other
-	$(LONG) tests/cli/verbs/diagnose
+diagnoses: $(SETUP) ## Diagnose real clients that stall, restart and fence each other; sick and healthy kinds in 6, 10, 30 s (KOHORT_WRITE_GOLDEN=1 records)
+	$(LONG) --capture no tests/cli/verbs/diagnose
 
 outages: $(SETUP) ## Lose brokers and a log directory, mutilate every answer, and list 5,000 groups without one broker of three
 	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py tests/cli/sources/test_many_groups.py \

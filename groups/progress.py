@@ -31,8 +31,8 @@ Lag grows in one of two ways, of which the first needs a few seconds only:
   lowest lag in the earlier half, because lag goes up and down with each commit, and more is produced than read in both
   halves: a burst is not a trend. If only two readings are known, it is one as long as its oldest record is young.
 
-Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset moves
-once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
+Otherwise it shrinks, or it is steady, or the readings are too few to distinguish that (`Trend.UNKNOWN`): an offset
+moves once in a commit interval, so that the same rates look like growth or not, depending on when they were read.
 
 A committed offset is always up to a commit interval old. Therefore a lag of at most the records produced in one
 interval counts as caught up (`catch_up_s` 0).

@@ -97,6 +97,15 @@ def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: Ve
     assert judged(*rows, owned=False) is stopped
 
 
+@pytest.mark.parametrize(("advance_s", "trend"), [(3, Trend.GROWS), (6, Trend.UNKNOWN)])
+def test_consumer_as_fast_as_the_clock_is_late_on_purpose(advance_s: int, trend: Trend) -> None:
+    """It reads records ten minutes after they were written; since then, production has increased."""
+    first, last = readings((0, 0, 15_000), (6, 120, 15_180))
+    first = first._replace(committed_ms=0, written_ms=-600_000)
+    last = last._replace(committed_ms=6_000, written_ms=-600_000 + advance_s * 1000)
+    assert partition_progress([first, last]).trend is trend
+
+
 def test_burst_is_no_trend() -> None:
     """Records that have waited for less than three commit intervals, or that were all produced at once."""
     first, last = readings((0, 980, 1_000), (12, 1_200, 11_000))
