@@ -541,8 +541,8 @@ def _hottest(case: Case) -> Iterator[tuple[Place, Progress]]:
         usual = median(max(one.lag or 0, 0) for _, one in rows)
         for place, one in rows:
             late = one.catch_up_s is not None and one.catch_up_s > _HOT_AFTER_S
-            age_s = (one.lag or 0) / (one.produced_per_s or 1) if one.age_s is None else one.age_s
-            late &= age_s > _HOT_AFTER_S
+            # What is produced in a minute may not have been committed yet.
+            late &= (one.lag or 0) > (one.produced_per_s or 0) * _HOT_AFTER_S
             if late and (one.lag or 0) > case.thresholds.hot * max(usual, 1) and one.verdict in _GETS_ON:
                 yield place, one
 
