@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: help demo test test-long check format kafka completions pictures shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages lock matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
+.PHONY: help demo test test-long check format kafka completions pictures shells browser bench regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses kerberos packages outages lock matrix stories bench-assignors bench-coordinator bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation bench-exporter dist man site release-notes image clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-23s %s\n", $$1, $$2}'
@@ -77,7 +77,7 @@ kerberos: $(SETUP) ## Install a missing KDC (Debian and derivatives), and test l
 bench: $(SETUP) ## Compare the speed of the command line with Kafka's own tool
 	$(BIN)/python -m benchmarks.command_line
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations bridges applications served-kills diagnoses kerberos packages outages ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses kerberos packages outages ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -116,6 +116,9 @@ kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHOR
 
 tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
+
+changes: $(SETUP) ## Play every change with every signal, and with brokers that stall or die, at each request; on kohort serve and Kafka
+	$(LONG) tests/cli/changes
 
 bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, killing it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py tests/cli/verbs/bridge/test_bridge.py

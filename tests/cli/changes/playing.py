@@ -26,7 +26,7 @@ class _Raw(io.RawIOBase):
     def __init__(self, closing_at: int | None, device: Path | None) -> None:
         self._closing_at = closing_at
         self.reader, self.writer = os.pipe() if device is None else (-1, os.open(device, os.O_WRONLY))
-        self.writes, self.written = 0, bytearray()
+        self.writes, self.read_so_far = 0, bytearray()
 
     def writable(self) -> bool:
         return True
@@ -35,20 +35,25 @@ class _Raw(io.RawIOBase):
         return self.writer
 
     def write(self, data: object, /) -> int:
-        octets = bytes(data)  # type: ignore[call-overload]
         if self.writes == self._closing_at:
+            self.leave()
+        self.writes += 1
+        return os.write(self.writer, bytes(data))  # type: ignore[call-overload]
+
+    def leave(self) -> None:
+        """Read what is there, and close the pipe."""
+        if self.reader >= 0:
+            os.set_blocking(self.reader, False)
+            with suppress(BlockingIOError):
+                while octets := os.read(self.reader, 65536):
+                    self.read_so_far += octets
             os.close(self.reader)
             self.reader = -1
-        self.writes += 1
-        sent = os.write(self.writer, octets)
-        self.written += octets[:sent]
-        return sent
 
     def release(self) -> None:
         """Close what is open."""
-        for file in (self.reader, self.writer):
-            if file >= 0:
-                os.close(file)
+        self.leave()
+        os.close(self.writer)
 
 
 class Stream(io.TextIOWrapper):
@@ -66,7 +71,7 @@ class Stream(io.TextIOWrapper):
 
     @property
     def said(self) -> str:
-        return self.raw_end.written.decode()
+        return self.raw_end.read_so_far.decode()
 
     def end(self) -> None:
         """Flush and close it."""

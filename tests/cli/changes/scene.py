@@ -35,6 +35,8 @@ class Scene:
     client: KafkaClient
     topic: str
     directory: Path
+    replace_topic: Callable[[str], object] = print
+    """Creates a topic with one partition, after deleting it if it exists."""
     requests: int = 0
     """The number of requests of the last run."""
     group: str = ""
@@ -115,13 +117,26 @@ class Change:
     line: Callable[[Scene], Sequence[str | Path]]
     effects: Mapping[str, Effect]
     prepare: Callable[[Scene], None] = field(default=_nothing)
-    absolute: bool = True
+    program: str = "kohort"
+
+    def command(self, scene: Scene, timeout_s: int) -> Sequence[str | Path]:
+        """The command line, which is confirmed already."""
+        limit = ("--timeout", str(timeout_s * 1000), "--bootstrap-server", scene.bootstrap)
+        return *self.line(scene), *limit, *(("--execute", "--yes") if self.program == "kohort" else ())
 
 
 def _reset(scenario: str, offset: int) -> Change:
     return Change(
         line=lambda scene: (f"offsets reset {scene.group} --topic {scene.topic}:0 {scenario}",),
         effects={"set 1 offset of {group}": lambda scene: scene.committed() == offset},
+    )
+
+
+def _of_the_tool(line: str, claim: str, offset: int | None) -> Change:
+    return Change(
+        line=lambda scene: (line.format(group=scene.group, topic=scene.topic),),
+        effects={claim: lambda scene: scene.committed() == offset},
+        program="kohort-consumer-groups",
     )
 
 
@@ -166,6 +181,16 @@ CHANGES: Mapping[str, Change] = {
     "config": Change(
         line=lambda scene: (f"config set {scene.group} {SETTING}=46000",),
         effects={"changed 1 setting of {group}": lambda scene: scene.setting() == "46000"},
+    ),
+    "the tool's reset": _of_the_tool(
+        "--reset-offsets --execute --group {group} --topic {topic}:0 --to-offset 7", "NEW-OFFSET", 7
+    ),
+    "the tool's deletion": _of_the_tool(
+        "--delete --group {group}", "Deletion of requested consumer groups ('{group}') was successful.", None
+    ),
+    "the tool's deletion of offsets": _of_the_tool(
+        "--delete-offsets --group {group} --topic {topic}:0",
+        "Request succeeded for deleting offsets from group {group}.", None,
     ),
 }  # fmt: skip
 
