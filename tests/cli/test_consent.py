@@ -15,6 +15,7 @@ from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import delete_topic
 from tests.support.signals import freeze
+from tests.support.terminals import on_terminal
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,24 @@ def test_a_change_asks_for_confirmation_first(rig: OffsetRig, topic: str, answer
     assert f"kohort: about to set 1 offset of {group}.\nType yes to continue: " in said
     assert ("nothing was changed" in said, f"set 1 offset of {group}\n" in said) == (not goes, goes)
     assert (ended.status, rig.committed(group)) == ((0, {(topic, 0): 20}) if goes else (1, {(topic, 0): 3}))
+
+
+@pytest.mark.kafka
+def test_what_was_typed_before_the_question_is_no_answer(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    """The preview is above the question, though standard output is a file."""
+    group = rig.group({(topic, 0): 3})
+    line = f"offsets reset {group} --topic {topic}:0 --to-latest --execute -b {rig.broker.bootstrap}"
+    with (tmp_path / "preview").open("w") as file:
+        ended = on_terminal(
+            [rig.kohort.executable, *line.split()],
+            rig.kohort.env,
+            typed="yes\nyes\n",
+            answers=["no\n"],
+            stdout=file.fileno(),
+        )
+    assert (ended.status, rig.committed(group)) == (1, {(topic, 0): 3})
+    assert ended.terminal.index("NEW-OFFSET") < ended.terminal.index("Type yes to continue: ")
+    assert group in (tmp_path / "preview").read_text()
 
 
 @pytest.mark.kafka

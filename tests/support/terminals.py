@@ -52,6 +52,7 @@ def on_terminal(
     *,
     columns: int = 400,
     answers: Sequence[str] = (),
+    typed: str = "",
     meanwhile: Callable[[], object] = lambda: None,
     stdout: int | None = None,
     stderr: int | None = None,
@@ -59,10 +60,11 @@ def on_terminal(
     """Run it on a terminal, by default so wide that no message is folded; each question gets the next answer, before
     which `meanwhile` is called.
 
-    `stdout` and `stderr` go elsewhere where they are given, as with Popen.
+    `typed` is there before the command starts. `stdout` and `stderr` go elsewhere where they are given, as with Popen.
     """
     controller, terminal = pty.openpty()
     resize(terminal, columns, 24)
+    os.write(controller, typed.encode())
     said, left = bytearray(), list(answers)
 
     def show(chunk: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pty
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ from tests.kafka.ports import HOST, free_ports
 from tests.kafka.topics import create_topics, delete_topic
 from tests.kafka.turnstile import Decide, Move, Turnstile
 from tests.support.long import IS_LONG, LONG
-from tests.support.terminals import Shown, on_terminal
+from tests.support.terminals import Shown, on_terminal, read_to_end, resize
 from wire.client.faults import ask_for_fault, fault_client
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.faults import DO
@@ -284,3 +285,40 @@ def test_offsets_of_a_topic_that_was_created_again_are_refused(scene: Scene, at:
     assert ended.status == (0 if at == "preview" else 4), ended
     refused = f"{scene.group}, {topic}-0: UNKNOWN_TOPIC_ID: the topic was deleted and created again"
     assert (refused in ended.stderr) == (at != "preview"), ended
+
+
+@pytest.mark.usefixtures("handled_interrupts")
+def test_the_line_of_progress_names_the_change_until_a_signal_ends_it(scene: Scene, kohort: Kohort) -> None:
+    """A separate process, on a terminal: its second signal does not wait."""
+    scene.turnstile.begin(passed)
+    scene.fresh()
+    scene.turnstile.begin(lambda _, key: Move.MUTE if key == OFFSET_COMMIT.key else Move.PASS)
+    line = [os.fsdecode(word) for word in words(*CHANGES["shift"].command(scene, 60))]
+    controller, terminal = pty.openpty()
+    resize(terminal, 400, 24)
+    env = {"TERM": "xterm", **kohort.env}
+    said = bytearray()
+    with subprocess.Popen(
+        [kohort.executable, *line], stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, env=env
+    ) as process:
+        os.close(terminal)
+
+        def show(chunk: bytes) -> None:
+            said.extend(chunk)
+            for text, sent in SENT.items():
+                if text.encode() in said and said.count(b"SIG") == list(SENT).index(text):
+                    process.send_signal(sent)
+
+        read_to_end(controller, show)
+        os.close(controller)
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert f"{UNKNOWN}kohort describe {scene.group} --offsets shows whether it was." in said.decode()
+    scene.turnstile.begin(passed)
+    assert scene.committed() == 7
+
+
+SENT = {
+    "kohort: making the change: set 1 offset of ": signal.SIGTERM,
+    "kohort: SIGTERM: nothing more is sent; waiting up to 3 s for the answer": signal.SIGINT,
+}
+"""What is sent when this is shown."""
