@@ -342,7 +342,7 @@ def _or_none(value: object) -> str:
 def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
     """Show a change and, with consent, make it. Exits with the status.
 
-    If no program reads the preview, a change that is confirmed already is made, and its outcome is on stderr.
+    If nothing reads the outcome, a change that is confirmed already is made, and what was done is on stderr.
     """
     if consent.place is not None:
         notice(f"the target is {consent.place}")
@@ -351,15 +351,17 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
             notice(PREVIEW)
         _leave(change, output, asked=consent.execute)
         return
-    programs = output.output in FOR_PROGRAMS
     preview = arranged(change.document(), output)
-    if not programs:
+    # A person sees a table before the change; other formats are one document, which shows what was applied.
+    is_table = output.output is OutputFormat.TABLE
+    prints_outcome = output.output in FOR_PROGRAMS or (consent.is_given and not is_table)
+    if not prints_outcome:
         try:
             write_out(lambda stream: render(preview, output.output, stream))
         except CommandError as error:
             raise CommandError(f"{error}; {NOTHING_DONE}") from None
     if not consent.is_given:
-        _ask(change, preview, consent, is_shown=not programs and sys.stdout.isatty())
+        _ask(change, preview, consent, is_shown=not prints_outcome and sys.stdout.isatty())
     try:
         change.check_again(was_asked=not consent.is_given)
     except (WireError, CommandError):
@@ -370,7 +372,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         for problem in document.errors:
             if consent.is_given or problem not in preview.errors:
                 notice(f"{problem.subject}: {problem.message}")
-    if programs:
+    if prints_outcome:
         try:
             write_out(lambda stream: render(arranged(document, output), output.output, stream))
         except Stopped as stopped:

@@ -159,9 +159,18 @@ def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic:
 def test_several_groups_where_one_is_active(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("several")
     groups = [rig.group({(topic, 0): 3, (topic, 1): 7}, f"{prefix}-{letter}") for letter in "abc"]
+    line = f"offsets reset --match ^{prefix} --all-topics --to-earliest"
     with rig.joined(groups[1], topic):
-        answer = rig.ours(f"offsets reset --match ^{prefix} --all-topics --to-earliest --execute --yes")
-    assert answer.status == 4
+        answer = rig.ours(f"{line} --execute --yes")
+        preview, outcome = rig.ours(line, output="csv"), rig.ours(f"{line} --execute --yes", output="csv")
+        table = rig.ours(f"{line} --execute --yes", output="table")
+    assert answer.status == preview.status == outcome.status == table.status == 4
+    marks = [(groups[0], "yes"), (groups[1], "no"), (groups[2], "yes")]
+    assert sorted({(row["GROUP"], row["APPLICABLE"]) for row in preview.rows}) == marks
+    assert sorted({(row["GROUP"], row["APPLIED"]) for row in outcome.rows}) == marks
+    words = [line.split() for line in table.stdout.splitlines()]
+    assert words[0][-1] == "APPLICABLE"
+    assert sorted({(row[0], row[-1]) for row in words[1:]}) == marks
     assert [group["applicable"] for group in answer.document["groups"]] == [True, False, True]
     assert f"set 2 offsets of {groups[0]}; 2 offsets of {groups[2]}" in answer.stderr
     for group in (groups[0], groups[2]):
