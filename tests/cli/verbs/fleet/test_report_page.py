@@ -128,6 +128,15 @@ def test_columns_are_as_high_as_their_numbers() -> None:
         assert drawn == pytest.approx(wanted, abs=0.006)
 
 
+@pytest.mark.parametrize(("days", "reached"), [(1, 0.5), (2, 0.8), (7, 0.98), (34, 0.99)])
+def test_columns_are_spread_over_the_whole_width(days: int, reached: float) -> None:
+    page = history_page(fleet_numbers.fleet(days=days))
+    plot = page.partition('<figure class="plot">')[2].partition("</svg>")[0]
+    width = float(plot.partition('viewBox="0 0 ')[2].partition(" ")[0])
+    ends = [float(x) + float(wide) for x, wide in re.findall(r"M([\d.]+) [\d.]+h([\d.]+)v", plot)]
+    assert reached <= max(ends) / width <= 1
+
+
 def test_every_column_says_its_numbers() -> None:
     numbers = fleet_numbers.fleet()
     page = history_page(numbers)
