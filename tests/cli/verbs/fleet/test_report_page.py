@@ -131,9 +131,12 @@ def test_columns_are_as_high_as_their_numbers() -> None:
 @pytest.mark.parametrize(("days", "reached"), [(1, 0.5), (2, 0.8), (7, 0.98), (34, 0.99)])
 def test_columns_are_spread_over_the_whole_width(days: int, reached: float) -> None:
     page = history_page(fleet_numbers.fleet(days=days))
-    plot = page.partition('<figure class="plot">')[2].partition("</svg>")[0]
-    width = float(plot.partition('viewBox="0 0 ')[2].partition(" ")[0])
-    ends = [float(x) + float(wide) for x, wide in re.findall(r"M([\d.]+) [\d.]+h([\d.]+)v", plot)]
+    before, _, plot = page.partition("Rebalances per day, by cause")
+    width = float(before.rpartition('viewBox="0 0 ')[2].partition(" ")[0])
+    ends = [
+        float(x) + float(wide)
+        for x, wide in re.findall(r"M([\d.]+) [\d.]+h([\d.]+)v", plot.partition("</svg>")[0])
+    ]
     assert reached <= max(ends) / width <= 1
 
 
