@@ -64,7 +64,12 @@ def kafka_jars(given: Sequence[str] = (), conf: Mapping[str, str] | None = None)
 
 def cache() -> Path:
     """The directory of the jars, existing or not. Its last part is a digest of the POM."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    home = os.environ.get("XDG_CACHE_HOME")
+    if not home and os.environ.get("HOME") == "":
+        raise MissingKafkaSource(
+            "HOME is empty, so there is no directory for Spark's jars; set it, or XDG_CACHE_HOME"
+        )
+    home = home or str(Path.home() / ".cache")
     stamp = hashlib.sha256(_pom().encode()).hexdigest()[:12]
     return Path(home) / "kohort" / f"spark-kafka-{version('pyspark')}" / stamp
 

@@ -212,3 +212,9 @@ def test_an_empty_home_is_not_the_root_directory(kohort: Kohort) -> None:
     for command in ("demo", "list"):
         kohort.quick(command, HOME="", XDG_DATA_HOME="").assert_refused("HOME is empty")
     kohort.quick("list --log-dir /", HOME="").assert_said(3, "contains no __consumer_offsets")
+
+
+def test_a_context_below_an_empty_home_is_refused(kohort: Kohort, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("current: a\ncontexts: {a: {snapshot: ~/saved.yaml}}\n")
+    kohort.quick("list", HOME="", KOHORT_CONFIG=str(file)).assert_refused("HOME is empty")

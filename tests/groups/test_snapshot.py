@@ -32,11 +32,12 @@ from groups.snapshot import (
     Snapshot,
     parse_snapshot,
     read_snapshot,
+    snapshot_from_tree,
     snapshot_text,
     snapshot_tree,
     write_snapshot,
 )
-from groups.yaml_files import TreeError
+from groups.yaml_files import TreeError, load_tree
 from tests.support.long import cases
 
 INT32 = 2**31 - 1
@@ -314,3 +315,13 @@ def test_a_hostile_file_is_refused(tmp_path: Path, text: str) -> None:
     assert len(str(caught.value)) < 500
     assert str(caught.value).isprintable()
     assert time.monotonic() - began < BOUND_S
+
+
+def test_a_file_is_in_memory_once() -> None:
+    tree = load_tree(Path("a.yaml"), "kohort: 1\ngroups:\n  a: {state: Stable}\n  b: {state: Stable}\n")
+    first, second = tree["groups"]["a"], tree["groups"]["b"]
+    assert next(iter(first)) is next(iter(second))
+    assert first["state"] is second["state"]
+    snapshot = snapshot_from_tree(tree, [], [])
+    assert tree["groups"] == {"a": None, "b": None}
+    assert {group.state for group in snapshot.groups.values()} == {GroupState.STABLE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -219,6 +220,8 @@ class _Reader:
         if "\0" in text:
             raise UsageError(f"{self.path}: {text!r} is not a path: a NUL character is invalid")
         if text == "~" or text.startswith("~/"):
+            if os.environ.get("HOME") == "":
+                raise UsageError(f"{self.path}: {text!r} is in a home directory, and HOME is empty; set it")
             path = path.expanduser()
         return self.path.parent.absolute() / path
 

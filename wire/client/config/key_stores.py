@@ -9,6 +9,7 @@ from typing import NoReturn
 from wire.client.config.config_file import Properties
 from wire.client.security import Secret, TlsSettings
 from wire.extras import install_command, is_installed
+from wire.files import open_regular
 
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
@@ -67,9 +68,8 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
         raise properties.error(inline, f"certificates in the file itself need {kind}.type=PEM.")
     try:
         store_type = _detect_type(Path(location)) or named_type
-    except (OSError, ValueError) as error:  # a path with a NUL character is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise properties.error(f"{kind}.location", f"{location}: {reason}.") from None
+    except OSError as error:
+        raise properties.error(f"{kind}.location", f"{location}: {error.strerror or error}.") from None
     if store_type == "PEM":
         raise properties.error(f"{kind}.location", f"{location} is PEM: set {kind}.type=PEM.")
     if store_type == "PKCS12" and is_installed("keystores"):
@@ -123,7 +123,7 @@ def _refuse(properties: Properties, kind: str, error: Exception) -> NoReturn:
 
 def _detect_type(path: Path) -> str | None:
     """The store's type according to its first bytes: `keytool` writes PKCS12, and Java reads it under any type."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:  # it is read twice, so it cannot be a pipe
         start = file.read(16)
     if start.startswith(b"\xfe\xed\xfe\xed"):
         return "JKS"
