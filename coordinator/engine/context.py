@@ -151,6 +151,12 @@ class EngineContext:
         return result
 
 
+def check_count(records: int, most_bytes: int, least_bytes: int) -> None:
+    """Check that so many records of `least_bytes` fit into a batch, before they are made. :raises CannotBeWritten:"""
+    if BATCH_OVERHEAD + records * least_bytes > most_bytes:
+        raise CannotBeWritten(f"a batch of {records} records is larger than message.max.bytes ({most_bytes})")
+
+
 def check_fits(records: Sequence[tuple[bytes, bytes | None]], most_bytes: int) -> None:
     """Check that records fit into a batch that a broker appends. :raises CannotBeWritten:"""
     roughly = BATCH_OVERHEAD + sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in records)

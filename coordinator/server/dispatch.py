@@ -31,8 +31,10 @@ from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024
 """A longer request is handled in a thread."""
-MOST_ELEMENTS = 500_000
-"""The limit of array elements in a request: committing that many partitions blocks the coordinator for 3 s."""
+ORDINARY_BYTES = 16 * 1024
+"""Longer requests for answers that grow with them are answered one after the other."""
+MOST_ELEMENTS = 250_000
+"""The limit of array elements in a request: handling that many takes some tenths of a second."""
 
 
 REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
@@ -144,7 +146,10 @@ class Dispatcher:
         if fields is None:
             return None
         if served.grows or incoming.size > LONG_BYTES:
-            return await self._cluster.limits.run(_composed, incoming, fields)
+            limits = self._cluster.limits
+            is_ordinary = not served.grows or incoming.size <= ORDINARY_BYTES
+            compose = limits.run if is_ordinary else limits.run_slowly
+            return await compose(_composed, incoming, fields)
         return _composed(incoming, fields)
 
     async def _apply_faults(self, incoming: Incoming) -> AnswerError | Drop | None:

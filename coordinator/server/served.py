@@ -237,7 +237,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(DESCRIBE_TRANSACTIONS, transactions.describe_transactions, grows=True),
         _served(LIST_TRANSACTIONS, transactions.list_transactions, grows=True),
         _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
-        _served(DESCRIBE_CONFIGS, keeping(SHOWN_SETTINGS, configs.describe_configs)),
+        _served(DESCRIBE_CONFIGS, keeping(SHOWN_SETTINGS, configs.describe_configs), grows=True),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
         _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.alter_configs)),
         _served(

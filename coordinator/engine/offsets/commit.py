@@ -11,7 +11,7 @@ from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.member import ConsumerMember, stale_epoch
-from coordinator.engine.context import EngineContext, Group, require_group_id
+from coordinator.engine.context import EngineContext, Group, check_count, require_group_id
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.static_members import check_classic_member
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -20,6 +20,9 @@ from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
 from wire.log.batch_header import ProducerIdentity
+
+LEAST_BYTES = 40
+"""The size of the record of an offset, with the shortest names."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -176,6 +179,8 @@ def _write(
     if len(missing) == len(found):
         return missing
     check = admit()
+    if ctx.encode is not None:
+        check_count(len(found) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
     for offset, topic in zip(commit.offsets, found, strict=True):

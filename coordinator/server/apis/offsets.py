@@ -17,6 +17,7 @@ from coordinator.engine.offsets.fetch import (
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, LazyEntries, by_topic, judged_partition
 from coordinator.server.exchange import Exchange
+from coordinator.server.limits import Turn
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
@@ -25,7 +26,7 @@ DEFAULT_RETENTION_MS = -1
 
 async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
     """OffsetCommit v2–v10: retention v2–v4, leader epochs v6, KIP-848 members v9, topic ids v10."""
-    request = exchange.request
+    request, turn = exchange.request, Turn()
     call = OffsetCommit(
         group=request.group_id,
         generation_or_epoch=request.generation_id_or_member_epoch,
@@ -49,10 +50,12 @@ async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
     )
     forbidden = forbidden_commits(exchange, call.group, call.offsets)
     call = replace(call, offsets=tuple(one for one in call.offsets if one not in forbidden))
+    await turn.pause()
     committed = (await exchange.ask(call)).partitions if call.offsets or not forbidden else ()
     refused = [
         (one.topic, one.topic_id, one.partition, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for one in forbidden
     ]
+    await turn.pause()
     topics = by_topic(
         ((name, topic_id), (partition, error)) for name, topic_id, partition, error in (*refused, *committed)
     )

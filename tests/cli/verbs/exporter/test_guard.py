@@ -138,7 +138,7 @@ def test_on_this_machine_everybody_reads(kohort: Kohort, tmp_path: Path) -> None
         ("--listen 0.0.0.0:0 --tls-certificate {files}/broker.store.pem", "--token-file"),
         ("--listen SSL://127.0.0.1:0", "write HOST:PORT"),
         ("--listen 127.0.0.1", "not a listen address"),
-        ("--listen ''", "not a listen address"),
+        ("--listen ''", "no value is given"),
         ("--listen http://127.0.0.1:0", "write HOST:PORT"),
         ("--tls-key {files}/broker.key", "--tls-certificate FILE"),
         ("--tls-client-ca {files}/ca.pem", "--tls-certificate FILE"),
