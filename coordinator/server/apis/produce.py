@@ -26,7 +26,7 @@ from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
 
-MANY_RECORDS, VERY_MANY_RECORDS = 5_000, 100_000
+MANY_RECORDS, VERY_MANY_RECORDS = 20_000, 100_000
 """A batch that declares more records is read in a thread, or one after the other: a small one can take a second."""
 BY_ID = 13
 KNOWS_ABORTABLE = 11

@@ -207,7 +207,7 @@ async def stalled_readers(port: int) -> None:
         max_bytes=50 << 20,
     )
     async with AsyncExitStack() as stack:
-        for _ in range(some(40)):
+        for _ in range(max(16, some(40))):
             _, writer = await stack.enter_async_context(connected(port, limit=1))
             writer.transport.pause_reading()  # type: ignore[attr-defined]
             writer.write(fetch * 3)
