@@ -10,6 +10,7 @@ import pytest
 
 from cli.render.page import DRAWING, KINDS
 from tests.cli.command import Kohort
+from tests.docs.pages import DOCS
 
 PAINTS = ("fill", "stroke", "color", "background")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -31,6 +32,15 @@ def check_colors(css: str) -> None:
 def test_each_paint_of_a_drawing_has_a_literal_first() -> None:
     check_colors(DRAWING)
     check_colors(KINDS)
+
+
+def test_the_pictures_of_the_documentation_have_them_too() -> None:
+    pictures = [file.read_text() for file in DOCS.rglob("*.svg")]
+    drawn = [text for text in pictures if "var(" in text]
+    assert drawn
+    for text in drawn:
+        check_colors("".join(re.findall(r"<style>(.*?)</style>", text, re.DOTALL)))
+        assert "var(" not in re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize(
