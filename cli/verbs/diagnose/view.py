@@ -144,7 +144,7 @@ def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
 def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
     """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`.
 
-    Also how long a longer observation must be: `12 rules not checked: 3 need 30 s and 2 need 1 min of observation`.
+    Also how long a longer observation must be: `12 rules not checked: 3 need 30 s, 2 need 1 min of observation`.
     """
     rules = {rule for each in found for one in each.not_checked for rule in one.rules}
     waits: dict[int, set[str]] = {}
@@ -155,7 +155,7 @@ def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
         f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}"
         for ms, names in sorted(waits.items())
     ]
-    longer = f": {' and '.join(needs)} of observation" if needs else ""
+    longer = f": {', '.join(needs)} of observation" if needs else ""
     parts = [counted(notes, "note")] if notes else []
     parts += [f"{counted(len(rules), 'rule')} not checked{longer}"] if rules else []
     shows = "" if verbose else f"; --verbose shows {'it' if notes + len(rules) == 1 else 'them'}"

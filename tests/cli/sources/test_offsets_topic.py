@@ -143,10 +143,16 @@ def test_the_time_between_two_commits_is_read_with_the_last(broker: Broker) -> N
 
 
 @pytest.mark.kafka
-def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(broker: Broker) -> None:
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(broker: Broker, protocol: str) -> None:
     """A member commits the same offset twice; then another one joins."""
     name, topic = fresh_name("commits"), fresh_topic(broker, 2)
-    settings = {"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False}
+    settings = {
+        "bootstrap.servers": broker.bootstrap,
+        "group.id": name,
+        "group.protocol": protocol,
+        "enable.auto.commit": False,
+    }
     first, second = Consumer(settings), Consumer(settings)
     place = TopicPartition(topic, 0, 1)
     first.subscribe([topic])
