@@ -1,0 +1,306 @@
+"""Rules about offsets that do not move: stalled members and partitions, stopped groups.
+
+`groups.progress` defines when a partition is STALLED or STOPPED; here, the time counts since the member has had it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.changes import assigned_ms, held_ms
+from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
+from groups.diagnosis.observation import Thresholds
+from groups.diagnosis.places import Place, all_names, count, names, records, waits_for_transaction
+from groups.findings import Evidence
+from groups.model import Group, Member
+from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, Progress, Verdict
+from groups.times import about, format_moment
+
+SELDOM_MS = 60_000
+"""The longest commit interval of a healthy group: once a minute. Kafka Streams commits every 30 seconds."""
+ABANDONED_MS = 7 * DAY_MS
+"""A group without members that has not committed for this long was abandoned, not stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """A member with stalled partitions."""
+
+    member: Member
+    places: Mapping[Place, Progress]
+    """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
+    searched for a record if no other partition of the member has one."""
+    moving: Mapping[Place, Progress]
+    """The partitions whose offsets the member commits."""
+
+
+def _stalls(case: Case) -> Iterator[Stall]:
+    """Members with partitions that have been stalled since the member got them."""
+    for member in case.group.members:
+        owned = {
+            place: case.progress.partitions[place]
+            for place in _owned(member)
+            if place in case.progress.partitions
+        }
+        stalled = {
+            place: one
+            for place, one in owned.items()
+            if one.verdict is Verdict.STALLED and not _waits(case, place)
+        }
+        if stalled and _had(case, member, stalled) < case.seen_ms:
+            still_ms = {
+                place: min(one.still_ms, _had(case, member, (place,))) for place, one in stalled.items()
+            }
+            stalled = {
+                place: stalled[place]._replace(still_ms=each)
+                for place, each in still_ms.items()
+                if each >= STILL_INTERVALS * case.thresholds.commit_interval_ms
+            }
+        if stalled and _is_certain(case, owned, stalled):
+            moving = {
+                place: one
+                for place, one in owned.items()
+                if one.committed_per_s and one.verdict is not Verdict.STALLED
+            }
+            yield Stall(member=member, places=stalled, moving=moving)
+
+
+def _waits(case: Case, place: Place) -> bool:
+    return place in case.pending or waits_for_transaction(case, place)
+
+
+def _is_certain(case: Case, owned: Iterable[Place], stalled: Mapping[Place, Progress]) -> bool:
+    """Whether a record is known to be unread, or no partition was searched for one."""
+    searched = [place for place in owned if place in case.last.next_records]
+    return not searched or any(place in stalled for place in searched)
+
+
+def _owned(member: Member) -> list[Place]:
+    return [(topic, number) for topic, numbers in (member.owned or {}).items() for number in numbers]
+
+
+def _had(case: Case, member: Member, places: Iterable[Place]) -> int:
+    """How long every observation has shown that the member owns the partitions."""
+    wanted = set(places)
+
+    def owns(group: Group) -> bool:
+        same = next((each for each in group.members if each.id == member.id), None)
+        return same is not None and wanted <= set(_owned(same))
+
+    return held_ms(case, owns)
+
+
+def _had_lag(one: Progress, limits: Thresholds) -> bool:
+    """Whether there was more to read at the first or the last reading than is produced in a commit interval."""
+    in_interval = (one.produced_per_s or 0) * limits.commit_interval_ms / 1000
+    lag = one.lag or 0
+    return max(lag, lag - (one.lag_change or 0)) > max(in_interval, FEW_RECORDS)
+
+
+def _joined(stalls: Iterable[Stall]) -> dict[Place, Progress]:
+    return {place: one for each in stalls for place, one in each.places.items()}
+
+
+def _still_ms(found: Mapping[Place, Progress]) -> int:
+    """How long none of the offsets has moved, at least."""
+    return min(one.still_ms for one in found.values())
+
+
+def _may_stall(case: Case) -> bool:
+    """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
+    return any(
+        (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, place)
+        for place, one in case.progress.partitions.items()
+    )
+
+
+STILL = Least(
+    ms=lambda limits: STILL_INTERVALS * limits.commit_interval_ms,
+    may_hide=_may_stall,
+    observed_ms=assigned_ms,
+)
+
+
+def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
+    produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
+    commits = [
+        each.timestamp
+        for topic, number in found
+        if (each := case.offsets.get(topic, {}).get(number)) is not None and each.timestamp is not None
+    ]
+    return {
+        "partitions": all_names(found),
+        "lag": sum(one.lag or 0 for one in found.values()),
+        "still_for_s": _still_ms(found) / 1000,
+        "produced_per_s": round(sum(produced), 2) if produced else None,
+        "last_commit": format_moment(max(commits)) if commits else None,
+    }
+
+
+def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[..., Symptom], str]:
+    """The level of a stall, with a sentence if the group may commit less often than assumed."""
+    gap_ms, rebalanced_ms = case.group.commit_gap_ms, case.group.rebalanced_ms
+    if evidence["last_commit"] is None and still_ms < SELDOM_MS:
+        return warning, " Its last commit could not be read: it may be healthy and commit less often."
+    is_set = case.thresholds.commit_interval_ms != COMMIT_INTERVAL_MS
+    since_ms = None if rebalanced_ms is None else case.last.at_ms - rebalanced_ms
+    if since_ms is not None and since_ms < 2 * SELDOM_MS and not is_set:
+        # Members also commit when partitions are revoked: the time between the last two commits is not the interval.
+        if still_ms >= SELDOM_MS:
+            return error, ""
+        return (
+            note,
+            f" It was rebalanced {about(since_ms / 1000)} ago: it may be healthy and commit less often.",
+        )
+    if gap_ms is None:
+        if still_ms >= SELDOM_MS or is_set:
+            return error, ""
+        return (
+            warning,
+            " Its commit before the last one is not known: it may be healthy and commit less often.",
+        )
+    if still_ms >= STILL_INTERVALS * gap_ms:
+        return error, ""
+    return note, (
+        f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+    )
+
+
+def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
+    return case.last.at_ms - _still_ms(found)
+
+
+@rule(
+    "stalled-member",
+    "a member that sends heartbeats and owns partitions, but commits nothing",
+    source=f"{BURROW}; confluentinc/librdkafka#4723",
+    needs=(Need.MEMBERS, Need.OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=STILL,
+    applies=is_consuming,
+)
+def stalled_member(case: Case) -> Iterator[Symptom]:
+    """None of the member's partitions advances, and some have unread records."""
+    stalls = [each for each in _stalls(case) if not each.moving]
+    if not stalls:
+        return
+    places = _joined(stalls)
+    members = [each.member.id for each in stalls]
+    evidence = _evidence(case, places)
+    one = len(members) == 1
+    still_ms = _still_ms(places)
+    level, seldom = _level(case, still_ms, evidence)
+    host = stalls[0].member.client.host
+    where = f" ({host.removeprefix('/')})" if host else ""
+    yield level(
+        message=(
+            f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
+            f"nothing for at least {about(still_ms / 1000)} in {names(places)}, with "
+            f"{records(sum(each.lag or 0 for each in places.values()))} to read there.{seldom}"
+        ),
+        remedy=(
+            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
+            "partitions, or does not commit. Restart it. If it commits less often than every "
+            f"{about(case.thresholds.commit_interval_ms / 1000)}, set --commit-interval."
+        ),
+        members=tuple(members),
+        since_ms=_since_ms(case, places),
+        evidence=evidence,
+    )
+
+
+@rule(
+    "stalled-partition",
+    "a stalled partition of a member that commits others",
+    source=BURROW,
+    needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
+    least=STILL,
+    applies=is_consuming,
+)
+def stalled_partition(case: Case) -> Iterator[Symptom]:
+    """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first.
+
+    A consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping
+    a record would lose it, and is no remedy while the member makes progress.
+    """
+    stalls = [each for each in _stalls(case) if each.moving]
+    places = _joined(stalls)
+    if not places:
+        return
+    topic, number = min(places)
+    at = case.offsets[topic][number].offset
+    still_ms = _still_ms(places)
+    unread = {
+        place: one for each in stalls for place, one in each.moving.items() if _had_lag(one, case.thresholds)
+    }
+    elsewhere = (
+        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one partition "
+        "after another."
+    )
+    wait = f"Wait until {names(unread)} {'has' if len(unread) == 1 else 'have'} caught up. If it does not move then, "
+    look = (
+        f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
+        f"--partition {number} --offset {at} --max-messages 1. Search the log of "
+        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process it, or "
+        "put it aside (a dead-letter topic)."
+    )
+    yield (warning if unread or still_ms < SELDOM_MS else error)(
+        message=(
+            f"The committed offset of {names(places)} has not moved for at least {about(still_ms / 1000)}, with "
+            f"{records(sum(one.lag or 0 for one in places.values()))} to read there, while the same "
+            f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
+            f"{case.named(each.member.id for each in stalls)}.{elsewhere if unread else ''}"
+        ),
+        remedy=wait + look if unread else look[0].upper() + look[1:],
+        members=tuple(each.member.id for each in stalls),
+        since_ms=_since_ms(case, places),
+        evidence={**_evidence(case, places), "offset": at},
+    )
+
+
+@rule(
+    "stopped",
+    "records that no member reads",
+    source=BURROW,
+    needs=(Need.OFFSETS, Need.END_OFFSETS),
+    applies=is_alone,
+)
+def stopped(case: Case) -> Iterator[Symptom]:
+    """The group has no members, its offsets do not move, and there are unread records."""
+    lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
+    had_members = any(group.members for _, group in case.seen)
+    if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
+        return  # consumers may read and commit without being members
+    evidence = _evidence(case, lagging)
+    commits = [
+        each.timestamp
+        for offsets in case.offsets.values()
+        for each in offsets.values()
+        if each.timestamp is not None
+    ]
+    idle_ms = case.last.at_ms - max(commits) if commits else None
+    # A snapshot without a time is as old as its newest commit.
+    last_commit = f" The last commit was {about(idle_ms / 1000)} ago." if idle_ms and idle_ms > 0 else ""
+    has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
+    abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
+    level: Callable[..., Symptom] = error
+    seldom = ""
+    if has_stopped and case.group.protocol_type == "":
+        level, seldom = _level(case, _still_ms(lagging), evidence)
+    is_sure = _is_certain(case, case.last.next_records, lagging)
+    if abandoned or not (has_stopped and is_sure):
+        level = warning
+    delete = (
+        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a consumer that "
+        "starts later follows auto.offset.reset."
+    )
+    yield level(
+        message=(
+            f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "
+            f"{count(lagging)}: {names(lagging)}.{last_commit}{seldom}"
+        ),
+        remedy=f"Restart its consumers.{delete if abandoned else ''}",
+        since_ms=_since_ms(case, lagging) if has_stopped else None,
+        evidence=evidence,
+    )
