@@ -20,7 +20,7 @@ from cli.verbs.watch.event_text import text_of_event
 from cli.verbs.watch.lag import lags_of
 from cli.verbs.watch.state import Gap, Observation, ObservedEvent
 from groups.lag import total_lag
-from groups.model import Group, Problem
+from groups.model import Group, PendingOffsets, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
 from groups.times import format_moment, read_moment
 from groups.trees import Malformed
@@ -75,6 +75,11 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "groups": {name: tree["groups"].get(name) for name in observation.groups},
         "topics": tree["topics"],
         "lag": {name: _lag(observation, group) for name, group in there.items()},
+        "pending": {
+            name: {topic: list(numbers) for topic, numbers in group.pending.partitions.items()}
+            for name, group in there.items()
+            if group.pending is not None
+        },
         "errors": [fields(each, "subject", "message") for each in observation.problems],
     }
 
@@ -236,13 +241,28 @@ def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Seque
         snapshot = snapshot_from_tree({"kohort": 1, "groups": there, "topics": tree.get("topics")}, [])
     except Malformed as error:
         raise RecordingError(f"{file}:{number}: {error}") from None
+    pending = _pending(file, number, tree.get("pending"))
+    found = {name: replace(group, pending=pending.get(name)) for name, group in snapshot.groups.items()}
     return Observation(
         asked_ms=asked_ms,
         at_ms=at_ms,
-        groups={name: snapshot.groups.get(name) for name in wanted},
+        groups={name: found.get(name) for name in wanted},
         topics=snapshot.topics,
         problems=tuple(_problems(file, number, tree.get("errors"))),
     )
+
+
+def _pending(file: Path, number: int, recorded: object) -> dict[str, PendingOffsets]:
+    """Offsets in open transactions by group; recordings of earlier versions have none."""
+    try:
+        return {
+            str(group): PendingOffsets(
+                partitions={str(topic): tuple(map(int, numbers)) for topic, numbers in partitions.items()}
+            )
+            for group, partitions in (recorded.items() if isinstance(recorded, dict) else ())
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise RecordingError(f"{file}:{number}: pending: expected partitions by group and topic") from None
 
 
 def _problems(file: Path, number: int, problems: object) -> Iterator[Problem]:

@@ -38,7 +38,7 @@ def test_recording_is_judged_by_all_its_observations(kohort: Kohort, tmp_path: P
     assert (answer.status, found["verdict"], finding["since"]) == (1, "error", "1970-01-01T00:16:45.000Z")
     text = " ".join(kohort.quick("diagnose payments --replay", file).stdout.split())
     assert text.startswith(
-        "payments: 1 error (7 rules not checked: 3 need 1 min of observation; --verbose shows them). ERROR "
+        "payments: 1 error (6 rules not checked: 3 need 1 min of observation; --verbose shows them). ERROR "
         "rebalance-stuck"
     )
     assert "observed for 20 s" in text
