@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import typer
 
 from cli.errors import CommandError, RefusedError, UsageError
 from cli.options import SourceOptions
-from cli.output import report
+from cli.output import notice, report
 from cli.render.document import Document, table_of
 from cli.selection import opened
 from cli.sources.live import LiveSource
+from cli.stopping import Stop, Stopped, awaiting_answers, name_of_signal
 from cli.times import milliseconds
 from cli.verbs.fault.options import RuleOptions
 from groups.times import seconds_text
+from wire.errors import WireError
 from wire.messages.schemas.faults import CLEAR, DO, LIST
 
 SHOWN = (
@@ -25,10 +30,11 @@ SHOWN = (
 
 def do(source: SourceOptions, event: dict[str, Any]) -> None:
     """Request an event, without its None fields, and print the outcome."""
-    answer = _request(
-        source, operation=DO, event=json.dumps({k: v for k, v in event.items() if v is not None})
-    )
-    report(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
+    fields = {name: value for name, value in event.items() if value is not None}
+    with _changing() as stop:
+        answer = _request(source, operation=DO, event=json.dumps(fields))
+        report(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
+    _end(stop)
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) -> None:
@@ -52,7 +58,29 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
     """Clear rules by their ids, or all rules, and print their number."""
-    report(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
+    with _changing() as stop:
+        report(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
+    _end(stop)
+
+
+@contextmanager
+def _changing() -> Iterator[Stop]:
+    """The request and the report of a change: a signal does not end it before the answer is known, or may not come."""
+    with awaiting_answers(notice) as stop:
+        try:
+            yield stop
+        except (WireError, Stopped) as error:
+            if not getattr(error, "is_unsent", False):
+                notice("The change may have been made: kohort fault list shows whether it was.")
+            if stop.status is None:
+                raise
+            notice(str(error) or f"stopped by {name_of_signal(stop.number or 0)}")
+
+
+def _end(stop: Stop) -> None:
+    """Exit with the status of the signal that came meanwhile."""
+    if stop.status is not None:
+        raise typer.Exit(stop.status)
 
 
 def listed_rules(source: SourceOptions) -> Document:

@@ -17,11 +17,13 @@ from tests.kafka.turnstile import Turnstile
 from wire.client.address import Address
 from wire.client.client import KafkaClient
 from wire.client.connection import Connection
+from wire.client.faults import ask_for_fault, fault_client
 from wire.client.offsets import NewOffset
 from wire.client.security import ConnectionSettings
 from wire.client.settings import ResourceType
 from wire.client.steps import Deadline, Steps
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, JOIN_GROUP
+from wire.messages.schemas.faults import LIST
 
 SETTING = "consumer.session.timeout.ms"
 RECORDS = 20
@@ -35,7 +37,7 @@ class Scene:
     client: KafkaClient
     topic: str
     directory: Path
-    replace_topic: Callable[[str], object] = print
+    replace_topic: Callable[[str], object]
     """Creates a topic with one partition, after deleting it if it exists."""
     requests: int = 0
     """The number of requests of the last run."""
@@ -96,6 +98,13 @@ class Scene:
         answer = self.client.ask_coordinators([self.group], ask).found[self.group]
         assert not answer.error_code, answer
 
+    def has_fault(self) -> bool:
+        """Whether there is a fault for the group."""
+        settings = ConnectionSettings(bootstrap_servers=(self.bootstrap,))
+        with fault_client(settings) as client:
+            rules = ask_for_fault(client, 30_000, operation=LIST).rules
+        return any(json.loads(rule.event).get("group") == self.group for rule in rules)
+
     def file(self, name: str, text: str) -> Path:
         """A file with this text."""
         file = self.directory / name
@@ -118,11 +127,12 @@ class Change:
     effects: Mapping[str, Effect]
     prepare: Callable[[Scene], None] = field(default=_nothing)
     program: str = "kohort"
+    confirmation: tuple[str, ...] = ("--execute", "--yes")
 
     def command(self, scene: Scene, timeout_s: int) -> Sequence[str | Path]:
         """The command line, which is confirmed already."""
         limit = ("--timeout", str(timeout_s * 1000), "--bootstrap-server", scene.bootstrap)
-        return *self.line(scene), *limit, *(("--execute", "--yes") if self.program == "kohort" else ())
+        return *self.line(scene), *limit, *self.confirmation
 
 
 def _reset(scenario: str, offset: int) -> Change:
@@ -137,6 +147,7 @@ def _of_the_tool(line: str, claim: str, offset: int | None) -> Change:
         line=lambda scene: (line.format(group=scene.group, topic=scene.topic),),
         effects={claim: lambda scene: scene.committed() == offset},
         program="kohort-consumer-groups",
+        confirmation=(),
     )
 
 
@@ -182,6 +193,11 @@ CHANGES: Mapping[str, Change] = {
         line=lambda scene: (f"config set {scene.group} {SETTING}=46000",),
         effects={"changed 1 setting of {group}": lambda scene: scene.setting() == "46000"},
     ),
+    "fault": Change(
+        line=lambda scene: (f"fault delay 1ms --group {scene.group}",),
+        effects={"is in force": lambda scene: scene.has_fault()},
+        confirmation=(),
+    ),
     "the tool's reset": _of_the_tool(
         "--reset-offsets --execute --group {group} --topic {topic}:0 --to-offset 7", "NEW-OFFSET", 7
     ),
@@ -196,14 +212,19 @@ CHANGES: Mapping[str, Change] = {
 
 
 @contextmanager
-def scene_on(turnstile: Turnstile, port: int, directory: Path) -> Iterator[Scene]:
+def scene_on(
+    turnstile: Turnstile, port: int, directory: Path, replace_topic: Callable[[str], object]
+) -> Iterator[Scene]:
     """A scene on the broker at a port, which advertises the turnstile; `topic` has 20 records."""
     turnstile.open(port)
     topic = fresh_name("changes")
+    replace_topic(topic)
     producer = Producer({"bootstrap.servers": f"{HOST}:{turnstile.port}", "client.id": "rig", "log_level": 0})
     for _ in range(RECORDS):
         producer.produce(topic, b"", partition=0)
     assert producer.flush(30) == 0
     settings = ConnectionSettings(bootstrap_servers=(str(Address(HOST, turnstile.port)),), client_id="rig")
     with KafkaClient(settings) as client:
-        yield Scene(turnstile=turnstile, client=client, topic=topic, directory=directory)
+        yield Scene(
+            turnstile=turnstile, client=client, topic=topic, directory=directory, replace_topic=replace_topic
+        )
