@@ -57,10 +57,15 @@ def _narrowed(table: Table, places: Sequence[int]) -> Table:
 
 
 def _position(table: Table, name: str) -> int | None:
-    """The index of a column. Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell."""
+    """The index of a column, by its heading in a table or in CSV.
+
+    Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell.
+    """
     wanted = name.lower()
-    headings = [column.name.lower() for column in table.columns]
-    return next((headings.index(each) for each in (wanted, f"#{wanted}") if each in headings), None)
+    for index, column in enumerate(table.columns):
+        if wanted in (column.name.lower(), column.csv_name.lower(), column.name.lower().removeprefix("#")):
+            return index
+    return None
 
 
 def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:

@@ -19,6 +19,11 @@ class Duration(int):
     __slots__ = ()
 
 
+def duration_cell(seconds: float | None) -> Duration | None:
+    """The cell of a number of seconds."""
+    return None if seconds is None else Duration(round(seconds * 1000))
+
+
 Cell: TypeAlias = str | int | float | bool | None
 """The value of a cell. None means unknown or not applicable, and is printed as `-`."""
 

@@ -27,7 +27,7 @@ def render_csv(document: Document, stream: TextIO) -> None:
         if position:
             stream.write("\n")
         if table.header:
-            writer.heading([column.name for column in table.columns])
+            writer.heading([column.csv_name for column in table.columns])
         writer.rows(table.rows)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from cli.render.cells import Cell, quoted_start
+from cli.render.cells import Cell, Duration, duration_cell, quoted_start
+from cli.render.headings import DURATIONS
 from cli.render.lines import Role
 from groups.listing import Problem
 
@@ -19,7 +20,7 @@ FORMAT_VERSION = 1
 """The `kohort` field of every JSON document."""
 
 
-_PROSE = frozenset(("FINDING", "REMEDY", "PROBLEM", "SYMPTOM", "ACTION", "PATH", "WHY NOT", "REPORTED"))
+_PROSE = frozenset(("FINDING", "REMEDY", "PROBLEM", "SYMPTOM", "ACTION", "PATH", "WHY-NOT", "REPORTED"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Column:
 
     name: str
     number: bool = False
+
+    @property
+    def csv_name(self) -> str:
+        """The heading in CSV, where durations are seconds."""
+        return f"{self.name}-S" if self.name in DURATIONS else self.name
 
     @property
     def is_prose(self) -> bool:
@@ -194,10 +200,10 @@ def columns(*names: str) -> tuple[Column, ...]:
 
 
 def table_of(items: Iterable[Any], *shown: str | tuple[str, str | Callable[[Any], Cell]]) -> Table:
-    """A row per object or mapping. Its column `#GAIN-S` shows the field `gain_s`, unless another one or a function is
-    given with the heading."""
+    """A row per object or mapping. Its column `#MOVED` shows the field `moved`, and that of a duration, `#GAIN`, the
+    seconds of `gain_s`, unless another field or a function is given with the heading."""
     pairs = [(each, _field(each)) if isinstance(each, str) else each for each in shown]
-    rows = [[value(item) if callable(value) else _value(item, value) for _, value in pairs] for item in items]
+    rows = [[_cell(item, name, value) for name, value in pairs] for item in items]
     return Table(columns=columns(*(name for name, _ in pairs)), rows=rows)
 
 
@@ -212,8 +218,21 @@ def fields(item: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(item, name) for name in names}
 
 
+def cells_of(figures: Mapping[str, Any]) -> list[Cell]:
+    """The cells of figures by name; those whose name ends in `_s` are durations."""
+    return [duration_cell(value) if name.endswith("_s") else value for name, value in figures.items()]
+
+
 def _field(heading: str) -> str:
-    return heading.lstrip("#").replace("-", "_").lower()
+    name = heading.lstrip("#")
+    return name.replace("-", "_").lower() + ("_s" if name in DURATIONS else "")
+
+
+def _cell(item: Any, heading: str, value: str | Callable[[Any], Cell]) -> Cell:
+    cell: Cell = value(item) if callable(value) else _value(item, value)
+    if heading.lstrip("#") in DURATIONS and isinstance(cell, int | float) and not isinstance(cell, Duration):
+        return duration_cell(cell)
+    return cell
 
 
 def _value(item: Any, name: str) -> Any:

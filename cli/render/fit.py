@@ -24,13 +24,13 @@ LEAST_TAIL = 4
 """Minimum number of columns kept at the end of an id, where generated ids differ."""
 FEW_SECTIONS = 3
 """Sections of rows that share values; more of them are avoided, even if ids must be shortened."""
-_PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNMENT-STRATEGY", "ASSIGNORS"})
+_PROTOCOLS = frozenset({"PROTOCOL", "ASSIGNOR", "ASSIGNORS"})
 _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (
-        frozenset({"CONSUMER-ID", "MEMBER", "WAITING-FOR", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
+        frozenset({"CONSUMER-ID", "MEMBER", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER"}),
         LEAST_ID,
     ),
-    (frozenset({"HOST", "COORDINATOR(ID)"}), LEAST_ID),
+    (frozenset({"HOST", "COORDINATOR"}), LEAST_ID),
     (_PROTOCOLS, LEAST_PROTOCOL),
     (frozenset({"GROUP"}), LEAST_ID),
     (frozenset({"TOPIC"}), LEAST_ID),

@@ -77,9 +77,9 @@ _ROLES: Mapping[str, RoleOf] = {
     **dict.fromkeys(("HOLDS", "VALID", "ARRIVED", "APPLIED", "APPLICABLE"), _answer),
     **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
     **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST", "VIOLATIONS"), _any(Role.BAD)),
-    **dict.fromkeys(("#WARNINGS", "#UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),
+    **dict.fromkeys(("#WARNINGS", "UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),
     **dict.fromkeys(("GAINED", "GAINS"), _any(Role.GOOD)),
-    **dict.fromkeys(("MOVED", "#MOVED"), _any(Role.STRONG)),
+    **dict.fromkeys(("MOVED",), _any(Role.STRONG)),
 }
 
 

@@ -91,7 +91,7 @@ def list_document(
     data = Deferred(lambda: {"groups": [_group_data(group, uses, last_uses) for group in groups]})
     more = ([] if uses is None else ["READS"]) + ([] if last_uses is None else [*LAST_USE])
     table = Table(
-        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "PROTOCOL", "STATE", "##MEMBERS", *more),
+        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "ASSIGNOR", "STATE", "##MEMBERS", *more),
         rows=[
             (
                 group.id,

@@ -178,7 +178,7 @@ class DesiredStateChange:
 def _table(data: Sequence[Mapping[str, Any]], *, executed: bool) -> Table:
     rows = list(_rows(data))
     shown = [0, 1, 2, 3, *[4] * any(row[4] for row in rows), *[5] * executed]
-    headings = columns("GROUP", "WHAT", "CURRENT", "NEW", "REMARK", "APPLIED")
+    headings = columns("GROUP", "SUBJECT", "CURRENT", "NEW", "REMARK", "APPLIED")
     return Table(
         columns=tuple(headings[place] for place in shown),
         rows=[[row[place] for place in shown] for row in rows],

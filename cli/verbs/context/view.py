@@ -70,7 +70,7 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
             "output": None if context.output is None else context.output.value,
             "properties": [_property(value) for value in context.properties],
         },
-        blocks=[Table(columns=columns("SETTING", "VALUE", "FROM"), rows=rows)],
+        blocks=[Table(columns=columns("NAME", "VALUE", "SOURCE"), rows=rows)],
         errors=problems,
     )
 

@@ -197,7 +197,7 @@ def _sizes(found: Inspection) -> str:
 
 def _table(found: Inspection, labels: Mapping[str, str], shown: _ShownColumns) -> Table:
     ids = ["CONSUMER-ID"] if shown.verbose else []
-    names = ["GROUP", "MEMBER", *ids, "HOST", "LIBRARY", "PROTOCOL", "ASSIGNORS", "#EPOCH"]
+    names = ["GROUP", "MEMBER", *ids, "HOST", "LIBRARY", "PROTOCOL", "ASSIGNORS", "#CURRENT-EPOCH"]
     names += ["LEADS"] if shown.leads else []
     names += ["#USER-DATA"] if shown.user_data else []
 

@@ -208,7 +208,7 @@ def _node_data(node: Node | None) -> dict[str, Any] | None:
 
 def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     epochs = ["#GROUP-EPOCH", "#TARGET-ASSIGNMENT-EPOCH"] if verbose else []
-    names = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", *epochs, "##MEMBERS"]
+    names = ["GROUP", "COORDINATOR", "ASSIGNOR", "STATE", *epochs, "##MEMBERS"]
 
     def row(group: Group) -> Sequence[Cell]:
         node = group.coordinator

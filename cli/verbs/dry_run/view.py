@@ -86,7 +86,7 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         (number, rebalance.moved, rebalance.revoked, rebalance.without_owner)
         for number, rebalance in enumerate(run.rebalances, 1)
     ]
-    yield Table(columns=columns("#REBALANCE", "#MOVED", "#REVOKED", "#WITHOUT-OWNER"), rows=rows)
+    yield Table(columns=columns("#REBALANCE", "#MOVED", "#REVOKED", "#UNOWNED"), rows=rows)
     yield table_of(
         run.members,
         ("MEMBER", "id"),
@@ -97,9 +97,9 @@ def _blocks(run: DryRun) -> Iterator[Block]:
         ("LOST", lambda member: partitions_text(member.lost)),
     )
     if run.oddities:
-        yield table_of(run.oddities, ("ODD", "subject"), ("WHAT", "message"))
+        yield table_of(run.oddities, ("SUBJECT", "subject"), ("PROBLEM", "message"))
     if run.undetermined:
-        yield table_of(run.undetermined, ("UNDETERMINED", "subject"), "WHY")
+        yield table_of(run.undetermined, ("SUBJECT", "subject"), "WHY")
 
 
 def _summary(run: DryRun) -> str:

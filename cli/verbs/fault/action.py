@@ -24,7 +24,7 @@ from wire.messages.schemas.faults import CLEAR, DO, LIST
 
 SHOWN = (
     *("ID", "FAULT", "API", "CLIENT", "GROUP", "TOPIC", "MEMBER"),
-    *("#APPLIED", "#TIMES-LEFT", "#ENDS-IN-S", "#CHANCE"),
+    *(("##REQUESTS", "applied"), "#TIMES-LEFT", "#ENDS-IN", "#CHANCE"),
 )
 
 

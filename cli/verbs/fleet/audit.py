@@ -186,7 +186,7 @@ def _data(audit: Audit) -> dict[str, Any]:
 def _sums(run: AuditRun) -> Iterator[Block]:
     outcomes = ("ready", "warnings", "blocked", "arrived")
     yield Table(
-        columns=columns("TO", "##GROUPS", *(f"##{outcome.upper()}" for outcome in outcomes)),
+        columns=columns("TO", "##GROUPS", "##READY", "##WARNINGS", "##BLOCKED", "##ARRIVED"),
         rows=[
             (destination, sum(verdicts.values()), *(verdicts.get(outcome, 0) for outcome in outcomes))
             for destination, verdicts in run.verdicts.items()
@@ -200,8 +200,8 @@ def _sums(run: AuditRun) -> Iterator[Block]:
             yield Table(columns=columns("RULE", "##GROUPS"), rows=reasons)
         if first:
             yield Heading(f"Which to migrate to {destination} first")
-            names = ("#RANK", "GROUP", "SOURCE", "VERDICT", "##MEMBERS", "##PARTITIONS", "#GAIN-S", "#RISK")
-            yield table_of(first, *names, ("WAY", "path"))
+            names = ("#RANK", "GROUP", "SOURCE", "VERDICT", "##MEMBERS", "##PARTITIONS", "#GAIN", "#RISK")
+            yield table_of(first, *names, ("PATH", "path"))
     if run.regexes_lost:
         yield Text(
             f"{run.regexes_lost} regexes match fewer topics, or none, once the broker evaluates them: "
@@ -220,10 +220,10 @@ def _named(audit: Audit) -> Iterator[Block]:
         ("TO", "destination"),
         ("VERDICT", lambda row: "arrived" if row["arrived"] else row["verdict"]),
         "#RANK",
-        "#GAIN-S",
+        "#GAIN",
         "#RISK",
-        ("##MOVED", lambda row: row["dry_run"] and row["dry_run"]["moved"]),
-        ("WAY", "path"),
+        ("#MOVED", lambda row: row["dry_run"] and row["dry_run"]["moved"]),
+        ("PATH", "path"),
     )
     findings = [(row["group"], row["destination"], each) for row in audit.rows for each in row["findings"]]
     if findings:

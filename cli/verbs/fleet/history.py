@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
-from cli.render.cells import Cell, Duration
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
@@ -301,7 +300,7 @@ def _blocks(history: History) -> Iterator[Block]:
     yield _groups(history.groups)
     yield _records(run)
     if request.out is not None:
-        yield table_of(run.tables.values(), ("TABLE", "name"), "#ROWS", "#ADDED", "PATH")
+        yield table_of(run.tables.values(), ("TABLE", "name"), "#ROWS", "#ADDED", ("DIRECTORY", "path"))
     if run.quarantined:
         shown = run.quarantined[:QUARANTINE_SHOWN]
         yield table_of(shown, "FILE", "#POSITION", "#OFFSET", ("NOT-READ", "reason"))
@@ -312,8 +311,8 @@ def _groups(groups: Sequence[Row]) -> Table:
         groups,
         "GROUP",
         ("TYPE", lambda row: row["migration"] if row["migration"] == "mixed" else row["type"]),
-        *("##REBALANCES", "##JOINED", "##LEFT", "##MOVED"),
-        ("#REBALANCING", lambda row: _duration(row["rebalancing_s"])),
+        *("#REBALANCES", "##JOINED", "##LEFT", "#MOVED"),
+        "#REBALANCING",
         *("##STORMS", "##ZOMBIES", "##RESETS"),
         ("LAST-REBALANCE", lambda row: _moment(row["last_rebalance"])),
     )
@@ -322,17 +321,17 @@ def _groups(groups: Sequence[Row]) -> Table:
 def _rebalances(rebalances: Sequence[Row]) -> Table:
     return table_of(
         rebalances,
-        *("GROUP", "#EPOCH"),
+        *("GROUP", ("#GROUP-EPOCH", "epoch")),
         ("START", lambda row: _moment(row["end"] if row["start"] is None else row["start"])),
-        ("#DURATION", lambda row: _duration(row["duration_s"])),
+        "#DURATION",
         *(
             "CAUSE",
             "PROTOCOL",
             "ASSIGNOR",
-            ("##BEFORE", "members_before"),
+            ("##MEMBERS-BEFORE", "members_before"),
             "##MEMBERS",
-            "##MOVED",
-            "##REVOKED",
+            "#MOVED",
+            "#REVOKED",
         ),
         ("JOINED", lambda row: ", ".join(row["joined"])),
         ("LEFT", lambda row: ", ".join(row["left"])),
@@ -346,7 +345,7 @@ def _records(run: HistoryRun) -> Table:
             run.by_key_version.items(), key=lambda item: -1 if item[0] is None else item[0]
         )
     ]
-    return Table(columns=columns("#TYPE", "NAME", "##RECORDS"), rows=rows)
+    return Table(columns=columns("#TYPE", "NAME", "#RECORDS"), rows=rows)
 
 
 def _name(number: int | None) -> str:
@@ -363,7 +362,3 @@ def _remarks(history: History) -> Iterator[str]:
     if history.held_back:
         offsets = counted(history.held_back, "offset")
         yield f"{offsets} not read yet, because a transaction before them is open; a later run reads them"
-
-
-def _duration(seconds: float | None) -> Cell:
-    return None if seconds is None else Duration(round(seconds * 1_000))

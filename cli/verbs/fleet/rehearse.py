@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,29 +130,21 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
     safe = [row for row in run.rehearsals if row["verdict"] == "safe"]
     others = [row for row in run.rehearsals if row["verdict"] not in ("safe", "arrived")]
     settings = len({row["settings"] for row in run.rehearsals})
-    varied = ("settings",) if settings > 1 else ()
+    varied = ["SETTINGS"] if settings > 1 else []
     if safe:
         yield Heading("In this order")
-        names = ("rank", "group", *varied, "source", "warnings", "members", "rounds", "without_owner_s")
         yield table_of(
             safe,
-            *(
-                (
-                    f"{'' if name in ('group', 'settings', 'source') else '#'}{name.upper().replace('_', '-')}",
-                    itemgetter(name),
-                )
-                for name in (*names, "read_twice", "duration_s")
-            ),
+            *("#RANK", "GROUP", *varied, "SOURCE", "##WARNINGS", "##MEMBERS", "#ROUNDS"),
+            ("#UNOWNED-TIME", "without_owner_s"),
+            *("#READ-TWICE", "#DURATION"),
         )
     if others:
         yield Heading("Not safe")
         yield table_of(
             merged(others, settings),
-            ("GROUP", itemgetter("group")),
-            *((name.upper(), itemgetter(name)) for name in varied),
-            ("SOURCE", itemgetter("source")),
-            ("VERDICT", itemgetter("verdict")),
-            ("#SEED", itemgetter("unsafe_seed")),
+            *("GROUP", *varied, "SOURCE", "VERDICT"),
+            ("#SEED", "unsafe_seed"),
             ("WHY", lambda row: "; ".join(row["why"])),
         )
     for row in run.failures[:1]:

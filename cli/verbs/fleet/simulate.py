@@ -138,15 +138,15 @@ def simulation_document(request: SimulationRequest, run: SimulationRun) -> Docum
 
 
 def _blocks(run: SimulationRun) -> Iterator[Block]:
-    names = ("SCENARIO", "PROTOCOL", "LIBRARIES", "SETTINGS", "##SEEDS", "##FALLEN", "##KNOWN")
+    names = ("SCENARIO", "PROTOCOL", "LIBRARIES", "SETTINGS", "#SEEDS", "##FALLEN", "#KNOWN")
     yield table_of(
         run.costs,
         *((name, _column(name.strip("#").lower())) for name in names),
         ("#REBALANCES", _column("rebalances_median")),
-        ("#WITHOUT-OWNER-S", _column("without_owner_s_median")),
-        ("#WORST", _column("without_owner_s_worst")),
+        ("#UNOWNED-TIME", _column("without_owner_s_median")),
+        ("#MAX-UNOWNED-TIME", _column("without_owner_s_worst")),
         ("#READ-TWICE", _column("read_twice_median")),
-        ("#CONVERGED-S", _column("converged_s_median")),
+        ("#CONVERGED", _column("converged_s_median")),
     )
     if run.failures:
         yield Heading("Seeds that failed")

@@ -57,13 +57,13 @@ def _blocks(question: GateQuestion, result: GateResult | None) -> Iterator[Block
             "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan.",
             Role.BAD,
         )
-        yield table_of(result.differences, "WHAT", "PLAN", "NOW")
+        yield table_of(result.differences, "SUBJECT", "PLAN", "NOW")
         return
     yield led(_answer(question, result), Role.BAD if result.strayed else _ROLES[result.open])
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])
     yield table_of(result.checks, holds, "CHECK", ("OBSERVED", "text"))
     if result.waiting_for:
-        who = (("WAITING-FOR", "label"), ("CONSUMER-ID", "id"))
+        who = (("MEMBER", "label"), ("CONSUMER-ID", "id"))
         yield table_of(result.waiting_for, *who, "HOST", "WHY")
     if result.open is False and not result.strayed and question.step and question.step.dangers:
         yield Heading("Possible problems")

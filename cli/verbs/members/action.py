@@ -76,7 +76,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
         plan = self.plan
         static = any(member.instance for member in plan.members)
         instance = ["GROUP-INSTANCE-ID"] if static else []
-        names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "ASSIGNMENT"]
+        names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "CURRENT-ASSIGNMENT"]
         follows = tuple(consequences(plan)) if plan.applicable else ()
         table = Table(columns=columns(*names), rows=[self._row(each, static) for each in plan.members])
         return Document(

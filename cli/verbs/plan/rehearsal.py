@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.counts import counted
-from cli.render.cells import Cell
+from cli.render.cells import Cell, duration_cell
 from cli.render.document import Block, Code, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.rehearse.picture import picture_of
 from migration.model import Plan, PlanRehearsal
 
-_COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED-S")
+_COLUMNS = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED")
 
 
 def rehearsal_blocks(plan: Plan, found: PlanRehearsal, rehearsal: Rehearsal | None) -> Iterator[Block]:
@@ -37,7 +37,7 @@ def _rows(plan: Plan) -> Iterator[list[Cell]]:
     for number, step in enumerate(plan.steps, 1):
         expected, played = step.expectation, step.rehearsed
         if expected is not None:
-            computed = (expected.rebalances, expected.moved, expected.without_owner_s)
+            computed = (expected.rebalances, expected.moved, duration_cell(expected.without_owner_s))
             yield [number, "computed", *computed, None, None, None]
         for what, found in () if played is None else (("median", played.median), ("worst", played.worst)):
             yield [
@@ -45,8 +45,8 @@ def _rows(plan: Plan) -> Iterator[list[Cell]]:
                 what,
                 found.rebalances,
                 found.moved,
-                found.without_owner_s,
+                duration_cell(found.without_owner_s),
                 found.read_twice,
                 found.commits_refused,
-                found.lasted_s,
+                duration_cell(found.lasted_s),
             ]

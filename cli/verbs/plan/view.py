@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cli.counts import counted
 from cli.findings import finding_item
+from cli.render.cells import Cell, duration_cell
 from cli.render.document import (
     Block,
     Bullets,
@@ -163,7 +164,7 @@ def runbook_blocks(plan: Plan, write: str | None, rehearsal: Rehearsal | None) -
         yield from _step_blocks(plan, number, step)
     if plan.alternatives:
         yield Heading("Paths not taken")
-        yield table_of(plan.alternatives, ("PATH", "title"), ("WHY NOT", "why_not"))
+        yield table_of(plan.alternatives, ("PATH", "title"), ("WHY-NOT", "why_not"))
 
 
 def nothing_to_do(plan: Plan) -> Text:
@@ -180,7 +181,7 @@ def overview_blocks(plan: Plan) -> Iterator[Block]:
         f"{counted(members, 'member')}{_pace(plan)}."
     )
     rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
-    names = ("##", "STEP", "#ROUNDS", "#REBALANCES", "#MOVED", "#PARTITION-SECONDS WITHOUT OWNER")
+    names = ("#STEP", "TITLE", "#ROUNDS", "#REBALANCES", "#MOVED", "#UNOWNED-TIME")
     yield Table(columns=columns(*names), rows=rows)
 
 
@@ -222,9 +223,11 @@ def _pace(plan: Plan) -> str:
     )
 
 
-def _figures(step: Step) -> tuple[int | None, int | None, float | None]:
+def _figures(step: Step) -> tuple[Cell, Cell, Cell]:
     found = step.expectation
-    return (found.rebalances, found.moved, found.without_owner_s) if found else (None, None, None)
+    return (
+        (found.rebalances, found.moved, duration_cell(found.without_owner_s)) if found else (None, None, None)
+    )
 
 
 def _step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[Block]:
@@ -250,7 +253,7 @@ def _step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) 
     if step.strays:
         yield Text("If the check reports that the group is off plan:")
         yield table_of(
-            step.strays, ("REPORTED", "message"), ("GO BACK TO", lambda stray: _back_to(plan, stray))
+            step.strays, ("REPORTED", "message"), ("GO-BACK-TO", lambda stray: _back_to(plan, stray))
         )
     if step.rollback:
         yield Text(f"Rollback: {step.rollback}")
@@ -278,8 +281,8 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
             if step.round_command:
                 yield Code((of_round(step.round_command, number),))
     elif step.rounds:
-        rows = [("☐", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
-        yield Table(columns=columns("DONE", "#ROUND", verb.upper()), rows=rows)
+        rows = [(f"☐ {verb}", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
+        yield Table(columns=columns("DONE", "#ROUND", "MEMBERS"), rows=rows)
         yield Text("After each round, with its number in K:")
         yield Code(("K=1", step.round_command))
 
@@ -335,7 +338,7 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...]) -> 
         ("##WARNINGS", lambda plan: _count_of(plan, Level.WARNING)),
         *((("REHEARSED", _rehearsed),) if any(plan.rehearsal for plan in plans) else ()),
         ("CLIENTS", lambda plan: f"{', '.join(plan.clients)}{_inferred(plan)}" or None),
-        ("FIRST REASON", _first_reason),
+        ("FIRST-REASON", _first_reason),
     )
     data = {"plans": [plan_document(plan, ()).data for plan in plans]}
     return Document(command="plan", data=data, blocks=[table], errors=problems)

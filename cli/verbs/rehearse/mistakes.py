@@ -73,7 +73,7 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         yield Text("The plan itself is not safe: mistakes were not played.")
         return
     yield Table(
-        columns=columns("MISTAKE", "#STEP", "#ROUND", "WHAT", "SYMPTOM", "GATE", "CLOSED-BY"),
+        columns=columns("MISTAKE", "#STEP", "#ROUND", "DESCRIPTION", "SYMPTOM", "GATE", "CLOSED-BY"),
         rows=[_row(each) for each in rehearsal.mistakes],
     )
     for each in rehearsal.undetected:

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from cli.counts import counted
-from cli.render.cells import Cell
-from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
+from cli.render.cells import Cell, duration_cell
+from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns
 from cli.render.lines import Role
 from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
@@ -21,7 +21,7 @@ from migration.rehearsal.figures import as_number, figures_of
 from migration.rehearsal.rehearsed import Rehearsed, RoundPlayed
 
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
-_COLUMNS = ("#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#COMMITS-REFUSED")
+_COLUMNS = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED")
 _COMPUTED = ("rebalances", "moved", "without_owner_s")
 _REHEARSED = (*_COMPUTED, "lasted_s")
 
@@ -133,13 +133,13 @@ def _blocks(rehearsal: Rehearsal, story: tuple[str, ...] | None) -> Iterator[Blo
     if gone_back:
         yield Heading("Rollback to the start")
         yield Table(
-            columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED-S", "ARRIVED"),
+            columns=columns("#STEP", "#ROUND", *_COLUMNS, "#LASTED", "ARRIVED"),
             rows=[
                 [
                     each.step,
                     each.round,
-                    *asdict(each.costs).values(),
-                    each.lasted_s,
+                    *cells_of(asdict(each.costs)),
+                    duration_cell(each.lasted_s),
                     "yes" if each.arrived else "no",
                 ]
                 for each in gone_back
@@ -181,13 +181,13 @@ def _rounds_table(rehearsal: Rehearsal) -> Table:
         first = played[0]
         head: list[Cell] = [first.step, first.round, _round_members(plan, first)]
         if not several:
-            rows.append([*head, *_figures(played, worst=False).values()])
+            rows.append([*head, *cells_of(_figures(played, worst=False))])
             continue
-        rows.append([*head, "median", *_figures(played, worst=False).values()])
-        rows.append([*head, "worst", *_figures(played, worst=True).values()])
-    of_them = ("OF-SEEDS",) if several else ()
+        rows.append([*head, "median", *cells_of(_figures(played, worst=False))])
+        rows.append([*head, "worst", *cells_of(_figures(played, worst=True))])
+    of_them = ("FIGURES",) if several else ()
     return Table(
-        columns=columns("#STEP", "#ROUND", "MEMBERS", *of_them, *_COLUMNS, "#GATE-OPEN-AFTER-S"), rows=rows
+        columns=columns("#STEP", "#ROUND", "MEMBERS", *of_them, *_COLUMNS, "#GATE-OPEN-AFTER"), rows=rows
     )
 
 
@@ -209,8 +209,10 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
         for what in ("computed", "rehearsed", "measured"):
             found = each[what]
             if found or what != "measured":
-                rows.append([each["step"], what, *((found or {}).get(name) for name in _REHEARSED)])
-    return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED-S"), rows=rows)
+                rows.append(
+                    [each["step"], what, *cells_of({name: (found or {}).get(name) for name in _REHEARSED})]
+                )
+    return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED"), rows=rows)
 
 
 def rehearsal_remarks(rehearsal: Rehearsal) -> Iterator[str]:

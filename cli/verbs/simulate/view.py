@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.counts import counted, first_names
 from cli.render.cells import Cell
-from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
+from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns, table_of
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
@@ -25,8 +25,8 @@ MOST_LINES = 200
 MOST_SEEDS = 20
 """Most seeds that are named."""
 _COLUMNS = (
-    "#REBALANCES", "#MOVED", "#WITHOUT-OWNER-S", "#READ-TWICE", "#CONVERGED-S", "#CALLBACKS", "#THROWN",
-    "#ZOMBIE-OVERLAP-S", "#VIOLATIONS", "#KNOWN",
+    "#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#CONVERGED", "#CALLBACKS", "#THROWN",
+    "#ZOMBIE-OVERLAP", "#VIOLATIONS", "#KNOWN",
 )  # fmt: skip
 
 
@@ -93,11 +93,11 @@ def _table(simulated: SimulationResult) -> Table:
             middle, worst = median_and_worst([played.costs for played in runs.played])
             rows.append([runs.variant.value, len(runs.played), "median", *_row(middle)])
             rows.append([runs.variant.value, len(runs.played), "worst", *_row(worst)])
-    return Table(columns=columns("PROTOCOL", "#SEEDS", "OF-THEM", *_COLUMNS), rows=rows)
+    return Table(columns=columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
 
 
 def _row(costs: Costs) -> list[Cell]:
-    return list(asdict(costs).values())
+    return cells_of(asdict(costs))
 
 
 def _title(result: Result) -> str:

@@ -171,7 +171,7 @@ class _PipeOutput:
         """Write rows; headings are repeated, after an empty line, only if the columns change."""
         writer = CsvWriter(stream)
         for table in (block for block in document.blocks if isinstance(block, Table)):
-            columns = ["TIME", *(column.name for column in table.columns)]
+            columns = ["TIME", *(column.csv_name for column in table.columns)]
             if columns != self._columns:
                 if table.header:
                     if self._columns is not None:

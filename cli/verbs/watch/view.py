@@ -308,11 +308,11 @@ def _members_table(group: Group, width: int) -> Table:
         sorted(found.members, key=_by_label),
         ("MEMBER", lambda each: names[each.label]),
         ("PROTOCOL", lambda each: each.member.protocol and each.member.protocol.value),
-        "#EPOCH",
-        ("##OWNS", lambda each: _count(each.member.owned)),
+        ("#CURRENT-EPOCH", "epoch"),
+        ("##PARTITIONS", lambda each: _count(each.member.owned)),
         *[("GAINS", lambda each: _without(each.member.target, each.member.owned))] * has_targets,
         *[("REVOKES", lambda each: _without(each.member.owned, each.member.target))] * has_targets,
-        ("OWNS", lambda each: places_text(each.member.owned or {}) or None),
+        ("CURRENT-ASSIGNMENT", lambda each: places_text(each.member.owned or {}) or None),
     )
 
 
@@ -350,7 +350,8 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     if not owners_are_shown(group):
         yield (
             Piece(
-                "Brokers do not show who owns what during this rebalance: OWNS is from before.", Role.FAINT
+                "Brokers do not show who owns what during this rebalance: CURRENT-ASSIGNMENT is from before.",
+                Role.FAINT,
             ),
         )
 
@@ -368,9 +369,9 @@ def _lags_table(state: WatchState, name: str, found: WatchedGroup, width: int) -
         lags,
         ("TOPIC", lambda lag: names[lag.topic]),
         ("##PARTITIONS", lambda lag: partitions[lag.topic]),
-        ("##UNOWNED", lambda lag: unowned[lag.topic]),
+        ("#UNOWNED", lambda lag: unowned[lag.topic]),
         "#LAG",
-        ("#NO-LAG", lambda lag: lag.unknown or None),
+        ("##LAG-UNKNOWN", lambda lag: lag.unknown or None),
         ("#READ/S", lambda lag: _rate(lag.consumed_per_s)),
         ("#WRITTEN/S", lambda lag: _rate(lag.produced_per_s)),
         ("#ZERO-IN", zero_in),

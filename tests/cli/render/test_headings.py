@@ -1,0 +1,68 @@
+"""Headings of tables: one list, one meaning each."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.render.cells import Duration
+from cli.render.document import Table, columns, table_of
+from cli.render.headings import DURATIONS, HEADINGS
+from cli.render.output_format import OutputFormat
+from tests.cli.render.rendered import rendered_blocks
+
+CLI = Path(__file__).parents[3] / "cli"
+MAKERS = ("columns", "table_of")
+"""The functions that make tables of headings."""
+HEADING = re.compile(r"#{0,2}[A-Z][A-Z0-9]+(?:[- /][A-Z0-9()]+)*")
+OTHER_WORDS = frozenset({"OPENS", "TIME"})
+"""Words in capitals that are no headings, in files that make tables."""
+
+
+def _makes_tables(tree: ast.AST) -> bool:
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id in MAKERS for function in calls)
+
+
+def _words(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and HEADING.fullmatch(node.value):
+            yield node.value.removeprefix("#")
+
+
+FILES = [
+    file for file in sorted(CLI.rglob("*.py")) if "dropin" not in file.parts and file.name != "headings.py"
+]
+TREES = [ast.parse(file.read_text(encoding="utf-8")) for file in FILES]
+
+
+def test_every_heading_is_in_the_list_and_the_list_has_no_other() -> None:
+    in_tables = {word for tree in TREES if _makes_tables(tree) for word in _words(tree)}
+    assert sorted(in_tables - OTHER_WORDS - set(HEADINGS)) == []
+    assert sorted(set(HEADINGS) - {word for tree in TREES for word in _words(tree)}) == []
+
+
+def test_no_two_headings_mean_the_same_and_none_has_a_blank() -> None:
+    meanings = [re.sub(r"\W+", " ", meaning.lower()) for meaning in HEADINGS.values()]
+    assert sorted({meaning for meaning in meanings if meanings.count(meaning) > 1}) == []
+    assert [name for name in HEADINGS if not re.fullmatch(r"#?[A-Z]+(?:[-/][A-Z]+)*", name)] == []
+
+
+def test_the_tables_of_kafkas_tool_keep_its_headings() -> None:
+    text = "".join(file.read_text(encoding="utf-8") for file in (CLI / "dropin").glob("*.py"))
+    assert all(name in text for name in ("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "CONSUMER-ID"))
+
+
+@pytest.mark.parametrize("name", sorted(DURATIONS))
+def test_a_duration_has_its_unit_in_the_heading_of_csv(name: str) -> None:
+    table = Table(columns=columns(f"#{name}"), rows=[(Duration(308_250),)])
+    assert rendered_blocks(OutputFormat.TABLE, table).split("\n")[0].strip() == name
+    assert rendered_blocks(OutputFormat.CSV, table).split() == [f"{name}-S", "308.250"]
+
+
+def test_a_duration_s_column_shows_the_seconds_of_its_field() -> None:
+    assert table_of([{"lasted_s": 2, "gain_s": None}], "#LASTED", "#GAIN").rows == [[Duration(2000), None]]
