@@ -96,7 +96,7 @@ def _consumer_member(member: Any) -> Member:
         id=member.member_id,
         instance=member.instance_id,
         client=Client(id=member.client_id, host=member.client_host),
-        rack=member.rack_id,
+        rack=member.rack_id or None,
         protocol=_PROTOCOLS.get(member.member_type),
         # The broker writes "no regex" as an empty string.
         subscription=Subscription(
@@ -112,7 +112,7 @@ def _share_member(member: Any) -> Member:
     return Member(
         id=member.member_id,
         client=Client(id=member.client_id, host=member.client_host),
-        rack=member.rack_id,
+        rack=member.rack_id or None,
         subscription=Subscription(topics=member.subscribed_topic_names),
         owned=_partitions(member.assignment),
         epoch=member.member_epoch,
@@ -126,7 +126,7 @@ def _streams_member(member: Any) -> Member:
         id=member.member_id,
         instance=member.instance_id,
         client=Client(id=member.client_id, host=member.client_host),
-        rack=member.rack_id,
+        rack=member.rack_id or None,
         protocol=MemberProtocol.CLASSIC if member.is_classic else None,
         epoch=member.member_epoch,
         streams=StreamsMember(
@@ -314,7 +314,7 @@ def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: 
     if wanted is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
         topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))
-        member = replace(member, rack=wanted.rack, subscription=topics)
+        member = replace(member, rack=wanted.rack or None, subscription=topics)
     if given is not None:
         owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(given.partitions.items())}
         member = replace(member, owned=owned)

@@ -62,9 +62,11 @@ def _position(table: Table, name: str) -> int | None:
     Case does not matter; `PARTITIONS` also means `#PARTITIONS`, a comment to a shell.
     """
     wanted = name.lower()
-    for index, column in enumerate(table.columns):
-        if wanted in (column.name.lower(), column.csv_name.lower(), column.name.lower().removeprefix("#")):
-            return index
+    headings = [column.name.lower() for column in table.columns]
+    for names in (headings, [column.csv_name.lower() for column in table.columns]):
+        for heading in (wanted, f"#{wanted}"):
+            if heading in names:
+                return names.index(heading)
     return None
 
 

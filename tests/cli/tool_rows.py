@@ -8,6 +8,8 @@ from tests.kafka.columns import Row
 
 Key = tuple[str, ...]
 MISSING = "-"
+OURS = {"COORDINATOR (ID)": "COORDINATOR", "ASSIGNMENT-STRATEGY": "ASSIGNOR"}
+"""Our headings for those of Kafka's tool, where they differ."""
 
 
 def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
@@ -18,5 +20,5 @@ def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
         key = (row["GROUP"], *(row[name] for name in names if name in row))
         assert key not in found
         # The tool writes two blanks before a coordinator's id; CSV leaves a cell empty.
-        found[key] = {name: " ".join((cell or MISSING).split()) for name, cell in row.items()}
+        found[key] = {OURS.get(name, name): " ".join((cell or MISSING).split()) for name, cell in row.items()}
     return found

@@ -57,7 +57,7 @@ def _blocks(question: GateQuestion, result: GateResult | None) -> Iterator[Block
             "Refused: the group does not match this plan, or no longer does. Make a new plan: kohort plan.",
             Role.BAD,
         )
-        yield table_of(result.differences, "SUBJECT", "PLAN", "NOW")
+        yield table_of(result.differences, ("SUBJECT", "what"), "PLAN", "NOW")
         return
     yield led(_answer(question, result), Role.BAD if result.strayed else _ROLES[result.open])
     holds = ("HOLDS", lambda check: _ANSWERS[check.holds])

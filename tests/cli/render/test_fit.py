@@ -44,10 +44,10 @@ def test_an_id_is_as_long_as_the_terminal_allows() -> None:
 
 
 def test_headings_take_two_lines_before_ids_are_shortened() -> None:
-    columns = (Column("TOPIC"), Column("LOG-END-OFFSET", number=True), Column("COORDINATOR (ID)"))
+    columns = (Column("TOPIC"), Column("LOG-END-OFFSET", number=True), Column("COORDINATOR"))
     rows = [["orders", "5", "b:9092 (1)"]]
     stacked = stacked_heads(columns, rows)
-    assert [column.name for column in stacked] == ["TOPIC", "LOG-END-\nOFFSET", "COORDINATOR\n(ID)"]
+    assert [column.name for column in stacked] == ["TOPIC", "LOG-END-\nOFFSET", "COORDINATOR"]
     assert table_width(column_widths(stacked, rows)) == 6 + 2 + 8 + 2 + 11
     table = Table(columns=columns, rows=[("orders", 5, "b:9092 (1)")])
     assert shown(table, 30) == [
@@ -67,13 +67,13 @@ def test_ids_in_wide_letters_are_shortened_by_columns() -> None:
 
 
 def test_sentences_are_below_their_rows_rather_than_in_records() -> None:
-    columns = (Column("GROUP"), Column("VERDICT"), Column("FIRST REASON"))
+    columns = (Column("GROUP"), Column("VERDICT"), Column("FIRST-REASON"))
     table = Table(
         columns=columns, rows=[("billing", "blocked", "The version is unknown."), ("jobs", "ready", None)]
     )
     assert shown(table, 25) == [
         "GROUP    VERDICT",
-        "  FIRST REASON",
+        "  FIRST-REASON",
         "billing  blocked",
         "  The version is unknown.",
         "jobs     ready",

@@ -20,7 +20,7 @@ Group = dict[str, Any]
 UNKNOWN_COLUMNS = {
     "--offsets": {"LOG-END-OFFSET", "LAG"},
     "--members": set[str](),
-    "--state": {"COORDINATOR (ID)"},
+    "--state": {"COORDINATOR"},
 }
 """What no log of the coordinator says, by mode: there the cell is empty."""
 

@@ -111,7 +111,7 @@ def test_one_group_along_the_time(run: tuple[Answer, Path], kohort: Kohort, log:
         "--group", "checkout", "--since", since, "--svg", svg, "--output", "csv"
     )  # fmt: skip
     assert (answer.status, answer.stderr) == (0, "")
-    assert [row["EPOCH"] for row in answer.rows] == ["28", "29", "30", "31"]
+    assert [row["GROUP-EPOCH"] for row in answer.rows] == ["28", "29", "30", "31"]
     assert {row["GROUP"] for row in answer.rows} == {"checkout"}
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
 

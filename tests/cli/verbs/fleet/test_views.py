@@ -56,17 +56,17 @@ def history(
 def test_a_row_per_group() -> None:
     document = fleet_history_document(history(quarantined=(QUARANTINED,)))
     assert rendered(document) == (
-        "GROUP     TYPE   #REBALANCES  #JOINED  #LEFT  #MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
+        "GROUP     TYPE   REBALANCES  #JOINED  #LEFT  MOVED  REBALANCING  #STORMS  #ZOMBIES  #RESETS"
         "  LAST-REBALANCE\n"
-        "payments  mixed            3        2      1       8    1 min 4 s        1         0        2"
+        "payments  mixed           3        2      1      8    1 min 4 s        1         0        2"
         "  2026-05-28T20:26:40.000Z\n"
         "\n"
-        "TYPE  NAME                  #RECORDS\n"
-        "   -  ends of transactions         2\n"
-        "   1  OffsetCommit                 9\n"
-        "   2  GroupMetadata                1\n"
+        "TYPE  NAME                  RECORDS\n"
+        "   -  ends of transactions        2\n"
+        "   1  OffsetCommit                9\n"
+        "   2  GroupMetadata               1\n"
         "\n"
-        "TABLE       ROWS  ADDED  PATH\n"
+        "TABLE       ROWS  ADDED  DIRECTORY\n"
         "rebalances     1      1  /t/rebalances\n"
         "\n"
         "FILE                                              POSITION  OFFSET  NOT-READ\n"
@@ -96,7 +96,7 @@ def test_an_unknown_time_is_not_shown_as_none() -> None:
 def test_the_rebalances_of_a_group() -> None:
     document = fleet_history_document(history(request={"groups": ("payments",)}))
     assert rendered(document, OutputFormat.CSV) == (
-        "GROUP,EPOCH,START,DURATION,CAUSE,PROTOCOL,ASSIGNOR,#BEFORE,#MEMBERS,#MOVED,#REVOKED,JOINED,LEFT\n"
+        "GROUP,GROUP-EPOCH,START,DURATION-S,CAUSE,PROTOCOL,ASSIGNOR,#MEMBERS-BEFORE,#MEMBERS,MOVED,REVOKED,JOINED,LEFT\n"
         'payments,7,2026-05-28T20:26:40.000Z,3.500,join,classic,range,2,3,4,12,"c-1, c-2",\n'
     )
     assert document.remarks == ()
@@ -149,8 +149,8 @@ def test_the_sums_of_an_audit() -> None:
         "consumer           3       1          0         2         0\n"
         "\n"
         "Which to migrate to cooperative first\n"
-        "RANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS  GAIN-S  RISK  WAY\n"
-        "   1  payments  a.yaml  ready           3           12  120.00  0.50  two bounces\n"
+        "RANK  GROUP     SOURCE  VERDICT  #MEMBERS  #PARTITIONS   GAIN  RISK  PATH\n"
+        "   1  payments  a.yaml  ready           3           12  2 min  0.50  two bounces\n"
         "\n"
         "What blocks the migration to consumer\n"
         "RULE                  #GROUPS\n"

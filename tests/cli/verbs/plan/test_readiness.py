@@ -56,10 +56,10 @@ def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
         "connect-s3-sink": "blocked", "fraud": "ready", "legacy-etl": "blocked", "nightly-report": "blocked",
         "search-indexer": "warnings", "warehouse": "warnings",
     }  # fmt: skip
-    assert rows["legacy-etl"]["FIRST REASON"].startswith("The client library of this member is unknown")
-    assert rows["fraud"]["FIRST REASON"] == "Nothing to do."
+    assert rows["legacy-etl"]["FIRST-REASON"].startswith("The client library of this member is unknown")
+    assert rows["fraud"]["FIRST-REASON"] == "Nothing to do."
     assert (
-        rows["billing"]["FIRST REASON"]
+        rows["billing"]["FIRST-REASON"]
         == "java supports the consumer protocol since 4.0; the version is unknown."
     )
 

@@ -303,9 +303,9 @@ def test_what_gates_have_noted_is_shown_as_measured(kohort: Kohort, plan: Path, 
     ]
     table = _rehearse(kohort, plan, sample).succeeded().stdout
     assert "Computed, rehearsed and measured, by step" in table
-    assert [line.split() for line in table.splitlines() if " measured " in line] == [
-        ["1", "measured", "6", "-", "-", "330"],
-        ["2", "measured", "-", "-", "-", "270"],
+    assert [line.split(maxsplit=5) for line in table.splitlines() if " measured " in line] == [
+        ["1", "measured", "6", "-", "-", "5 min 30 s"],
+        ["2", "measured", "-", "-", "-", "4 min 30 s"],
     ]
 
 

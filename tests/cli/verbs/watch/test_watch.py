@@ -129,7 +129,7 @@ def test_a_classic_rebalance_hides_its_owners() -> None:
     ]
     state, _ = course_of(*observations[:3])
     shown = "\n".join(shown_of(state))
-    assert "OWNS is from before" in shown
+    assert "CURRENT-ASSIGNMENT is from before" in shown
     assert "Each of 2 members waits for" in shown
 
 
