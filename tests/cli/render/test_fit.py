@@ -52,7 +52,7 @@ def test_headings_take_two_lines_before_ids_are_shortened() -> None:
     table = Table(columns=columns, rows=[("orders", 5, "b:9092 (1)")])
     assert shown(table, 30) == [
         "TOPIC   LOG-END-  COORDINATOR",
-        "          OFFSET  (ID)",
+        "          OFFSET",
         "orders         5  b:9092 (1)",
     ]
 
