@@ -257,6 +257,6 @@ HEADINGS: Mapping[str, str] = {
     "WITHOUT-RULE": "a rule that is switched off",
     "WORLD": "a world of the exploration",
     "WRITTEN/S": "records written per second",
-    "#ZOMBIES": "members that were removed and came back",
+    "#ZOMBIES": "members that were removed and rejoined",
 }
 """Headings and what is in their columns."""
