@@ -21,6 +21,7 @@ from groups.trees import INT64, Between, Malformed, Trees, dotted
 from wire.files import MEBIBYTE, read_bounded
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")
+_SURROGATE = re.compile(r"\\[uU][dD]")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _BLOCK_DEPTH = 6
 """The number of levels that may have one line per entry."""
@@ -189,7 +190,7 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_half_characters(text: str, tree: Any) -> None:
     """Refuse half of a surrogate pair, which JSON's escapes allow: it is not valid text and cannot be printed."""
-    if "\\ud" in text.lower():
+    if _SURROGATE.search(text):
         json.dumps(tree, ensure_ascii=False).encode()
 
 
