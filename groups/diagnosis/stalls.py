@@ -142,30 +142,20 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
 def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[..., Symptom], str]:
     """The level of a stall, with a sentence if the group may commit less often than assumed."""
     gap_ms, rebalanced_ms = case.group.commit_gap_ms, case.group.rebalanced_ms
-    if evidence["last_commit"] is None and still_ms < SELDOM_MS:
-        return warning, " Its last commit could not be read: it may be healthy and commit less often."
+    is_long = still_ms >= SELDOM_MS
     is_set = case.thresholds.commit_interval_ms != COMMIT_INTERVAL_MS
-    since_ms = None if rebalanced_ms is None else case.last.at_ms - rebalanced_ms
-    if since_ms is not None and since_ms < 2 * SELDOM_MS and not is_set:
+    changed_ms = None if rebalanced_ms is None else case.last.at_ms - rebalanced_ms
+    if evidence["last_commit"] is None and not is_long:
+        return warning, " Its last commit could not be read: it may be healthy and commit less often."
+    if changed_ms is not None and changed_ms < 2 * SELDOM_MS and not is_set:
         # Members also commit when partitions are revoked: the time between the last two commits is not the interval.
-        if still_ms >= SELDOM_MS:
-            return error, ""
-        return (
-            note,
-            f" It was rebalanced {about(since_ms / 1000)} ago: it may be healthy and commit less often.",
-        )
+        why = f" It was rebalanced {about(changed_ms / 1000)} ago: it may be healthy and commit less often."
+        return (error, "") if is_long else (note, why)
     if gap_ms is None:
-        if still_ms >= SELDOM_MS or is_set:
-            return error, ""
-        return (
-            warning,
-            " Its commit before the last one is not known: it may be healthy and commit less often.",
-        )
-    if still_ms >= STILL_INTERVALS * gap_ms:
-        return error, ""
-    return note, (
-        f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
-    )
+        why = " Its commit before the last one is not known: it may be healthy and commit less often."
+        return (error, "") if is_long or is_set else (warning, why)
+    why = f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+    return (error, "") if still_ms >= STILL_INTERVALS * gap_ms else (note, why)
 
 
 def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
