@@ -39,8 +39,8 @@ class Scene:
     directory: Path
     replace_topic: Callable[[str], object]
     """Creates a topic with one partition, after deleting it if it exists."""
-    requests: int = 0
-    """The number of requests of the last run."""
+    requests: Sequence[int] = ()
+    """The API keys of the requests of the last run."""
     group: str = ""
     """The group of the present run: it has committed 3 in partition 0."""
 

@@ -30,10 +30,16 @@ from tests.support.long import IS_LONG, LONG
 from tests.support.terminals import Shown, on_terminal, read_to_end, resize
 from wire.client.faults import ask_for_fault, fault_client
 from wire.client.security import ConnectionSettings
+from wire.messages.schemas.classic_groups import LEAVE_GROUP
+from wire.messages.schemas.cluster import INCREMENTAL_ALTER_CONFIGS
 from wire.messages.schemas.faults import DO
-from wire.messages.schemas.offsets import OFFSET_COMMIT, OFFSET_FETCH
+from wire.messages.schemas.groups import DELETE_GROUPS
+from wire.messages.schemas.offsets import OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+CHANGING = {
+    api.key for api in (OFFSET_COMMIT, OFFSET_DELETE, DELETE_GROUPS, LEAVE_GROUP, INCREMENTAL_ALTER_CONFIGS)
+}
 UNKNOWN = "The change may have been made: "
 GRACE_S = 0.2
 
@@ -128,7 +134,7 @@ def made(
     line = (*change.command(scene, timeout_s), *options)
     ended = play(*line, stdout=stdout, stderr=stderr, program=change.program)
     gc.collect()  # an AdminClient that is kept would continue to send requests
-    scene.requests = len(scene.turnstile.keys)
+    scene.requests = tuple(scene.turnstile.keys)
     scene.turnstile.begin(passed)
     check(scene, change, ended)
     return ended
@@ -180,7 +186,7 @@ def test_a_broker_that_stalls_or_dies_at_any_request_is_reported(scene: Scene, n
     change = CHANGES[name]
     made(scene, change)
     moves = (Move.MUTE, Move.DIE, Move.STALL, Move.DIE_AFTER)
-    for number in range(scene.requests):
+    for number in range(len(scene.requests)):
         for move in moves if IS_LONG else [moves[number % len(moves)]]:
             made(scene, change, decide=only(number, move), timeout_s=1)
 
@@ -207,12 +213,13 @@ def test_a_signal_at_any_request_ends_a_change_with_its_status_and_words(scene: 
     change = CHANGES[name]
     made(scene, change)
     moves = (Move.PASS, Move.STALL, Move.MUTE)
-    for number in range(scene.requests):
+    for number in range(len(scene.requests)):
         chosen = [(SIGNALS[number % 3], moves[number // 3 % 3])]
         for signal_number, move in product(SIGNALS, moves) if IS_LONG else chosen:
             ended = made(scene, change, decide=interrupting(number, signal_number, move))
             assert ended.status == 128 + signal_number, ended
             assert signal_number.name in ended.stderr, ended
+            assert not CHANGING.intersection(scene.requests[number + 1 :]), ended
 
 
 OFFSETS = ("reset", "shift", "import", "delete offsets", "delete", "apply")
