@@ -198,7 +198,7 @@ def _partitions(assignment: Any) -> Partitions:
 
 
 def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """The committed offsets of a group from an OffsetFetch response, and why those that are None could not be read."""
+    """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
@@ -213,7 +213,6 @@ def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failur
             )
             if error:
                 failed[topic.name, index] = refusal(error)
-                found[index] = CommittedOffset(offset=None)
             else:
                 found[index] = CommittedOffset(
                     offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=metadata or ""
@@ -232,7 +231,7 @@ def pending_places(group: Any) -> set[tuple[str, int]]:
 
 
 def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
-    """The start offsets of a share group, and why those that are None could not be read; lag is known since Kafka 4.2.
+    """The start offsets of a share group, and the partitions that could not be read; lag is known since Kafka 4.2.
 
     The offset is -1 if the group has the partition but has not started to deliver its records.
     """
@@ -241,7 +240,6 @@ def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
     for topic, partition in _share_partitions(group):
         if partition.error_code:
             failed[topic, partition.partition_index] = refusal(partition.error_code, partition.error_message)
-            offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(offset=None)
         else:
             offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(
                 offset=partition.start_offset,

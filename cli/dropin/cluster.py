@@ -244,7 +244,7 @@ def committed_offsets(
         if not read:
             _raise_problem(problems)
         failed = {problem.subject: Failure(message=problem.message) for problem in problems}
-        return {name: _known(offsets) for name, offsets in read.items()}, failed
+        return read, failed
     from groups.described import committed_offsets as offsets_of
 
     answers = source.client.committed_offsets(groups)
@@ -253,18 +253,9 @@ def committed_offsets(
     raise_failure((why for why in failed.values() if not (partial and _is_unread(why))), prefix=WRAPPED)
     offsets: dict[str, Offsets] = {}
     for name, group in answers.found.items():
-        committed, unread = offsets_of(group)
-        offsets[name] = _known(committed)
+        offsets[name], unread = offsets_of(group)
         failed |= {f"{name}, {topic}-{number}": why for (topic, number), why in unread.items()}
     return offsets, failed
-
-
-def _known(offsets: Offsets) -> Offsets:
-    """The offsets without those that could not be read, for which the tool shows no row."""
-    return {
-        topic: {number: committed for number, committed in partitions.items() if committed.offset is not None}
-        for topic, partitions in offsets.items()
-    }
 
 
 def end_offsets(

@@ -184,11 +184,17 @@ def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic
 def offsets_of(
     answers: Answers[str, Any], position: Position
 ) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
-    """Offsets by group, and problems of unreadable groups and of unreadable partitions in the others."""
+    """Offsets by group, None where a partition could not be read, and problems of these partitions and other groups."""
     problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
+    from groups.model import CommittedOffset
+
     offsets: dict[str, Offsets] = {}
     for name, group in answers.found.items():
-        offsets[name], failed = position(group)
+        read, failed = position(group)
+        known = {topic: dict(partitions) for topic, partitions in read.items()}
+        for topic, partition in failed:
+            known.setdefault(topic, {})[partition] = CommittedOffset(offset=None)
+        offsets[name] = known
         problems += [
             problem_of(f"{name}, {topic}-{partition}", failure, group=name)
             for (topic, partition), failure in failed.items()

@@ -30,18 +30,20 @@ TIMEOUT_MS = 400
 LONGEST_S = 10.0
 
 COMMANDS = (
-    "list", "list --state Stable,Empty", "describe --all-groups", "describe live kip idle",
-    "describe --all-groups --members --verbose", "describe live kip --state", "describe kip live --migration",
-    "describe idle --lag-time", "describe --all-groups --authorized-operations", "snapshot", "plan live --to consumer",
-    "dry-run live", "config get idle", "validate-regex ord.*", "exporter --once", "offsets export idle", "delete idle",
-    "members remove live --all", f"offsets reset idle --to-earliest --topic {TOPIC}", "offsets clone idle copy",
-    "offsets reset idle --shift-by -1 --all-topics", f"offsets delete idle --topic {TOPIC}",
+    "list", "list --state Stable,Empty", "list --topic orders", "describe --all-groups", "describe live kip idle",
+    "describe --all-groups --members --verbose", "describe live kip --state",
+    "describe idle --lag-time", "describe --all-groups --authorized-operations", "describe live --totals", "snapshot",
+    "plan live --to consumer", "dry-run live", "config get idle", "validate-regex ord.*", "exporter --once",
+    "offsets export idle", "delete idle", "members remove live --all", "offsets clone idle copy",
+    f"offsets reset idle --to-earliest --topic {TOPIC}", "offsets reset idle --shift-by -1 --all-topics",
+    f"offsets delete idle --topic {TOPIC}",
 )  # fmt: skip
 TOOL_COMMANDS = (
     "--list", "--list --state", "--describe --all-groups", "--describe --all-groups --members --verbose",
     "--describe --all-groups --state", "--describe --group idle",
     "--reset-offsets --all-groups --to-earliest --all-topics --dry-run",
     f"--reset-offsets --group idle --to-latest --topic {TOPIC} --dry-run",
+    f"--delete-offsets --group none --topic {TOPIC}",
 )  # fmt: skip
 """Commands of `kohort-consumer-groups`."""
 

@@ -331,6 +331,21 @@ def test_the_other_command_names_a_coordinator_that_is_gone(stopped: Scene, line
     assert no_coordinator("no coordinator" + answer.stdout.rstrip().partition("no coordinator")[2])
 
 
+def test_the_other_command_shows_the_groups_that_have_a_coordinator(stopped: Scene) -> None:
+    kept, lost = stopped.kept[3], stopped.lost[0]
+    server = ["--bootstrap-server", stopped.cluster.bootstrap, "--timeout", TIMEOUT_MS]
+    answer = run_here([*server, "--describe", "--group", kept, "--group", lost])
+    assert answer.status == 3
+    table, _, error = answer.stdout.partition("Error: ")
+    assert [row.split()[:6] for row in table.splitlines() if row.startswith(kept)] == [
+        [kept, TOPIC, "0", "0", "0", "0"],
+        [kept, TOPIC, "1", "0", "0", "0"],
+        [kept, TOPIC, "2", "0", "-", "-"],
+    ]
+    assert no_coordinator("no coordinator" + error.rstrip().partition("no coordinator")[2])
+    assert f"The log end offsets of {TOPIC}-2 are not known: " in answer.stderr
+
+
 def test_an_unknown_group_differs_from_an_unreachable_one(stopped: Scene) -> None:
     answer = stopped("describe", *_strangers(stopped))
     assert answer.status == 3
