@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from groups.times import seconds_text
+
 GRACE_S = 3.0
 _BACKSTOP_S = 0.5
 """Time after the grace period until also waits end that know no deadline, such as those of librdkafka."""
@@ -112,7 +114,7 @@ def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
             signal.setitimer(signal.ITIMER_REAL, GRACE_S + _BACKSTOP_S)
             name = name_of_signal(number)
             with suppress(RuntimeError):  # the signal interrupted the printing of another line
-                say(f"{name}: nothing more is sent; waiting up to {GRACE_S:.0f} s for the answer")
+                say(f"{name}: nothing more is sent; waiting up to {seconds_text(GRACE_S)} for the answer")
         elif not is_over:
             is_over = True
             raise Stopped(stop.number)

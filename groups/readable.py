@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groups.times import about, format_moment
+from groups.times import duration_text, format_moment
 
 CLOCKS_DIFFER_MS = 5_000
 """A record may be this much in the future: its producer's clock is ahead."""
@@ -56,7 +56,7 @@ class NextRecord(NamedTuple):
             )
         ahead_ms = self.written_ms - now_ms
         if ahead_ms > CLOCKS_DIFFER_MS:
-            return f"the first unread record has a time in the future, by {about(ahead_ms / 1000)}"
+            return f"the first unread record has a time in the future, by {duration_text(ahead_ms)}"
         return None
 
 

@@ -161,9 +161,6 @@ def seconds_text(seconds: float) -> str:
     return duration_text(round(seconds * 1000, 3))
 
 
-about = seconds_text
-
-
 def duration_text(ms: float) -> str:
     """A duration as every text has it: `450 ms`, `4.5 s`, `45 s`, `5 min 8 s`, `2 h 3 min`, `1 day 4 h`, `12 days`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groups.model import OpenTransaction, PendingOffsets
-from groups.times import about, format_moment
+from groups.times import duration_text, format_moment
 
 
 def producer_of(transaction: OpenTransaction) -> str:
@@ -76,7 +76,7 @@ def _transactions(pending: PendingOffsets) -> list[tuple[tuple[str, int], OpenTr
 def _open_since(transaction: OpenTransaction, now_ms: int | None) -> str:
     if now_ms is None:
         return f"open since {format_moment(transaction.since_ms)}"
-    return f"open for {about(max(now_ms - transaction.since_ms, 0) / 1000)}"
+    return f"open for {duration_text(max(now_ms - transaction.since_ms, 0))}"
 
 
 def _is(count: int) -> str:

@@ -9,6 +9,7 @@ from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule,
 from groups.diagnosis.changes import assigned_ms
 from groups.diagnosis.rebalances import is_unsettled, partitions_text
 from groups.model import Group, GroupType, Member, Partitions
+from groups.times import duration_text
 
 METADATA_MAX_AGE_MS = 300_000
 """How long a member may not know new partitions: the default of `metadata.max.age.ms`."""
@@ -182,7 +183,7 @@ def target_not_reached(case: Case) -> Iterator[Symptom]:
     yield error(
         message=(
             f"{case.named(late)} has not reached epoch {case.group.assignment_epoch} of the target assignment for "
-            f"at least {lasted_ms / 1000:.0f} s."
+            f"at least {duration_text(lasted_ms)}."
         ),
         remedy="It does not send heartbeats, or is blocked: take a thread dump and restart it.",
         members=tuple(late),

@@ -11,7 +11,7 @@ from groups.diagnosis.catalog import RULES
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
 from groups.progress import GroupProgress, group_progress, readings_of
-from groups.times import about
+from groups.times import duration_text
 from groups.waits import labels_of
 
 
@@ -105,4 +105,4 @@ def _too_short(case: Case, least_ms: int) -> tuple[str, int | None]:
     if not case.seen_ms:
         return Need.TWO_OBSERVATIONS.value, None
     changed = " without a rebalance" if case.seen_ms >= least_ms else ""
-    return f"needs to observe the group for {about(least_ms / 1000)}{changed}", least_ms
+    return f"needs to observe the group for {duration_text(least_ms)}{changed}", least_ms

@@ -22,7 +22,7 @@ from groups.progress import (
     Trend,
     Verdict,
 )
-from groups.times import about
+from groups.times import seconds_text
 
 BURROW = "Burrow, Consumer Lag Evaluation Rules (groups.progress says where it differs)"
 DAY_MS = 24 * 3_600_000
@@ -81,7 +81,7 @@ def overtaken(case: Case) -> Iterator[Symptom]:
     yield error(
         message=(
             f"Retention deletes records of {names(found)} before the group reads them: at current rates the "
-            f"first are deleted in {about(soonest)}."
+            f"first are deleted in {seconds_text(soonest)}."
         ),
         remedy=(
             "Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
@@ -140,7 +140,7 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
 
 def _oldest_text(found: Mapping[Place, Progress]) -> str:
     ages = [one.age_s for one in found.values() if one.age_s is not None]
-    return f" The oldest unread record is {about(max(ages))} old." if ages else ""
+    return f" The oldest unread record is {seconds_text(max(ages))} old." if ages else ""
 
 
 @rule(
@@ -168,7 +168,7 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     yield level(
         message=(
             f"The group is catching up: {records(case.progress.lag or 0)} are unread; at current rates "
-            f"{names([place])} takes longest, {about(longest)}."
+            f"{names([place])} takes longest, {seconds_text(longest)}."
         ),
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={

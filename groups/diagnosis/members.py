@@ -15,6 +15,7 @@ from groups.diagnosis.changes import MembershipChange, by_host, changes, host_of
 from groups.diagnosis.rebalances import awaited, partitions_text
 from groups.findings import Evidence
 from groups.model import Group, GroupType, Member, MemberProtocol
+from groups.times import duration_text, seconds_text
 from groups.waits import AWAY
 
 
@@ -40,7 +41,7 @@ def storm(case: Case) -> Iterator[Symptom]:
     hosts = by_host(found)
     seconds = case.seen_ms / 1000
     yield (error if len(again) >= limit - 1 else warning)(
-        message=f"{count} rebalances in {seconds:.0f} s. {_cause(case, found, hosts)}",
+        message=f"{count} rebalances in {seconds_text(seconds)}. {_cause(case, found, hosts)}",
         remedy=_storm_remedy(case, found, hosts),
         members=tuple(dict.fromkeys(each.member.id for each in found)),
         since_ms=case.observations[0].at_ms,
@@ -252,7 +253,8 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
         hosts = sorted({host_of(member) for member in ids[instance].values()})
         yield error(
             message=(
-                f"The static member {instance} changed its member id {count} times in {case.seen_ms / 1000:.0f} s: two "
+                f"The static member {instance} changed its member id {count} times in "
+                f"{duration_text(case.seen_ms)}: two "
                 f"processes have the same group.instance.id, or one restarts repeatedly ({list_names(hosts)})."
             ),
             remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",

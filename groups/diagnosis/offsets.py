@@ -12,7 +12,7 @@ from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
 from groups.model import Topic
 from groups.readers import unsubscribed_topics
-from groups.times import about, format_moment
+from groups.times import format_moment, seconds_text
 
 
 @rule(
@@ -231,7 +231,7 @@ def expiring(case: Case) -> Iterator[Symptom]:
     in_s = max(first_ms - now_ms, 0) / 1000
     yield warning(
         message=(
-            f"The group has no members, and its offsets expire: those of {count(due)} in {about(in_s)} at the "
+            f"The group has no members, and its offsets expire: those of {count(due)} in {seconds_text(in_s)} at the "
             "earliest. After that, auto.offset.reset decides where its consumers start."
         ),
         remedy=(

@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 
 from groups.diagnosis.case import Case, Least, Need, Symptom, error, list_names, note, rule
 from groups.model import Group, GroupState, GroupType, Partitions
+from groups.times import duration_text
 from groups.waits import Wait, WaitKind, waits_of
 
 UNSETTLED = frozenset(
@@ -99,7 +100,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
         return
     yield error(
         message=(
-            f"The group has been in a rebalance for {lasted_ms / 1000:.0f} s or longer "
+            f"The group has been in a rebalance for {duration_text(lasted_ms)} or longer "
             f"({case.group.state.value}). {_waits_for(case, waiting)}"
         ),
         remedy=_remedy(case, waiting),
@@ -129,7 +130,7 @@ def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterat
         return
     yield error(
         message=(
-            f"The group was in rebalances for {took_ms / 1000:.0f} of {case.seen_ms / 1000:.0f} s observed, and "
+            f"The group was in rebalances for {duration_text(took_ms)} of {duration_text(case.seen_ms)} observed, and "
             f"reads little meanwhile.{' ' + _waits_for(case, waiting) if waiting else ''}"
         ),
         remedy=(

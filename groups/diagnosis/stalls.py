@@ -16,7 +16,7 @@ from groups.diagnosis.places import Place, all_names, count, names, records, wai
 from groups.findings import Evidence
 from groups.model import Group, Member
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, Progress, Verdict
-from groups.times import about, format_moment
+from groups.times import duration_text, format_moment
 
 SELDOM_MS = 60_000
 """The longest commit interval of a healthy group: once a minute. Kafka Streams commits every 30 seconds."""
@@ -149,12 +149,12 @@ def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[...,
         return warning, " Its last commit could not be read: it may be healthy and commit less often."
     if changed_ms is not None and changed_ms < 2 * SELDOM_MS and not is_set:
         # Members also commit when partitions are revoked: the time between the last two commits is not the interval.
-        why = f" It was rebalanced {about(changed_ms / 1000)} ago: it may be healthy and commit less often."
+        why = f" It was rebalanced {duration_text(changed_ms)} ago: it may be healthy and commit less often."
         return (error, "") if is_long else (note, why)
     if gap_ms is None:
         why = " Its commit before the last one is not known: it may be healthy and commit less often."
         return (error, "") if is_long or is_set else (warning, why)
-    why = f" Its last two commits were {about(gap_ms / 1000)} apart: it may be healthy and commit no more often."
+    why = f" Its last two commits were {duration_text(gap_ms)} apart: it may be healthy and commit no more often."
     return (error, "") if still_ms >= STILL_INTERVALS * gap_ms else (note, why)
 
 
@@ -186,13 +186,13 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
     yield level(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
-            f"nothing for at least {about(still_ms / 1000)} in {names(places)}, with "
+            f"nothing for at least {duration_text(still_ms)} in {names(places)}, with "
             f"{records(sum(each.lag or 0 for each in places.values()))} to read there.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
             "partitions, or does not commit. Restart it. If it commits less often than every "
-            f"{about(case.thresholds.commit_interval_ms / 1000)}, set --commit-interval."
+            f"{duration_text(case.thresholds.commit_interval_ms)}, set --commit-interval."
         ),
         members=tuple(members),
         since_ms=_since_ms(case, places),
@@ -237,7 +237,7 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
     )
     yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
-            f"The committed offset of {names(places)} has not moved for at least {about(still_ms / 1000)}, with "
+            f"The committed offset of {names(places)} has not moved for at least {duration_text(still_ms)}, with "
             f"{records(sum(one.lag or 0 for one in places.values()))} to read there, while the same "
             f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
             f"{case.named(each.member.id for each in stalls)}.{elsewhere if unread else ''}"
@@ -271,7 +271,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     ]
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.
-    last_commit = f" The last commit was {about(idle_ms / 1000)} ago." if idle_ms and idle_ms > 0 else ""
+    last_commit = f" The last commit was {duration_text(idle_ms)} ago." if idle_ms and idle_ms > 0 else ""
     has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
     level: Callable[..., Symptom] = error

@@ -10,7 +10,7 @@ from groups.diagnosis.lag import has_offsets, is_consuming
 from groups.diagnosis.places import Place, all_names, names, records, waits_for_transaction
 from groups.findings import Evidence
 from groups.model import OpenTransaction, PendingOffsets, Topic
-from groups.times import about, format_moment
+from groups.times import duration_text, format_moment
 from groups.transactions import how_to_end, oldest, pending_remedy, pending_text, producer_of
 
 
@@ -43,9 +43,9 @@ def open_transaction(case: Case) -> Iterator[Symptom]:
     yield level(
         message=(
             f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a transaction "
-            f"open for {about(open_ms / 1000)}. Consumers with isolation.level=read_committed wait for its end in "
+            f"open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its end in "
             f"{names(held)}"
-            + (f"; {records(came)} were produced there in {about(case.seen_ms / 1000)}." if came else ".")
+            + (f"; {records(came)} were produced there in {duration_text(case.seen_ms)}." if came else ".")
         ),
         remedy=how_to_end(place, one),
         since_ms=one.since_ms,
