@@ -257,7 +257,7 @@ def partition_progress(
     committed_per_s = _commit_rate(first, last)
     produced_per_s = _produced_per_s(first, last)
     in_interval = (produced_per_s or 0) * commit_interval_ms / 1000
-    trend = _trend(known, commit_interval_ms)
+    trend = _trend(known, lags, produced_per_s, committed_per_s or 0, commit_interval_ms)
     verdict: Verdict | None
     if offsets[-1] < max(offsets):
         verdict = Verdict.REWIND
@@ -287,9 +287,10 @@ def partition_progress(
 
 def _commit_rate(first: Reading, last: Reading) -> float | None:
     """Records per second between the two commits; between the two readings if the times of commits are not known."""
-    if _commits_s(first, last) is None:
+    took_s = _commits_s(first, last)
+    if took_s is None:
         return _per_s(first, last, first.committed, last.committed)
-    return ((last.committed or 0) - (first.committed or 0)) / (_commits_s(first, last) or 1)
+    return ((last.committed or 0) - (first.committed or 0)) / took_s
 
 
 def _commits_s(first: Reading, last: Reading) -> float | None:
@@ -306,10 +307,10 @@ def _produced_per_s(first: Reading, last: Reading) -> float | None:
     return None if rate is None or rate < 0 else rate  # the log was truncated, or the topic is another one
 
 
-def _trend(known: Sequence[Reading], interval_ms: int) -> Trend:
+def _trend(
+    known: Sequence[Reading], lags: Sequence[int], produced: float | None, committed: float, interval_ms: int
+) -> Trend:
     first, last = known[0], known[-1]
-    produced = _produced_per_s(first, last)
-    lags = [each.lag or 0 for each in known]
     if produced is None:
         return Trend.UNKNOWN if lags[-1] > FEW_RECORDS else Trend.STEADY
     in_interval = produced * interval_ms / 1000
@@ -318,11 +319,10 @@ def _trend(known: Sequence[Reading], interval_ms: int) -> Trend:
     is_young = last.age_s is None or last.age_s * 1000 < STILL_INTERVALS * interval_ms
     if lags[-1] <= FEW_RECORDS or (lags[-1] <= in_interval and is_young):
         return Trend.SHRINKS if lags[0] - lags[-1] > in_interval else Trend.STEADY
-    committed = _commit_rate(first, last) or 0
     average = None if not last.age_s or last.age_s < 0 else lags[-1] / last.age_s
     if moves and (
         _grows_in_time(first, last, produced, average, interval_ms)
-        or _grows_in_records(known, produced, committed, interval_ms)
+        or _grows_in_records(known, lags, produced, committed, interval_ms)
     ):
         return Trend.GROWS
     is_exact = _commits_s(first, last) is not None
@@ -353,7 +353,9 @@ def _grows_in_time(
     )
 
 
-def _grows_in_records(known: Sequence[Reading], produced: float, committed: float, interval_ms: int) -> bool:
+def _grows_in_records(
+    known: Sequence[Reading], lags: Sequence[int], produced: float, committed: float, interval_ms: int
+) -> bool:
     """Whether the lowest lag in the later half of the readings is well above the lowest lag in the earlier half."""
     first, last, half = known[0], known[-1], len(known) // 2
     took_s, commits_s = (last.at_ms - first.at_ms) / 1000, _commits_s(first, last)
@@ -365,7 +367,6 @@ def _grows_in_records(known: Sequence[Reading], produced: float, committed: floa
         rates = _produced_per_s(first, known[half]), _produced_per_s(known[half], last)
         if any(rate is not None and rate <= committed for rate in rates):
             return False
-    lags = [each.lag or 0 for each in known]
     before = max(min(lags[:half]), 0)
     growth, in_interval = min(lags[half:]) - before, produced * interval_ms / 1000
     if commits_s is None:
