@@ -94,6 +94,8 @@ class Checklist:
     """Things to do, in order, each with a box to tick."""
 
     items: tuple[str, ...]
+    is_prose: bool = True
+    """Whether words between backticks are code; in names they are not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _errors(errors: Sequence[Problem]) -> Iterator[str]:
 def _lines(block: Block, position: int | str) -> Iterator[str]:
     if isinstance(block, Heading):
         level = min(block.level, DEEPEST)
-        yield f"<h{level}>{prose_html(block.text)}</h{level}>\n"
+        yield f"<h{level}>{text_html(block.text)}</h{level}>\n"
     elif isinstance(block, Text):
         yield f"<p{_role(block.role)}>{prose_html(block.text)}</p>\n"
     elif isinstance(block, Item):
@@ -72,8 +72,9 @@ def _lines(block: Block, position: int | str) -> Iterator[str]:
         yield f'<pre><code class="language-{text_html(block.language)}">{lines}</code></pre>\n'
     elif isinstance(block, Checklist):
         yield '<ul class="todo">\n'
+        write = prose_html if block.is_prose else text_html
         for item in block.items:
-            yield f'<li><label><input type="checkbox"><span>{prose_html(item)}</span></label></li>\n'
+            yield f'<li><label><input type="checkbox"><span>{write(item)}</span></label></li>\n'
         yield "</ul>\n"
     elif isinstance(block, Picture):
         yield from _figure(block, position)

@@ -102,7 +102,7 @@ def _free_run(text: str, least: int) -> int:
 
 def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield "#" * block.level + " " + re.sub("#$", r"\#", prose_markdown(block.text))
+        yield "#" * block.level + " " + re.sub("#$", r"\#", text_markdown(block.text))
     elif isinstance(block, Text | Picture):
         yield _paragraph(block.text)
     elif isinstance(block, Item) and not block.details:
@@ -124,7 +124,8 @@ def _lines(block: Block) -> Iterator[str]:
         yield from map(safe_text, block.lines)
         yield fence
     elif isinstance(block, Checklist):
-        yield from (f"- [ ] {prose_markdown(item)}" for item in block.items)
+        write = prose_markdown if block.is_prose else text_markdown
+        yield from (f"- [ ] {write(item)}" for item in block.items)
     else:
         yield from _table(block)
 

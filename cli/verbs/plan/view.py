@@ -277,7 +277,7 @@ def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
         for number, names in enumerate(step.rounds, 1):
             prefix = f"Round {number}: " if len(step.rounds) > 1 else ""
             who = ", ".join(f"{name}{places.get(name, '')}" for name in names)
-            yield Checklist((f"{prefix}{verb} {who}",))
+            yield Checklist((f"{prefix}{verb} {who}",), is_prose=False)
             if step.round_command:
                 yield Code((of_round(step.round_command, number),))
     elif step.rounds:

@@ -18,7 +18,7 @@ PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 NAMES = (
     "<img src=x onerror=y>", "<!-- x", "**bold**", "_under_ snake_case", "~~gone~~", "a|b\\|c\\", "[x](http://y)",
     "[ ] x", "![x](y)", "&amp; & &x", "# x #", "- x", "+ x", "1. x", "12) x", "> x", "---", "===", "    x", " x ",
-    "\tx", "line\nbreak", "\\*", "$a$", "a`b", "a``b`c", "`", "```sh", "~~~", "",
+    "\tx", "`code`", "a `b` c", "line\nbreak", "\\*", "$a$", "a`b", "a``b`c", "`", "```sh", "~~~", "",
 )  # fmt: skip
 LINKED = {
     "by @alice today": "@alice", "team @org/team": "@org/team", "fix #1": "#1", "org/repo#12": "org/repo#12",
@@ -47,6 +47,8 @@ def check_shown(name: str) -> None:
     table = Table(columns=(Column(name), Column("B")), rows=[(name, name)])
     texts = [text for text, _ in inline(table, Code((name, "end")))]
     assert texts == [text, "B", text, text, f"{text}\nend\n"]
+    texts = [text for text, _ in inline(Heading(name), Checklist((name,), is_prose=False))]
+    assert texts == [text, f"[ ] {text}" if text else "[ ]"]
     if "`" not in name:
         card = Item(lead="L", text=name or "x", details=(name or "x",))
         blocks = (
