@@ -315,7 +315,14 @@ class CommittedChange(WrittenChange[Q]):
         """The committed offsets in the preview that the change of a group depends on."""
 
     def check_again(self, *, was_asked: bool) -> None:
-        before = {plan.group: self.committed_before(plan) for plan in self.plans_to_apply}
+        # What could not be read for the preview cannot be compared with it.
+        unread = {problem.group for problem in self.problems}
+        plans = [
+            plan
+            for plan in self.plans_to_apply
+            if plan.described.offsets is not None and plan.group not in unread
+        ]
+        before = {plan.group: self.committed_before(plan) for plan in plans}
         if self.writer is None or not before:
             return
         gone = self.writer.replaced_topics(self.topic_ids)
@@ -325,7 +332,7 @@ class CommittedChange(WrittenChange[Q]):
             for place in places
             if place[0] in gone
         }
-        now, problems = self.writer.committed([plan.described for plan in self.plans_to_apply])
+        now, problems = self.writer.committed([plan.described for plan in plans])
         self.unread += [problem for problem in problems if problem.group in before]
         self.held = {*self.held, *self.failing}
         for group, committed in now.items():
