@@ -152,7 +152,7 @@ class EngineContext:
 
 
 def check_count(records: int, most_bytes: int, least_bytes: int) -> None:
-    """Check that so many records of `least_bytes` fit into a batch, before they are made. :raises CannotBeWritten:"""
+    """Check that a number of records of `least_bytes` fit into a batch, before any is made. :raises CannotBeWritten:"""
     if BATCH_OVERHEAD + records * least_bytes > most_bytes:
         raise CannotBeWritten(f"a batch of {records} records is larger than message.max.bytes ({most_bytes})")
 

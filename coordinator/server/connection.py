@@ -302,6 +302,7 @@ class ClientConnection(asyncio.Protocol):
             parse = limits.run_slowly if length > VERY_LONG_BYTES else limits.run
             incoming = await parse(parse_request, content)
             del content
+            await limits.turn()
             self._begin_to_wait(incoming)
             if incoming.served.waits:
                 limits.release(self)

@@ -72,6 +72,7 @@ class Limits:
     def __init__(self) -> None:
         self.quick = ThreadPoolExecutor(QUICK_AT_ONCE, thread_name_prefix="quick")
         self.slow = ThreadPoolExecutor(1, thread_name_prefix="slow")
+        self._turn = asyncio.Lock()
         self._received: dict[Connection, tuple[int, float]] = {}
         """The bytes of each long request and the time of the last ones, the oldest first."""
         self._arrived: dict[Connection, int] = {}
@@ -99,6 +100,11 @@ class Limits:
         with suppress(ExpandsTooFar):
             return await self.run(work, QUICK_BYTES)
         return await self.run_slowly(work, MOST_BYTES)
+
+    async def turn(self) -> None:
+        """Wait until other clients have had their turn since the previous long request."""
+        async with self._turn:
+            await asyncio.sleep(0)
 
     def received(self, connection: Connection, size: int) -> None:
         """Count bytes of a long request."""

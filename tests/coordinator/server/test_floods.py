@@ -221,6 +221,49 @@ async def topics_with_dots(port: int) -> None:
         await ask(port, create([f"flood.of.dots.{number}.{each}" for each in range(1_000)]))
 
 
+def at_once(content: Callable[[], bytes]) -> Attack:
+    """One request by several clients, which leave without reading the answer."""
+    request = content()
+
+    async def send(port: int) -> None:
+        async with connected(port) as (_, writer):
+            writer.write(request)
+            await asyncio.sleep(1)
+
+    async def attack(port: int) -> None:
+        await asyncio.gather(*(send(port) for _ in range(10)))
+
+    return attack
+
+
+def joining() -> bytes:
+    """A member with 50,000 protocols."""
+    protocols = [{"name": f"protocol-{number}", "metadata": b""} for number in range(50_000)]
+    session = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "member_id": ""}
+    return frame(
+        "JoinGroup", 3, group_id="flood-join", protocol_type="consumer", protocols=protocols, **session
+    )
+
+
+def committing() -> bytes:
+    """Fifteen megabytes of metadata."""
+    offset = {
+        "partition_index": 0,
+        "committed_offset": 1,
+        "committed_leader_epoch": -1,
+        "committed_metadata": "m" * 30_000,
+    }
+    topics = [{"name": "neighbor-orders", "partitions": [offset] * 500}]
+    member = {"generation_id_or_member_epoch": -1, "member_id": "", "group_instance_id": None}
+    return frame("OffsetCommit", 8, group_id="flood-commit", topics=topics, **member)
+
+
+def resources() -> bytes:
+    """The settings of 10,000 groups in 50 kB."""
+    asked = [{"resource_type": 32, "resource_name": "g", "configuration_keys": None}] * 10_000
+    return frame("DescribeConfigs", 4, resources=asked, include_synonyms=False, include_documentation=False)
+
+
 FLOODS: dict[str, tuple[Callable[[], Attack], int]] = {
     **{f"regexes: {shape}": (partial(regexes, shape), 220) for shape in REGEXES},
     **{f"bombs: {codec.name.lower()}": (partial(bombs, codec), 450) for codec in Codec if codec},
@@ -228,7 +271,10 @@ FLOODS: dict[str, tuple[Callable[[], Attack], int]] = {
     "stalled writers": (lambda: stalled_writers, 30),
     "half requests of megabytes": (lambda: half_requests_of_megabytes, 350),
     "stalled readers": (lambda: stalled_readers, 400),
+    "joins with many protocols": (partial(at_once, joining), 250),
+    "commits with much metadata": (partial(at_once, committing), 350),
     "topics with dots": (lambda: topics_with_dots, 100),
+    "many resources": (partial(at_once, resources), 150),
 }
 """What prepares each flood, and by how many megabytes the server may grow, at full size."""
 ALWAYS = ("regexes: classes", "regexes: slow", "bombs: gzip", "stalled writers", "stalled readers")
