@@ -28,7 +28,7 @@ from wire.messages.schemas.cluster import METADATA
 
 TOPIC, PARTITIONS = "orders", 3
 TIMEOUT_MS = 400
-LONGEST_S = 10.0
+LONGEST_S = 30.0
 
 COMMANDS = (
     "list", "list --state Stable,Empty", "list --topic orders", "describe --all-groups", "describe live kip idle",
