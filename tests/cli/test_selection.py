@@ -86,7 +86,7 @@ def test_every_command_that_chooses_groups_has_the_filters(kohort: Kohort, file:
     assert "asleep" in saved.stdout
     assert "active" not in saved.stdout
     exported = kohort.quick("offsets export --type consumer --topic payments --snapshot", file).succeeded()
-    assert exported.stdout == "modern,payments,0,5\n"
+    assert exported.stdout == "modern,payments,0,5\n\n"
     watched = kohort.quick("watch --state Empty --for 0 --snapshot", file).succeeded()
     assert "asleep: classic, Empty" in watched.stdout
 
