@@ -6,7 +6,7 @@ Data from a live cluster, a snapshot or a log are converted to these classes whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
@@ -181,6 +181,14 @@ class PendingOffsets:
     one or more of these. Empty if not known."""
     problem: str | None = None
     """Why the transactions are not known."""
+
+    @classmethod
+    def of(cls, places: Iterable[tuple[str, int]]) -> PendingOffsets:
+        """Offsets of these partitions, in transactions that are not known."""
+        by_topic: dict[str, list[int]] = {}
+        for topic, number in sorted(places):
+            by_topic.setdefault(topic, []).append(number)
+        return cls(partitions={topic: tuple(numbers) for topic, numbers in by_topic.items()})
 
     @property
     def places(self) -> frozenset[tuple[str, int]]:

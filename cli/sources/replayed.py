@@ -25,7 +25,7 @@ from coordinator.store.topic_names import KnownTopic, KnownTopics
 from groups.counts import counted
 from groups.group_configs import own_configs
 from groups.listing import GroupFilter
-from groups.model import Cause, Cluster, Group, GroupListing, GroupType, Problem, Topic
+from groups.model import Cause, Cluster, Group, GroupListing, GroupType, PendingOffsets, Problem, Topic
 from wire.log.errors import DamagedLog
 
 INTERNAL = "__"
@@ -132,7 +132,8 @@ class ReplayedSource(FileSource):
         if group.type is GroupType.SHARE:
             return group  # a share group's offsets are in __share_group_state
         stored = self.log.state.offsets.get(group.id, {})
-        return replace(group, offsets=committed_offsets(stored))
+        pending = PendingOffsets.of(self.log.state.pending.partitions(group.id))
+        return replace(group, offsets=committed_offsets(stored), pending=pending)
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         """The groups' settings; logs do not contain the brokers' own settings."""

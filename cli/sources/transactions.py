@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cli.sources.permissions import Needs, cause_of, with_missing_operations
@@ -51,11 +52,8 @@ def pending_offsets(
         transactions = opened.by_partition.get(log)
         if transactions == ():
             continue  # ended since
-        by_topic: dict[str, list[int]] = {}
-        for name, number in sorted(places):
-            by_topic.setdefault(name, []).append(number)
-        found[group] = PendingOffsets(
-            partitions={name: tuple(numbers) for name, numbers in by_topic.items()},
+        found[group] = replace(
+            PendingOffsets.of(places),
             transactions={} if transactions is None else {log: transactions},
             problem=opened.problems[0].message if transactions is None and opened.problems else None,
         )
