@@ -60,9 +60,7 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
 
 def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, Any]:
     """A partition in the JSON document."""
-    pending = None
-    if group.pending is not None:
-        pending = row.partition in group.pending.partitions.get(row.topic, ())
+    pending = {} if group.pending is None else group.pending.partitions
     data = {
         "topic": row.topic,
         "partition": row.partition,
@@ -72,7 +70,7 @@ def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str,
         "leader_epoch": row.leader_epoch,
         "metadata": row.metadata,
         "member": row.member and row.member.id,
-        "pending": pending,
+        "pending": row.partition in pending.get(row.topic, ()) or None,
     }
     if view.log_start:
         data |= {"log_start": row.log_start, "lost": row.lost}
