@@ -76,7 +76,8 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
             raise MalformedOffsets(line, "the topic is empty")
         if not last_wins and (wrong := wrong_topic_name(topic)) is not None:
             raise MalformedOffsets(line, f"{topic[:40]!r} is {wrong}")
-        place = topic, _number(line, "partition", partition, _LARGEST_PARTITION)
+        header = "; this file has no header" if last_wins and line == 1 and partition.isalpha() else ""
+        place = topic, _number(line, f"partition{header}", partition, _LARGEST_PARTITION)
         number = _number(line, "offset", offset, _LARGEST_OFFSET)
         offsets = by_group.setdefault(group, {})
         known = offsets.setdefault(place, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from tests.kafka.columns import Row
@@ -13,9 +14,13 @@ OURS = {"COORDINATOR (ID)": "COORDINATOR", "ASSIGNMENT-STRATEGY": "ASSIGNOR"}
 
 
 def by_key(rows: Iterable[Mapping[str, str]]) -> dict[Key, Row]:
-    """Rows by group and partition or member; the same thing twice is an error, and an empty cell has a dash."""
+    """Rows by group and partition or member; the same thing twice is an error, and an empty cell has a dash.
+
+    The apostrophe before what would be a formula in a spreadsheet is not part of a cell.
+    """
     found: dict[Key, Row] = {}
-    for row in rows:
+    for quoted in rows:
+        row = {name: re.sub("^'(?=[-+=@])", "", cell or "") for name, cell in quoted.items()}
         names = ("TOPIC", "PARTITION") if "PARTITION" in row else ("CONSUMER-ID",)
         key = (row["GROUP"], *(row[name] for name in names if name in row))
         assert key not in found
