@@ -97,13 +97,12 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
 
 
 def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -> str:
-    """Write CSV that this module and Kafka's tool can read."""
+    """Write CSV that this module and Kafka's tool can read; nothing if there are no rows."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for group, (topic, partition), offset in rows:
         writer.writerow((*((group,) if with_group else ()), topic, partition, offset))
-    out.write("\n")
-    return out.getvalue()
+    return f"{out.getvalue()}\n" if out.tell() else ""
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
