@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, T
 import typer
 
 from cli.consent import ConsentOptions, ask
-from cli.counts import counted
 from cli.errors import CommandError, ExitStatus
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
@@ -33,6 +32,7 @@ from cli.stopping import (
     status_of_signal,
     stop_in,
 )
+from groups.counts import counted
 from groups.listing import shown_id
 from groups.model import Group, Problem
 from groups.offsets.model import Place, PlannedChange

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cli.counts import counted
 from cli.render.document import Item
 from cli.render.lines import Role
 from cli.render.roles import role_of
+from groups.counts import counted
 from groups.findings import Finding
 
 _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")

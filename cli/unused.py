@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from cli.counts import first_names
 from cli.render.cells import Cell
 from cli.sources.source import ReadResult, Source
 from cli.times import milliseconds
+from groups.counts import first_names
 from groups.model import Group, Problem
 from groups.times import format_moment
 from groups.unused import LastUse, last_use

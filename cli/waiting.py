@@ -6,11 +6,11 @@ import time
 from collections.abc import Container, Sequence
 
 from cli.consent import ConsentOptions
-from cli.counts import counted
 from cli.output import notice
 from cli.progress import show_step
 from cli.sources.source import Source
 from cli.times import milliseconds
+from groups.counts import counted
 from groups.listing import Cause, GroupType
 from groups.model import Group
 from groups.offsets.plan import is_active, named, stays_after_a_close

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from groups.listing import shown_id
+
 
 def counted(count: int, what: str) -> str:
     """`1 offset`, `12 offsets`, `1,200 offsets`."""
@@ -12,3 +16,11 @@ def share(part: int, whole: int, what: str, verbs: tuple[str, str] = ("", "")) -
     """`2 of 3 members have`, `1 of 3 members has`, `0 of 1 member has`; `verbs` are the singular and the plural."""
     one, many = verbs
     return f"{part:,} of {counted(whole, what)} {one if 1 in (part, whole) else many}".rstrip()
+
+
+def first_names(names: Sequence[str], most: int, what: str = "") -> str:
+    """The first `most` names: `a, b and 3 more`, with `what` the others are: `a, b and 3 more groups`."""
+    others = len(names) - most
+    return ", ".join(map(shown_id, names[:most])) + (
+        f" and {others:,} more {what}".rstrip() if others > 0 else ""
+    )

@@ -17,8 +17,8 @@ def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
     """What to do about an open transaction on a partition."""
     topic, partition = place
     abort = (
-        f"kafka-transactions.sh abort --topic {topic} --partition {partition} "
-        f"--start-offset {transaction.start_offset}. This loses what was written in it"
+        f"`kafka-transactions.sh abort --topic {topic} --partition {partition} "
+        f"--start-offset {transaction.start_offset}`. This loses what was written in it"
     )
     if transaction.transactional_id is None:
         return f"Abort it: {abort}."

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from assignors.assignor import Leader
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
 from groups.client_library import assignors_of
+from groups.counts import counted
 from groups.group_spec import current_of
 from groups.model import MemberProtocol, Topic
 from groups.times import seconds_text
@@ -130,7 +131,7 @@ def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
     sizes = sorted({len(members) for members in rollout.rounds})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     members = "member" if sizes == [1] else "members"
-    yield f"{_counted(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
+    yield f"{counted(len(rollout.rounds), 'round')} of {each} {members}, {_ROUND_ACTIONS[rollout.action]}."
     if walked < len(rollout.rounds):
         which = "the first and the last among them, spread evenly" if walked > 1 else "in the middle"
         those = "those between" if walked > 2 else "walked ones"
@@ -146,15 +147,15 @@ _ROUND_ACTIONS = {
 
 def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
     """Rebalances and moves, by their cause."""
-    for what, few, many in (("rebalances", "rebalance", "rebalances"), ("moved", "partition", "partitions")):
+    for what, one in (("rebalances", "rebalance"), ("moved", "partition")):
         parts = []
         for done in ("stopped", "started"):
             count = round(sum(getattr(m, what) * weight for m, weight in weighted if getattr(m, done)))
             parts.append((count, done))
         total = sum(count for count, _ in parts)
         named = " + ".join(f"{count} when members are {done}" for count, done in parts if count)
-        noun = f"{_counted(total, few, many)}" + (" moved" if what == "moved" else "")
-        yield f"{noun}: {named}." if named else f"No {few} {'moves' if what == 'moved' else 'occurs'}."
+        noun = counted(total, one) + (" moved" if what == "moved" else "")
+        yield f"{noun}: {named}." if named else f"No {one} {'moves' if what == 'moved' else 'occurs'}."
 
 
 def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
@@ -162,7 +163,7 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
         total = partitions * wait.mean_s
         most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
         yield (
-            f"{_counted(round(partitions), 'partition')} {wait.why}: "
+            f"{counted(round(partitions), 'partition')} {wait.why}: "
             f"{round(partitions)} × {wait.mean_s:.2f} s{most} = {total:.1f} partition-seconds."
         )
     if not waits:
@@ -195,7 +196,3 @@ def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Ite
     if any("restart" in wait.why for settled in settled_groups for wait in settled.waits):
         yield f"Assumed: a restart takes {seconds_text(bounce_s)} (--bounce-seconds)."
     yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.counts import first_names
 from cli.errors import CommandError
 from cli.sources.live_answers import (
     SHOWN,
@@ -39,6 +38,7 @@ from cli.sources.source import (
     ReadResult,
     SettingsOfGroups,
 )
+from groups.counts import first_names
 from groups.listing import (
     Cause,
     GroupFilter,

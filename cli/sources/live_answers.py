@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cli.counts import first_names
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import FoundRecords
+from groups.counts import first_names
 from groups.listing import (
     Cause,
     GroupListing,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cli.counts import first_names
 from cli.errors import CommandError
 from coordinator.store.partition_files import (
     OFFSETS_TOPIC,
@@ -13,6 +12,7 @@ from coordinator.store.partition_files import (
     PartitionName,
     parse_partition_name,
 )
+from groups.counts import first_names
 
 _SHOWN = 3
 

@@ -27,13 +27,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from cli.counts import counted, first_names
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
 from cli.sources.source import ReadResult
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, StoredOffset
 from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from coordinator.store.records import decode_record, encode_record
+from groups.counts import counted, first_names
 from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, encode_key

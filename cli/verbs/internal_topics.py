@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from cli.changing import GROUPS_NAMED, ClusterChange, Outcome
-from cli.counts import counted, first_names
 from cli.errors import UsageError
 from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.render.document import Table, columns
 from cli.sources.source import ReadResult, Source
 from cli.sources.writer import ClusterWriter
+from groups.counts import counted, first_names
 from groups.model import GroupType, Problem, Topic
 from groups.offsets.model import PlannedChange
 

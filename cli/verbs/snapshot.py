@@ -39,10 +39,10 @@ def snapshot(
     """
     from dataclasses import replace
 
-    from cli.counts import counted
     from cli.errors import CommandError
     from cli.output import notice, status_of, write_out
     from cli.selection import describe_chosen, opened
+    from groups.counts import counted
     from groups.snapshot import snapshot_text, write_snapshot
 
     if not (selection.groups or selection.match or selection.all_groups):

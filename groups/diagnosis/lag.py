@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from groups.counts import counted
 from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
 from groups.diagnosis.changes import assigned_ms
-from groups.diagnosis.places import Place, all_names, count, names, records
+from groups.diagnosis.places import Place, all_names, names
 from groups.diagnosis.rebalances import is_unsettled
 from groups.model import Group, GroupType
 from groups.progress import (
@@ -116,8 +117,9 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
     grown = sum(one.lag_change or 0 for one in found.values())
     yield warning(
         message=(
-            f"Lag grows in {count(found)} of {len(case.progress.partitions):,}: {names(found)}. {produced:,.1f} "
-            f"records per second are produced there and {read:,.1f} consumed: at these rates the group never "
+            f"Lag grows in {counted(len(found), 'partition')} of {len(case.progress.partitions):,}: {names(found)}. "
+            f"{produced:,.1f} records per second are produced there and {read:,.1f} consumed: at these rates "
+            "the group never "
             f"catches up.{_oldest_text(found)}"
         ),
         remedy=(
@@ -167,7 +169,7 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
     yield level(
         message=(
-            f"The group is catching up: {records(case.progress.lag or 0)} are unread; at current rates "
+            f"The group is catching up: {counted(case.progress.lag or 0, 'record')} are unread; at current rates "
             f"{names([place])} takes longest, {seconds_text(longest)}."
         ),
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
@@ -200,7 +202,10 @@ def rewound(case: Case) -> Iterator[Symptom]:
     if not found:
         return
     yield warning(
-        message=f"Committed offsets moved backwards in {count(found)}: {names(found)}; records are read again.",
+        message=(
+            f"Committed offsets moved backwards in {counted(len(found), 'partition')}: {names(found)}; "
+            "records are read again."
+        ),
         remedy=(
             "If the group was not reset, check for two consumers that commit the same partition, one of them evicted "
             "or assigned manually."
@@ -229,7 +234,7 @@ def hot_partition(case: Case) -> Iterator[Symptom]:
     yield warning(
         message=(
             f"{names(found)} {'lags' if len(found) == 1 else 'lag'} far more than the other partitions of the topic: "
-            f"{records(sum(one.lag or 0 for one in found.values()))}."
+            f"{counted(sum(one.lag or 0 for one in found.values()), 'record')}."
         ),
         remedy=(
             "Check whether one key has most of the records there; if so, split the key. Otherwise compare the member "

@@ -7,9 +7,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from groups.brokers import OFFSETS_RETENTION
+from groups.counts import counted
 from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
-from groups.diagnosis.places import Place, all_names, committed, count, names, records, unread
+from groups.diagnosis.places import Place, all_names, committed, names, unread
 from groups.model import Topic
 from groups.readers import unsubscribed_topics
 from groups.times import format_moment, seconds_text
@@ -99,7 +100,8 @@ def records_lost(case: Case) -> Iterator[Symptom]:
     level = error if case.group.members else warning
     yield level(
         message=(
-            f"The committed offset is below the log start in {count(lost)}: {names(lost)}. {records(total)} were "
+            f"The committed offset is below the log start in {counted(len(lost), 'partition')}: {names(lost)}. "
+            f"{counted(total, 'record')} were "
             "deleted before the group read them."
         ),
         remedy=(
@@ -139,7 +141,8 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
         return
     yield error(
         message=(
-            f"The committed offset is above the log end in {count(found)}: {names(found)}, by up to "
+            f"The committed offset is above the log end in {counted(len(found), 'partition')}: {names(found)}, "
+            "by up to "
             f"{max(found.values()):,}. {first_topics(list(found))} was probably deleted and created again; otherwise "
             "the log was truncated (unclean leader election), or the offset was set manually."
         ),
@@ -183,8 +186,10 @@ def never_committed(case: Case) -> Iterator[Symptom]:
         return
     yield warning(
         message=(
-            f"{count(missing)} with records {'has' if len(missing) == 1 else 'have'} no committed offset: "
-            f"{names(missing)}; {records(sum(missing.values()))}. With auto.offset.reset=latest, records that "
+            f"{counted(len(missing), 'partition')} with records {'has' if len(missing) == 1 else 'have'} no "
+            "committed offset: "
+            f"{names(missing)}; {counted(sum(missing.values()), 'record')}. With auto.offset.reset=latest, "
+            "records that "
             "were produced before the consumers found the partition are skipped, and after a restart the others too."
         ),
         remedy=(
@@ -231,7 +236,8 @@ def expiring(case: Case) -> Iterator[Symptom]:
     in_s = max(first_ms - now_ms, 0) / 1000
     yield warning(
         message=(
-            f"The group has no members, and its offsets expire: those of {count(due)} in {seconds_text(in_s)} at the "
+            f"The group has no members, and its offsets expire: those of {counted(len(due), 'partition')} in "
+            f"{seconds_text(in_s)} at the "
             "earliest. After that, auto.offset.reset decides where its consumers start."
         ),
         remedy=(
@@ -262,7 +268,8 @@ def left_over(case: Case) -> Iterator[Symptom]:
     topics = sorted({topic for topic, _ in left})
     yield note(
         message=(
-            f"The group has offsets of {count(topics, 'topic')} that no member subscribes to: {list_names(topics)}; "
+            f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
+            f"{list_names(topics)}; "
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
         remedy=(

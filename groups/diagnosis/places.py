@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from groups.diagnosis.case import Case, list_names
@@ -29,16 +29,6 @@ def names(places: Iterable[Place]) -> str:
 def all_names(places: Iterable[Place]) -> tuple[str, ...]:
     """The names of all partitions, for the evidence."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(places))
-
-
-def count(places: Collection[object], noun: str = "partition") -> str:
-    """A count with its noun: `1 partition`, `3 partitions`."""
-    return f"{len(places):,} {noun}{'' if len(places) == 1 else 's'}"
-
-
-def records(number: int) -> str:
-    """A number of records as text: `1 record`, `3,000 records`."""
-    return f"{number:,} record{'' if number == 1 else 's'}"
 
 
 def unread(case: Case, place: Place) -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from groups.counts import counted
 from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
 from groups.diagnosis.changes import assigned_ms, held_ms
 from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
 from groups.diagnosis.observation import Thresholds
-from groups.diagnosis.places import Place, all_names, count, names, records, waits_for_transaction
+from groups.diagnosis.places import Place, all_names, names, waits_for_transaction
 from groups.findings import Evidence
 from groups.model import Group, Member
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, Progress, Verdict
@@ -187,10 +188,11 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
             f"nothing for at least {duration_text(still_ms)} in {names(places)}, with "
-            f"{records(sum(each.lag or 0 for each in places.values()))} to read there.{seldom}"
+            f"{counted(sum(each.lag or 0 for each in places.values()), 'record')} to read there.{seldom}"
         ),
         remedy=(
-            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
+            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has "
+            "paused its "
             "partitions, or does not commit. Restart it. If it commits less often than every "
             f"{duration_text(case.thresholds.commit_interval_ms)}, set --commit-interval."
         ),
@@ -225,20 +227,22 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
         place: one for each in stalls for place, one in each.moving.items() if _had_lag(one, case.thresholds)
     }
     elsewhere = (
-        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one partition "
+        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one "
+        "partition "
         "after another."
     )
     wait = f"Wait until {names(unread)} {'has' if len(unread) == 1 else 'have'} caught up. If it does not move then, "
     look = (
         f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
         f"--partition {number} --offset {at} --max-messages 1. Search the log of "
-        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process it, or "
+        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process "
+        "it, or "
         "put it aside (a dead-letter topic)."
     )
     yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
             f"The committed offset of {names(places)} has not moved for at least {duration_text(still_ms)}, with "
-            f"{records(sum(one.lag or 0 for one in places.values()))} to read there, while the same "
+            f"{counted(sum(one.lag or 0 for one in places.values()), 'record')} to read there, while the same "
             f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
             f"{case.named(each.member.id for each in stalls)}.{elsewhere if unread else ''}"
         ),
@@ -282,13 +286,15 @@ def stopped(case: Case) -> Iterator[Symptom]:
     if abandoned or not (has_stopped and is_sure):
         level = warning
     delete = (
-        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a consumer that "
+        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a "
+        "consumer that "
         "starts later follows auto.offset.reset."
     )
     yield level(
         message=(
-            f"The group has no members, and {records(sum(one.lag or 0 for one in lagging.values()))} are unread in "
-            f"{count(lagging)}: {names(lagging)}.{last_commit}{seldom}"
+            f"The group has no members, and {counted(sum(one.lag or 0 for one in lagging.values()), 'record')} "
+            "are unread in "
+            f"{counted(len(lagging), 'partition')}: {names(lagging)}.{last_commit}{seldom}"
         ),
         remedy=f"Restart its consumers.{delete if abandoned else ''}",
         since_ms=_since_ms(case, lagging) if has_stopped else None,

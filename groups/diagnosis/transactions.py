@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from groups.counts import counted
 from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
 from groups.diagnosis.lag import has_offsets, is_consuming
-from groups.diagnosis.places import Place, all_names, names, records, waits_for_transaction
+from groups.diagnosis.places import Place, all_names, names, waits_for_transaction
 from groups.findings import Evidence
 from groups.model import OpenTransaction, PendingOffsets, Topic
 from groups.times import duration_text, format_moment
@@ -45,7 +46,11 @@ def open_transaction(case: Case) -> Iterator[Symptom]:
             f"{producer[0].upper()}{producer[1:]}{',' if one.transactional_id is None else ''} has had a transaction "
             f"open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its end in "
             f"{names(held)}"
-            + (f"; {records(came)} were produced there in {duration_text(case.seen_ms)}." if came else ".")
+            + (
+                f"; {counted(came, 'record')} were produced there in {duration_text(case.seen_ms)}."
+                if came
+                else "."
+            )
         ),
         remedy=how_to_end(place, one),
         since_ms=one.since_ms,
@@ -142,7 +147,8 @@ def aborted_records(case: Case) -> Iterator[Symptom]:
         )
     yield note(
         message=(
-            f"After the committed offset there {'is' if count == 1 else 'are'} only {least}{records(count)} of aborted "
+            f"After the committed offset there {'is' if count == 1 else 'are'} only "
+            f"{least}{counted(count, 'record')} of aborted "
             f"transactions in {names(after)}. {end}"
         ),
         remedy=(

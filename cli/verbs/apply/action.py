@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from cli.changing import group_fields
-from cli.counts import counted
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import InternalTopicOptions, OutputOptions
 from cli.output import emit, notice
@@ -31,6 +30,7 @@ from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
 from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
 from cli.verbs.offsets.notices import notify_new_groups, notify_redelivery
+from groups.counts import counted
 from groups.model import NOTHING_COMMITTED, Group, Problem
 from groups.offsets.model import GroupChange, Place, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, summed
-from cli.counts import counted, first_names
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
@@ -15,6 +14,7 @@ from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.sources.writer import Failed
+from groups.counts import counted, first_names
 from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
 from wire.suggestion import did_you_mean

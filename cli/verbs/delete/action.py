@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, group_fields
-from cli.counts import counted
 from cli.options import InternalTopicOptions
 from cli.output import notice
 from cli.render.document import Document, Table, columns
@@ -21,6 +20,7 @@ from cli.verbs.internal_topics import (
     topics_in_question,
     with_internal_topics,
 )
+from groups.counts import counted
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.listing import shown_id
 from groups.model import Group, Problem

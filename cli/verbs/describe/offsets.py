@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.counts import counted, first_names
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns
+from groups.counts import counted, first_names
 from groups.lag import NextRecords, PartitionLag, partition_lags, total_lag, with_next_records
 from groups.model import Group, Topic
 from groups.times import format_moment

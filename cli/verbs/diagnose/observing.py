@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from cli.counts import counted
 from cli.options import SourceOptions
 from cli.progress import show_step
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
+from groups.counts import counted
 from groups.diagnosis.observation import Observation, Thresholds
 from groups.diagnosis.rebalances import is_unsettled
 from groups.diagnosis.subscriptions import has_regexes

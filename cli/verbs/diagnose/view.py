@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.counts import counted
 from cli.findings import finding_item, hidden_notes
 from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
+from groups.counts import counted
 from groups.diagnosis.case import list_names
 from groups.diagnosis.diagnose import Diagnosis, Verdict
 from groups.findings import Evidence, Figure, Finding, Level

@@ -8,10 +8,9 @@ from typing import Any
 from assignors.diff import Balance, MemberDiff
 from assignors.model import Partitions, Undetermined
 from assignors.rebalance import Procedure
-from cli.counts import counted
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
-from groups.counts import share
+from groups.counts import counted, share
 from groups.dry_run import DryRun
 from groups.model import Problem
 from migration.model import list_names

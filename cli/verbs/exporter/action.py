@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Thread
 from typing import NoReturn
 
-from cli.counts import counted
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
@@ -26,6 +25,7 @@ from cli.verbs.exporter.reading import LagTimes, Scope, read_groups
 from cli.verbs.exporter.web import METRICS, ExporterPages
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
+from groups.counts import counted
 from groups.files import replace_file
 from groups.listing import Problem
 from wire.client.address import Address

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import notice
 from cli.render.document import FORMAT_VERSION
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.sources import LiveTopic
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from groups.counts import counted
 from groups.times import format_moment
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.document import Block, Document, Table, columns, fields, table_of
@@ -20,6 +19,7 @@ from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.report_page import check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of
+from groups.counts import counted
 from groups.listing import Cause
 from groups.model import Group, Problem
 from groups.times import format_moment

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.counts import counted
 from cli.errors import ExitStatus, UsageError
 from cli.render.document import Block, Code, Document, Heading, Text, table_of
 from cli.times import BOUNCE_BOUNDS_S, read_within
@@ -19,6 +18,7 @@ from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import check_snapshots
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from coordinator.errors import InvalidSetting
+from groups.counts import counted
 from groups.model import Cause, Problem
 from migration.rehearsal.settings import OF_PLANS, overrides_from
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cli.counts import counted
 from cli.render.document import table_of
 from cli.render.html import table_html
 from cli.render.page import PAGE_END, page_head, shortened_to, text_html
 from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Share, bars_plot
+from groups.counts import counted
 from groups.times import duration_text
 
 if TYPE_CHECKING:

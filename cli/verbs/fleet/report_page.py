@@ -13,7 +13,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.document import table_of
@@ -22,6 +21,7 @@ from cli.render.lanes import draw
 from cli.render.page import PAGE_END, page_head, shortened_to, text_html
 from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Series, Share, bars_plot, columns_plot, legend
 from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
+from groups.counts import counted
 from groups.times import duration_text
 from pipeline.report.numbers import (
     CAUSES,

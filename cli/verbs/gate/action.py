@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cli.counts import first_names
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
@@ -14,6 +13,7 @@ from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.selection import ReusableSource, is_live
 from cli.sources.source import Source
+from groups.counts import first_names
 from groups.files import replace_file
 from groups.model import Cause, Group, Problem
 from groups.times import seconds_text

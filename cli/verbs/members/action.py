@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import Outcome, Part, WrittenChange, group_fields
-from cli.counts import counted
 from cli.output import notice
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Document, Table, columns
@@ -15,6 +14,7 @@ from cli.selection import with_close_names
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
+from groups.counts import counted
 from groups.listing import GroupFilter, GroupListing
 from groups.model import Cause, Group, GroupType, Member, Problem
 from groups.removal import MemberChoice, MembersRemoval, consequences, plan_removal, rejoined

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
-from cli.counts import counted
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
+from groups.counts import counted
 from groups.model import Cause, GroupType, Problem
 from groups.offsets.model import GroupChange, OffsetChange, Place, PlannedChange
 from groups.offsets.plan import OffsetsDeletion

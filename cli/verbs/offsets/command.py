@@ -177,10 +177,10 @@ def export(
       kohort offsets export billing > billing.csv
       kohort offsets export --match '^billing' -b localhost:9092 > offsets.csv
     """
-    from cli.counts import counted
     from cli.output import as_utf8, notice, status_of, write_file, write_out
     from cli.selection import describe_chosen, opened
     from cli.verbs.offsets.action import exported, parse_scopes
+    from groups.counts import counted
     from groups.offsets.offsets_csv import write_offsets
 
     scopes = parse_scopes(topic)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cli.changing import GROUPS_NAMED
-from cli.counts import first_names
 from cli.output import notice
+from groups.counts import first_names
 from groups.listing import shown_id
 from groups.model import Group, GroupType
 from groups.offsets.model import GroupChange, Place, committed_places

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.counts import counted
 from cli.render.cells import Cell, duration_cell
 from cli.render.document import Block, Code, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.rehearse.picture import picture_of
+from groups.counts import counted
 from migration.model import Plan, PlanRehearsal
 
 _COLUMNS = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED")

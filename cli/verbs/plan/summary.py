@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cli.counts import counted
 from cli.findings import finding_item, first_sentence, hidden_notes
 from cli.render.document import Block, Checklist, Code, Heading, Item, Text
 from cli.render.lines import Role
@@ -24,6 +23,7 @@ from cli.verbs.plan.view import (
     runbook_blocks,
     title_of,
 )
+from groups.counts import counted
 from groups.findings import Finding, Level
 from migration.model import Plan, Step, Verdict
 from migration.rules.case import MOST_NAMED, without_members

@@ -14,7 +14,6 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from cli.counts import counted
 from cli.errors import UsageError
 from cli.output import write_file
 from cli.render.document import Block, Heading, Picture
@@ -33,6 +32,7 @@ from cli.render.lanes import (
     runs,
     shortened,
 )
+from groups.counts import counted
 from migration.model import Plan
 from migration.timeline import AWAY as STOPPED
 from migration.timeline import MemberLane, Timeline, timeline_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cli.counts import counted
 from cli.findings import finding_item
 from cli.render.cells import Cell, duration_cell
 from cli.render.document import (
@@ -24,6 +23,7 @@ from cli.render.document import (
 )
 from cli.render.lines import Role
 from cli.verbs.plan.timeline import timeline_blocks
+from groups.counts import counted
 from groups.findings import Level
 from groups.model import Problem
 from groups.times import seconds_text

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from cli.counts import counted
 from cli.render.cells import Cell
 from cli.render.document import Block, Heading, Table, Text, columns
 from cli.verbs.rehearse.action import Rehearsal
+from groups.counts import counted
 from migration.rehearsal.mistakes import Inapplicable
 from migration.rehearsal.rehearsed import GroupSummary
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, Refused, Symptom

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from cli.counts import counted
 from cli.render.cells import Cell, duration_cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns
 from cli.render.lines import Role
 from cli.verbs.rehearse.action import Rehearsal, RehearsalRequest
 from cli.verbs.rehearse.mistakes import mistakes_blocks, mistakes_data
 from cli.verbs.rehearse.picture import picture_of
+from groups.counts import counted
 from groups.times import seconds_text
 from migration.model import Plan
 from migration.rehearsal.figures import as_number, figures_of

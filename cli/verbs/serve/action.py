@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.counts import counted
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from coordinator.store.disk import FsyncPolicy
+from groups.counts import counted
 from groups.times import seconds_text
 from wire.client.security import SecurityProtocol
 

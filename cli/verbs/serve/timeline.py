@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.counts import counted
 from coordinator.server.cluster import Cluster
 from coordinator.server.fault_timeline import play
 from coordinator.server.faults import events as server
 from coordinator.server.faults.reading import TimedEvent, network_rules, read_faults
 from coordinator.simulation.scenario import ChangeTopic, CoordinatorFault, FailCoordinator, Scenario
+from groups.counts import counted
 
 SEED = 1
 """The seed of a random scenario."""

@@ -13,7 +13,6 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Protocol
 
-from cli.counts import counted
 from cli.errors import CommandError
 from cli.output import write_file
 from cli.render.document import Picture
@@ -36,6 +35,7 @@ from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.result import CallbackCall, Ownership, Result
 from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
 from coordinator.simulation.story import partition_text
+from groups.counts import counted
 from groups.times import seconds_text
 
 LEFT, RIGHT = 120, 24

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
-from cli.counts import counted, first_names
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns, table_of
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
@@ -19,6 +18,7 @@ from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import Costs, median_and_worst
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
+from groups.counts import counted, first_names
 
 MOST_LINES = 200
 """Most lines of a story that was not requested; earlier lines are omitted."""

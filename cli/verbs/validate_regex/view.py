@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.counts import first_names
 from cli.render.document import Block, Document, Table, Text, fields, table_of
+from groups.counts import first_names
 from groups.model import Problem
 from groups.regex import ClientEngine
 from groups.regex.broker import RegexVerdict

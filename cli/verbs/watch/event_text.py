@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from cli.counts import counted
 from cli.verbs.watch.events import EventKind, EventValue, WatchEvent
 from cli.verbs.watch.state import Gap, ObservedEvent
+from groups.counts import counted
 from groups.model import Group, GroupType
 from groups.times import duration_text, format_moment
 

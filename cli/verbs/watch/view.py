@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TextIO, TypeAlias
 
-from cli.counts import counted
 from cli.output import notice, write_out
 from cli.render.cells import safe_text
 from cli.render.document import Table, table_of
@@ -31,6 +30,7 @@ from cli.verbs.watch.layout import marked, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
 from cli.verbs.watch.redraw import Screen
 from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
+from groups.counts import counted
 from groups.listing import shown_id
 from groups.model import Group, GroupState, GroupType, Partitions
 from groups.times import duration_text, format_moment, seconds_text
