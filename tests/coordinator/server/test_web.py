@@ -63,10 +63,11 @@ def probe(port: int, tls: ssl.SSLContext | None = None) -> float:
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\n", b"GET /large HTTP/1.1\r\n\r\n"])
 def test_a_probe_is_answered_among_clients_that_hold_connections(sent: bytes) -> None:
     with listening() as port, ExitStack() as stack:
+        others = threading.active_count()
         for _ in range(3 * MOST_CONNECTIONS):
             stack.enter_context(connect(port)).sendall(sent)
         assert max(probe(port) for _ in range(3)) < 5
-        assert threading.active_count() < MOST_CONNECTIONS + 10
+        assert threading.active_count() - others < MOST_CONNECTIONS + 10
 
 
 def test_a_probe_is_answered_among_unfinished_tls_handshakes(tmp_path: Path) -> None:
@@ -101,6 +102,6 @@ def test_a_connection_has_a_time_for_a_request_and_for_its_answer(
             def is_ended() -> bool:
                 with suppress(OSError):
                     client.recv(1) if sent else client.sendall(b"x")
-                return threading.active_count() == before
+                return threading.active_count() <= before
 
             wait_until(is_ended, "the thread has ended", timeout_s=20)

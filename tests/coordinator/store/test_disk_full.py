@@ -138,15 +138,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, number: int) -> Non
     data, _, _ = start(tmp_path, partitions=1)
     data.append([committed("a", 0, 1)], now_ms=1)
     data.close()
-    real = Path.open
+    real = os.open
 
-    def failing(path: Path, *args: Any, **kwargs: Any) -> Any:
-        if path.suffix == ".log":
+    def failing(path: Path, flags: int, *args: Any) -> int:
+        if str(path).endswith(".log") and flags & os.O_ACCMODE == os.O_RDONLY:
             raise OSError(number, os.strerror(number), str(path))
-        return real(path, *args, **kwargs)
+        return real(path, flags, *args)
 
     segment = list_segments(tmp_path / "__consumer_offsets-0")[0]
-    with patch.object(Path, "open", failing), pytest.raises(StorageFailed, match=segment.name) as error:
+    with patch.object(os, "open", failing), pytest.raises(StorageFailed, match=segment.name) as error:
         DataDirectory.open(tmp_path, SMALL)
     assert os.strerror(number) in str(error.value)
     assert what_is_in(tmp_path) == {("a", 0): 1}

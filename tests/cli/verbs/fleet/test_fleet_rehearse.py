@@ -76,7 +76,7 @@ def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: 
     ("words", "reported"),
     [
         ("--vary concurrency=0", "members that are restarted together, not '0'"),
-        ("--vary bounce-seconds=soon", "a number of seconds, not 'soon'"),
+        ("--vary bounce-seconds=soon", "'soon' is not a duration: write 5s"),
         ("--vary heartbeat.interval=1000", "did you mean heartbeat.interval.ms?"),
         ("--vary loss=0.1", "Settings of plans that can be varied: concurrency, bounce-seconds"),
         ("--vary session.timeout.ms=0", "a number of ms"),

@@ -290,7 +290,7 @@ def test_a_served_cluster_as_target_with_a_protected_context(rig: OffsetRig, tmp
         rig.kohort.quick(*words, "--execute", "--yes", **env).assert_refused("dr is protected")
         rig.kohort.quick(*words, "--execute", "--confirm", "dr", **env).succeeded()
         listed = rig.kohort.quick("offsets", "export", group, "-b", served.bootstrap).succeeded()
-        assert listed.stdout == "payments,0,0\npayments,1,10\n"
+        assert listed.stdout == "payments,0,0\npayments,1,10\n\n"
     finally:
         served.kill()
 
