@@ -75,7 +75,7 @@ def check_values(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
 def _fault(metavar: str, word: str) -> str | None:
     form = metavar.strip("[]…").removesuffix(",")
     if not word or (word.isspace() and form not in _IDS):
-        return f"no value is given; it is {'blank' if word else 'empty'}: a variable of the script may not be set"
+        return "no value is given; a variable of the script may be empty"
     if "\0" in word:
         return "a NUL character is invalid"
     name, separator, rest = word.partition("=") if "=" in metavar and "=" in word else ("", "", word)
