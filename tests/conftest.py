@@ -1,7 +1,6 @@
 """What the tests of every folder share."""
 
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -20,10 +19,6 @@ settings.register_profile(
     "kohort", deadline=None, derandomize=not IS_RANDOM, max_examples=100 if IS_LONG else 40
 )
 settings.load_profile("kohort")
-
-# A shell ignores Ctrl-C in what it runs in the background, and the processes of the tests would inherit it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 STARTED = time.monotonic()

@@ -19,12 +19,13 @@ KINDS = ("consumer", "cooperative", "deleted-consumer", "connect")
 
 
 def _described(data: Path, group: str, as_of_ms: int) -> Group | None:
-    """What the command line tells, without the assignor that it takes a broker to have."""
+    """What the command line tells, without the assignor that it takes a broker to have, and without offsets in open
+    transactions, which are no events."""
     source = ReplayedSource.read([data], as_of_ms=as_of_ms)
     found = source.describe([group], offsets=True).items
     if not found:
         return None
-    described = found[0]
+    described = replace(found[0], pending=None)
     guessed = described.type is GroupType.CONSUMER and described.protocol == "uniform"
     return replace(described, protocol=None) if guessed else described
 

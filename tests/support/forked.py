@@ -180,6 +180,9 @@ def serve() -> None:
     """
     from cli.app import main
 
+    # A command that has ended ignores Ctrl-C, also one that has run in the process of the tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     _import_all()
     listener, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     _fork(listener, lifeline)

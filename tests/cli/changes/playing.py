@@ -95,8 +95,9 @@ class Played:
 def play(
     *args: Word, stdout: Stream | None = None, stderr: Stream | None = None, program: str = "kohort"
 ) -> Played:
-    """Run a command; Ctrl-C is not ignored, whatever the one before it left."""
+    """Run a command; Ctrl-C is not ignored, whatever the one before it left, and a hangup as little."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     out, err = stdout or Stream(), stderr or Stream(lines=True)
     run: Callable[[], object] = run_command if program == "kohort" else run_dropin
     status: object = None
