@@ -411,6 +411,7 @@ def _made(change: Change, stop: Stop) -> Document:
         change.apply()
     except Stopped as stopped:
         stop.number = stopped.number
+    stop.is_over = True
     if stop.number is not None:
         notice(f"stopped by {name_of_signal(stop.number)}")
     if change.done:

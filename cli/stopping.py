@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import ClassVar
 
 from groups.times import seconds_text
 
@@ -43,7 +44,11 @@ def status_of_signal(number: int) -> int:
 class Stop:
     """The signal that stopped a change, if there was one."""
 
+    any_sent: ClassVar[bool] = False
+    """Whether a change was sent since the command began."""
     number: int | None = None
+    is_over: bool = False
+    """Whether no answer is awaited any more: what was done is printed now."""
 
     @property
     def status(self) -> int | None:
@@ -53,17 +58,20 @@ class Stop:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Before a change: a signal ends the command, which says that nothing was changed."""
+    """Around a change: a signal ends the command, which says that nothing was changed if nothing was sent."""
     import typer
 
     from cli.output import notice
 
+    Stop.any_sent = False
     try:
         with raising():
             yield
     except (Stopped, SystemError) as error:
         stopped = stop_in(error)
-        notice(f"stopped by {name_of_signal(stopped.number)}: {NOTHING_DONE}")
+        notice(
+            f"stopped by {name_of_signal(stopped.number)}" + ("" if Stop.any_sent else f": {NOTHING_DONE}")
+        )
         raise typer.Exit(status_of_signal(stopped.number)) from None
 
 
@@ -104,10 +112,9 @@ def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
     """
     from wire.client.steps import Deadline
 
-    stop, is_over = Stop(), False
+    stop, Stop.any_sent = Stop(), True
 
     def handle(number: int, _: FrameType | None) -> None:
-        nonlocal is_over
         if stop.number is None:
             stop.number = number
             Deadline.stop_all(GRACE_S)
@@ -115,8 +122,8 @@ def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
             name = name_of_signal(number)
             with suppress(RuntimeError):  # the signal interrupted the printing of another line
                 say(f"{name}: nothing more is sent; waiting up to {seconds_text(GRACE_S)} for the answer")
-        elif not is_over:
-            is_over = True
+        elif not stop.is_over:
+            stop.is_over = True
             raise Stopped(stop.number)
 
     with _handled(handle, alarm=True):
