@@ -22,9 +22,10 @@ from groups.yaml_files import (
     check_newest,
     line_of,
     load_tree,
+    read_text,
     yaml_lines,
 )
-from wire.files import MEBIBYTE, read_bounded
+from wire.files import MEBIBYTE
 
 MOST_BYTES = 512 * MEBIBYTE
 """Maximum size of a snapshot, and of a file of topics."""
@@ -59,13 +60,7 @@ def read_snapshot(file: Path) -> Snapshot:
 
     TreeError if the file is unreadable, not a snapshot or newer, or if none of its groups and topics can be read.
     """
-    try:
-        text = read_bounded(file, MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TreeError(file, None, "", f"not a text file in UTF-8 (byte {error.start})") from None
-    except OSError as error:
-        raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
-    return parse_snapshot(file, text)
+    return parse_snapshot(file, read_text(file, most=MOST_BYTES))
 
 
 def parse_snapshot(file: Path, text: str) -> Snapshot:

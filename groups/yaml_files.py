@@ -60,13 +60,13 @@ class TreeError(GroupsError):
         return cls(file, line, dotted(error.path), error.message, column=column)
 
 
-def read_text(file: Path, opened: BinaryIO | None = None) -> str:
-    """The text of a file (`opened`, if given) of at most `MAX_BYTES`.
+def read_text(file: Path, opened: BinaryIO | None = None, most: int = MAX_BYTES) -> str:
+    """The text of a file (`opened`, if given) of at most `most` bytes.
 
     :raises TreeError: it cannot be read, is larger, or is not UTF-8
     """
     try:
-        return read_bounded(file if opened is None else opened, MAX_BYTES).decode("utf-8-sig")
+        return read_bounded(file if opened is None else opened, most).decode("utf-8-sig")
     except OSError as error:
         raise TreeError(file, None, "", f"cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

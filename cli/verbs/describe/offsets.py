@@ -145,8 +145,8 @@ def lag_time_remarks(rows: Mapping[str, Sequence[PartitionLag]], now_ms: int) ->
         f"the lag time of {first_names(list(names), _NAMED)} is not known: {why}"
         for why, names in places.items()
     ]
-    more = len(lines) - _NAMED
-    return (*lines[:_NAMED], *([f"and of {counted(more, 'partition')} more"] if more > 0 else []))
+    more = sum(map(len, list(places.values())[_NAMED:]))
+    return (*lines[:_NAMED], *([f"and of {counted(more, 'partition')} more"] if more else []))
 
 
 def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from cli.output import notice, report
 from cli.render.document import Document, table_of
 from cli.selection import opened
 from cli.sources.live import LiveSource
-from cli.stopping import Stop, Stopped, awaiting_answers, name_of_signal
+from cli.stopping import Stopped, awaiting_answers, name_of_signal
 from cli.times import milliseconds
 from cli.verbs.fault.options import RuleOptions
 from groups.times import seconds_text
@@ -31,10 +31,9 @@ SHOWN = (
 def do(source: SourceOptions, event: dict[str, Any]) -> None:
     """Request an event, without its None fields, and print the outcome."""
     fields = {name: value for name, value in event.items() if value is not None}
-    with _changing() as stop:
+    with _changing():
         answer = _request(source, operation=DO, event=json.dumps(fields))
         report(answer.outcome if answer.rule < 0 else f"fault {answer.rule} is in force")
-    _end(stop)
 
 
 def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) -> None:
@@ -58,27 +57,22 @@ def add_rule(source: SourceOptions, rule: RuleOptions, verb: str, value: Any) ->
 
 def clear_rules(source: SourceOptions, ids: Sequence[int]) -> None:
     """Clear rules by their ids, or all rules, and print their number."""
-    with _changing() as stop:
+    with _changing():
         report(f"{_request(source, operation=CLEAR, rules=list(ids) or None).outcome} cleared")
-    _end(stop)
 
 
 @contextmanager
-def _changing() -> Iterator[Stop]:
-    """The request and the report of a change: a signal does not end it before the answer is known, or may not come."""
+def _changing() -> Iterator[None]:
+    """The request and the report of a change: a signal ends the command once the answer is known, or may not come."""
     with awaiting_answers(notice) as stop:
         try:
-            yield stop
+            yield
         except (WireError, Stopped) as error:
             if not getattr(error, "is_unsent", False):
                 notice("The change may have been made: kohort fault list shows whether it was.")
             if stop.status is None:
                 raise
             notice(str(error) or f"stopped by {name_of_signal(stop.number or 0)}")
-
-
-def _end(stop: Stop) -> None:
-    """Exit with the status of the signal that came meanwhile."""
     if stop.status is not None:
         raise typer.Exit(stop.status)
 

@@ -18,9 +18,10 @@ from cli.render.document import Table
 from cli.sources import offsets_topic
 from cli.sources.live import LiveSource
 from cli.sources.source import ReadResult
-from cli.verbs.describe.offsets import OffsetsView
+from cli.verbs.describe.offsets import OffsetsView, lag_time_remarks
 from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
+from groups.lag import PartitionLag
 from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Member, Topic
 from groups.readable import NextRecord
 from tests.cli.command import Answer, Kohort
@@ -437,3 +438,16 @@ def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_ti
         assert totals["max_lag_ms"] == max(
             (row["lag_ms"] for row in rows if row["lag_ms"] is not None), default=None
         )
+
+
+def test_the_partitions_of_the_omitted_reasons_are_counted() -> None:
+    rows = [
+        PartitionLag(
+            "orders", place, 3, 9, 6, None, None,
+            next_record=NextRecord(None, searched_to=4 + place // 10, is_unknown=True),
+        )
+        for place in range(70)
+    ]  # fmt: skip
+    *lines, last = lag_time_remarks({"billing": rows}, 0)
+    assert len(lines) == 5
+    assert last == "and of 20 partitions more"
