@@ -47,6 +47,7 @@ def pending_offsets(
     topic = client.metadata([OFFSETS_TOPIC]).topics.get(OFFSETS_TOPIC)
     logs = {} if topic is None else {group: partition_of(group, len(topic.partitions)) for group in pending}
     opened = read_open_transactions(client, {(OFFSETS_TOPIC, number) for number in logs.values()})
+    reasons = {problem.subject: problem.message for problem in opened.problems}
     for group, places in pending.items():
         log = OFFSETS_TOPIC, logs.get(group, _UNKNOWN)
         transactions = opened.by_partition.get(log)
@@ -55,7 +56,7 @@ def pending_offsets(
         found[group] = replace(
             PendingOffsets.of(places),
             transactions={} if transactions is None else {log: transactions},
-            problem=opened.problems[0].message if transactions is None and opened.problems else None,
+            problem=reasons.get(f"{OFFSETS_TOPIC}-{log[1]}"),
         )
     return found
 

@@ -1,0 +1,24 @@
+"""Why the transactions of pending offsets are not known, for groups in different logs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from cli.sources.transactions import pending_offsets
+from wire.client.client import KafkaClient
+from wire.client.cluster import OFFSETS_TOPIC, partition_of
+from wire.client.errors import Answers
+from wire.errors import Failure
+
+
+def test_the_reason_of_a_group_is_that_of_its_log() -> None:
+    failed = {(OFFSETS_TOPIC, number): Failure(message=f"of {number}") for number in range(50)}
+    client = SimpleNamespace(
+        metadata=lambda _: SimpleNamespace(topics={OFFSETS_TOPIC: SimpleNamespace(partitions=range(50))}),
+        open_transactions=lambda places: Answers(found={}, failed={place: failed[place] for place in places}),
+    )
+    found = pending_offsets(cast(KafkaClient, client), {name: [("orders", 0)] for name in "abc"})
+    assert {name: pending.problem for name, pending in found.items()} == {
+        name: f"open transactions are not known: of {partition_of(name, 50)}" for name in "abc"
+    }
