@@ -228,16 +228,19 @@ def fetched_offsets(
         if group.id in found
     }
     bare = {name: places for name, places in bare.items() if places}
+    unknown: set[str] = set()
     if bare:
-        for name, group in client.committed_offsets(bare, only=bare, require_stable=True).found.items():
+        named = client.committed_offsets(bare, only=bare, require_stable=True)
+        unknown = set(named.failed)
+        for name, group in named.found.items():
             pending[name] |= pending_places(group)
-    none = {name: PendingOffsets() for name in found}
+    opened = {name: PendingOffsets() for name in found if name not in unknown}
     held = {name: places for name, places in pending.items() if places}
     if held:
         from cli.sources.transactions import pending_offsets
 
-        none |= pending_offsets(client, held)
-    return Answers(found={name: found[name] for name in found if name not in failed}, failed=failed), none
+        opened |= pending_offsets(client, held)
+    return Answers(found={name: found[name] for name in found if name not in failed}, failed=failed), opened
 
 
 def _owned(group: Group) -> Iterator[tuple[str, int]]:

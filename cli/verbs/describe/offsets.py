@@ -153,7 +153,7 @@ def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[st
     """A line for each group with lag in topics that no member reads."""
     lines = []
     for group, listed in rows.items():
-        left = [row for row in listed if not row.is_subscribed]
+        left = [row for row in listed if row.lag and not row.is_subscribed]
         if lag := total_lag(row.lag for row in left):
             topics = sorted({row.topic for row in left})
             lines.append(
