@@ -52,7 +52,8 @@ def read_config(name: str, text: str) -> ConfigContent:
         if isinstance(tree.get("services"), dict):
             content = _compose(tree["services"])
         else:
-            content = ConfigContent(entries=tuple(_Walk().entries(tree)))
+            walk = _Walk()
+            content = ConfigContent(entries=tuple(walk.entries(tree)), unread=tuple(walk.unread))
         documents.append(list(content.entries))
         unread += content.unread
     found = _without_profiles(documents)
@@ -103,7 +104,7 @@ def _compose(services: Mapping[str, Any]) -> ConfigContent:
         entries = tuple(_Walk().entries(service))
         if not any(key.removeprefix("KAFKA_").removeprefix("CFG_") in _OF_BROKERS for key, _, _ in entries):
             found[str(name)] = entries
-    clients = [name for name, entries in found.items() if any(True for _ in kept(entries))]
+    clients = [name for name, entries in found.items() if any(kept(entries))]
     if len(clients) > 1:
         unread = f"The services {', '.join(clients)} have consumer settings: give each a separate file."
         return ConfigContent(entries=(), unread=(unread,))
@@ -115,6 +116,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self._seen = 0
+        self.unread: list[str] = []
 
     def entries(self, tree: Any) -> Iterator[Entry]:
         is_kubernetes = isinstance(tree, dict) and "apiVersion" in tree and "kind" in tree
@@ -160,6 +162,8 @@ class _Walk:
                 if isinstance(value, str) and (
                     "\n" in value or PurePath(name).suffix in (*_TREES, ".properties")
                 ):
-                    yield from ((key, text, None) for key, text, _ in read_config(name, value).entries)
+                    content = read_config(name, value)
+                    self.unread += content.unread
+                    yield from ((key, text, None) for key, text, _ in content.entries)
                 else:
                     yield from self._of((str(name),), value, in_lists=False)

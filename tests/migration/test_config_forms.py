@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from migration.client_config import kafka_key, kept, library_by_keys, of_consumers
@@ -130,6 +132,8 @@ def test_parts_of_a_file_that_are_not_used_are_named() -> None:
     profiles = "group.id: a\n---\nspring.config.activate.on-profile: prod\ngroup.id: b\n"
     (unread,) = read_config("a.yml", profiles).unread
     assert unread == "Documents of Spring profiles (prod) are not used: whether they apply is not known."
+    in_map = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"application.yml": profiles}}
+    assert read_config("cm.json", json.dumps(in_map)).unread == (unread,)
     services = "services:\n  a: {environment: [KAFKA_GROUP_ID=a]}\n  b: {environment: {KAFKA_GROUP_ID: b}}\n"
     content = read_config("compose.yml", services)
     assert content.unread == ("The services a, b have consumer settings: give each a separate file.",)
