@@ -71,7 +71,7 @@ class PartitionLag(NamedTuple):
     is_counted: bool = False
     """Whether the coordinator counts the lag: `committed` is the start offset of a share group."""
     is_subscribed: bool = True
-    """False if the group has members, and none of them reads the topic."""
+    """False if the group has members, and it is known that none of them reads the topic."""
 
     @property
     def readable(self) -> Readable:
@@ -118,7 +118,7 @@ def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionL
         for topic, partitions in sorted((member.owned or {}).items()):
             rows += _of_topic(group, topics, topic, sorted(partitions), member)
             owned.update((topic, partition) for partition in partitions)
-    unsubscribed = unsubscribed_topics(group)
+    unsubscribed = unsubscribed_topics(group) or ()
     for topic, committed in sorted((group.offsets or {}).items()):
         left = [partition for partition in sorted(committed) if (topic, partition) not in owned]
         rows += _of_topic(group, topics, topic, left, None, is_subscribed=topic not in unsubscribed)

@@ -37,18 +37,21 @@ def topic_use(group: Group, topic: str) -> TopicUse | None:
     return next((use for use in TopicUse if use in found), None)
 
 
-def unsubscribed_topics(group: Group) -> frozenset[str]:
+def unsubscribed_topics(group: Group) -> frozenset[str] | None:
     """Topics with committed offsets that no member reads; empty if the group has no members.
 
-    A topic counts as read if a member's subscription is not known.
+    None: not known, as a member whose subscription is not known may read a topic that no other member reads.
     """
     if not group.members or group.protocol_type not in ("consumer", "", None):
         return frozenset()
-    return frozenset(
-        topic
-        for topic, offsets in (group.offsets or {}).items()
-        if offsets and not any(_use_by(group, member, topic) for member in group.members)
-    )
+    left = set()
+    for topic, offsets in (group.offsets or {}).items():
+        uses = {_use_by(group, member, topic) for member in group.members} if offsets else set()
+        if uses and uses <= {None, TopicUse.UNKNOWN}:
+            if TopicUse.UNKNOWN in uses:
+                return None
+            left.add(topic)
+    return frozenset(left)
 
 
 def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
@@ -61,7 +64,7 @@ def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
         return _use_by_regex(wanted.regex, topic) if wanted.regex else None
     if group.type is GroupType.CLASSIC and group.protocol_type not in ("consumer", "", None):
         return None  # its members are no consumers: workers of Connect share connectors
-    is_shown = member.owned is not None and group.state not in REBALANCING
+    is_shown = member.owned is not None and member.unreadable is None and group.state not in REBALANCING
     return None if is_shown else TopicUse.UNKNOWN
 
 

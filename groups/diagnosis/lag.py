@@ -169,7 +169,8 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
     yield level(
         message=(
-            f"The group is catching up: {counted(case.progress.lag or 0, 'record')} are unread; at current rates "
+            f"The group is catching up: {counted(case.progress.lag or 0, 'record')} "
+            f"{'is' if case.progress.lag == 1 else 'are'} unread; at current rates "
             f"{names([place])} takes longest, {seconds_text(longest)}."
         ),
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",

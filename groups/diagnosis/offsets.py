@@ -261,7 +261,7 @@ def expiring(case: Case) -> Iterator[Symptom]:
 )
 def left_over(case: Case) -> Iterator[Symptom]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
-    unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets))
+    unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()
     left = [place for place, _, _ in committed(case) if place[0] in unsubscribed]
     if not left:
         return
@@ -273,8 +273,9 @@ def left_over(case: Case) -> Iterator[Symptom]:
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
         remedy=(
-            f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} --topic {topics[0]}. "
-            "This loses the group's positions: a member that subscribes again follows auto.offset.reset."
+            f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "
+            f"--topic {','.join(topics)}. This loses the group's positions: a member that subscribes again "
+            "follows auto.offset.reset."
         ),
         evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
     )

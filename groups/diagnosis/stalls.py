@@ -267,6 +267,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
         return  # consumers may read and commit without being members
     evidence = _evidence(case, lagging)
+    unread = sum(one.lag or 0 for one in lagging.values())
     commits = [
         each.timestamp
         for offsets in case.offsets.values()
@@ -292,8 +293,7 @@ def stopped(case: Case) -> Iterator[Symptom]:
     )
     yield level(
         message=(
-            f"The group has no members, and {counted(sum(one.lag or 0 for one in lagging.values()), 'record')} "
-            "are unread in "
+            f"The group has no members, and {counted(unread, 'record')} {'is' if unread == 1 else 'are'} unread in "
             f"{counted(len(lagging), 'partition')}: {names(lagging)}.{last_commit}{seldom}"
         ),
         remedy=f"Restart its consumers.{delete if abandoned else ''}",

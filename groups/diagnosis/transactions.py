@@ -47,7 +47,8 @@ def open_transaction(case: Case) -> Iterator[Symptom]:
             f"open for {duration_text(open_ms)}. Consumers with isolation.level=read_committed wait for its end in "
             f"{names(held)}"
             + (
-                f"; {counted(came, 'record')} were produced there in {duration_text(case.seen_ms)}."
+                f"; {counted(came, 'record')} {'was' if came == 1 else 'were'} produced there in "
+                f"{duration_text(case.seen_ms)}."
                 if came
                 else "."
             )

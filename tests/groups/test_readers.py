@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription
-from groups.readers import TopicUse, topic_use
+from groups.readers import TopicUse, topic_use, unsubscribed_topics
 
 BARE = Member(id="a", owned={}, subscription=Subscription(topics=("other",)))
 OWNER = Member(id="a", owned={"orders": (1,)})
@@ -18,6 +18,7 @@ NO_WHOLE_MATCH = Member(id="c", owned={}, subscription=Subscription(regex="ord")
 BROKEN_REGEX = Member(id="c", owned={}, subscription=Subscription(regex="(?=a)"))
 REBALANCING = Member(id="d")
 OWNS_OTHER = Member(id="e", owned={"other": (0,)})
+UNREADABLE = Member(id="f", owned={"other": (0,)}, unreadable="its subscription cannot be read")
 COMMITS = {"orders": {0: CommittedOffset(offset=5)}}
 ELSEWHERE = {"other": {0: CommittedOffset(offset=5)}}
 PREPARING = {"state": GroupState.PREPARING_REBALANCE}
@@ -41,6 +42,7 @@ CASES: dict[str, tuple[tuple[Member, ...], dict[str, Any], TopicUse | None]] = {
     "while-it-rebalances-with-offsets": ((REBALANCING,), {**PREPARING, "offsets": COMMITS}, TopicUse.COMMITTED),
     "another-known-member": ((REBALANCING, OWNER), PREPARING, TopicUse.ASSIGNED),
     "no-subscription-known": ((OWNS_OTHER,), {}, None),
+    "subscription-not-readable": ((UNREADABLE,), {}, TopicUse.UNKNOWN),
     "connect": ((REBALANCING,), CONNECT, None),
     "offsets-unread": ((), {"offsets": None}, TopicUse.UNKNOWN),
     "offsets-unread-of-others": ((BARE,), {"offsets": None}, None),
@@ -59,3 +61,27 @@ def test_how_a_group_reads_a_topic(
         "offsets": {},
     }
     assert topic_use(Group(id="g", members=members, **usual | facts), "orders") is use
+
+
+@pytest.mark.parametrize(
+    ("members", "topics"),
+    [
+        ((BARE,), {"orders"}),
+        ((BARE, REBALANCING), None),
+        ((BARE, UNREADABLE), None),
+        ((OWNER, UNREADABLE), set()),
+        ((), set()),
+    ],
+)
+def test_unsubscribed_topics_are_unknown_with_a_subscription(
+    members: tuple[Member, ...], topics: set[str] | None
+) -> None:
+    group = Group(
+        id="g",
+        type=GroupType.CLASSIC,
+        protocol_type="consumer",
+        state=GroupState.STABLE,
+        members=members,
+        offsets=COMMITS,
+    )
+    assert unsubscribed_topics(group) == topics

@@ -227,6 +227,11 @@ class Connection:
                 str(self.address),
                 f"{error.reason} The address is the one the cluster advertises (advertised.listeners).",
             ) from None
+        except RequestTimedOut as error:
+            if not self._advertised:
+                raise
+            activity = f"{error.activity} to the address that the cluster advertises (advertised.listeners)"
+            raise RequestTimedOut(str(self.address), activity) from None
         if not self._settings.security_protocol.tls:
             return Transport(self.address, sock)
         from wire.client import tls

@@ -159,7 +159,7 @@ def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[st
             lines.append(
                 f"{group}: {lag:,} of its lag {'is' if lag == 1 else 'are'} in topics that no member reads: "
                 f"{first_names(topics, _NAMED)}. If their offsets are no longer needed: kohort offsets delete "
-                f"{shlex.quote(group)} --topic {topics[0]}"
+                f"{shlex.quote(group)} --topic {','.join(topics)}"
             )
     return tuple(lines)
 

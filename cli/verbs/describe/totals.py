@@ -9,6 +9,8 @@ from typing import Any
 from cli.render.cells import Cell, Duration
 from cli.render.document import Table, columns
 from groups.lag import PartitionLag, each_once, longest_lag_ms, total_lag
+from groups.model import Group
+from groups.readers import unsubscribed_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +58,17 @@ _HEADINGS = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN")
 _LAG_TIME = "#MAX-LAG-TIME"
 
 
-def group_totals(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
+def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, Any]:
     """The sums of a group and of each of its topics for the JSON document."""
     rows = each_once(rows)
     topics = [
         {"topic": topic, **Totals.of(own).as_data(lag_time=lag_time)}
         for topic, own in _by_topic(rows).items()
     ]
-    unsubscribed = [row.lag for row in rows if not row.is_subscribed]
+    unsubscribed = total_lag(row.lag for row in rows if not row.is_subscribed) or 0
     return {
         **Totals.of(rows).as_data(lag_time=lag_time),
-        "lag_unsubscribed": (total_lag(unsubscribed) or 0),
+        "lag_unsubscribed": None if unsubscribed_topics(group) is None else unsubscribed,
         "topics": topics,
     }
 

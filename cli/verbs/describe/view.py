@@ -158,7 +158,7 @@ def group_data(
         else {"group_epoch": group.group_epoch, "assignment_epoch": group.assignment_epoch}
     )
     totals = (
-        {"totals": group_totals(offsets, lag_time=view.lag_time)}
+        {"totals": group_totals(group, offsets, lag_time=view.lag_time)}
         if offsets is not None and view.totals
         else {}
     )

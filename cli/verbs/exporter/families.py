@@ -17,6 +17,7 @@ from cli.verbs.exporter.history import GroupHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
+from groups.readers import unsubscribed_topics
 from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]
@@ -184,7 +185,10 @@ def _group_lag_seconds(facts: GroupFacts) -> float | None:
     return _lag_seconds(rows)
 
 
-def _unsubscribed_lag(facts: GroupFacts) -> float:
+def _unsubscribed_lag(facts: GroupFacts) -> float | None:
+    """None if a member may read topics that no other member reads, as while a classic group rebalances."""
+    if unsubscribed_topics(facts.group) is None:
+        return None
     return total_lag(row.lag for row in facts.rows if not row.is_subscribed) or 0
 
 

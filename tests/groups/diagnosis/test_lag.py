@@ -219,6 +219,8 @@ def test_a_group_that_stopped() -> None:
     reported = found(*seen[:-1], old)
     assert reported["stopped"].level is Level.WARNING
     assert "30 days ago" in reported["stopped"].message
+    one = [look(at, {0: 10}, {0: 11}, of=EMPTY) for at in range(1, 6)]
+    assert "1 record is unread in 1 partition" in found(*one)["stopped"].message
     # Consumers without a membership commit too; and a group that has read everything has not stopped.
     assert found(look(0, {0: 1}, {0: 9}, of=EMPTY), look(9, {0: 5}, {0: 9}, of=EMPTY)) == {}
     assert found(look(0, {0: 9}, {0: 9}, of=EMPTY), look(9, {0: 9}, {0: 9}, of=EMPTY)) == {}
@@ -326,10 +328,16 @@ def test_offsets_that_expire() -> None:
 def test_offsets_of_topics_that_no_member_reads() -> None:
     seen = look(0, {0: 5, 1: 5, 2: 5, 3: 5}, dict.fromkeys(range(4), 5))
     assert seen.group is not None
-    old = {**(seen.group.offsets or {}), "refunds": {0: CommittedOffset(offset=3)}}
-    topics = {**(seen.topics or {}), "refunds": Topic(name="refunds", partitions=1, end_offsets={0: 10})}
-    reported = found(replace(seen, group=replace(seen.group, offsets=old), topics=topics))
-    assert {rule: each.evidence["lag"] for rule, each in reported.items()} == {"left-over-offsets": 7}
+    old = {
+        **(seen.group.offsets or {}),
+        **{name: {0: CommittedOffset(offset=3)} for name in ("bills", "refunds")},
+    }
+    ends = {name: Topic(name=name, partitions=1, end_offsets={0: 10}) for name in ("bills", "refunds")}
+    reported = found(
+        replace(seen, group=replace(seen.group, offsets=old), topics={**(seen.topics or {}), **ends})
+    )
+    assert {rule: each.evidence["lag"] for rule, each in reported.items()} == {"left-over-offsets": 14}
+    assert "--topic bills,refunds. This" in reported["left-over-offsets"].remedy
 
 
 @pytest.mark.parametrize(("open_s", "level"), [(10, Level.NOTE), (600, Level.ERROR)])
