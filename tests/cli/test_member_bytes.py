@@ -13,6 +13,7 @@ from tests.cli.command import Kohort
 from tests.cli.dropin.harness import run_here, run_tool
 from tests.cli.verbs.exporter.scrapes import Figures
 from tests.kafka.broker import Broker
+from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.connect import join_group
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import ToolHost
@@ -29,7 +30,7 @@ from wire.messages.embedded_protocol import (
 
 pytestmark = pytest.mark.kafka
 
-TOPIC = fresh_name("orders")
+TOPIC, LEFT = fresh_name("orders"), fresh_name("refunds")
 ASSIGNMENT = write_assignment(EmbeddedAssignment(version=1, partitions={TOPIC: (0, 1)}))
 
 
@@ -85,7 +86,8 @@ class Scene:
 @pytest.fixture(scope="module")
 def scene(session_broker: Broker, kohort: Kohort) -> Iterator[Scene]:
     prefix = fresh_name("bytes")
-    create_topics(session_broker, {TOPIC: 4})
+    create_topics(session_broker, {TOPIC: 4, LEFT: 1})
+    send_commits(session_broker, [commit_request(f"{prefix}-s-{name}", LEFT, [0]) for name in ("v0", "none")])
     sent = {f"s-{name}": (data, ASSIGNMENT) for name, (data, _) in SUBSCRIPTIONS.items()}
     sent |= {f"a-{name}": (subscription(3), data) for name, (data, _) in ASSIGNMENTS.items()}
     members = {
@@ -167,6 +169,25 @@ def test_figures_of_what_cannot_be_read_are_absent(scene: Scene) -> None:
     for name, (data, reason) in ASSIGNMENTS.items():
         owned = None if reason else 2 if data else 0
         assert figures("kohort_group_partitions_owned", group=scene.group(f"a-{name}")) == owned
+
+
+def test_lag_that_no_member_reads_is_unknown_without_a_subscription(scene: Scene) -> None:
+    """The offsets of a topic may be of a member whose subscription cannot be read: they are not to be deleted."""
+    for name, lag in (("v0", 0), ("none", None)):
+        group = scene.group(f"s-{name}")
+        described = scene.kohort.quick(
+            "describe --totals --output json -b", scene.broker.bootstrap, group
+        ).document["groups"]
+        assert [of_group["totals"]["lag_unsubscribed"] for of_group in described] == [lag]
+        shown = scene.kohort.quick(
+            "exporter --once -b", scene.broker.bootstrap, "--match", f"^{group}$"
+        ).stdout
+        assert Figures.read(shown)("kohort_group_lag_unsubscribed_records", group=group) == lag
+        found = scene.kohort.quick(
+            "diagnose --for 1s --output json --verbose -b", scene.broker.bootstrap, group
+        )
+        rules = {finding["rule"] for of_group in found.document["groups"] for finding in of_group["findings"]}
+        assert ("left-over-offsets" in rules) is (lag is not None), found
 
 
 def test_a_snapshot_keeps_what_is_unknown(scene: Scene, tmp_path: Path) -> None:

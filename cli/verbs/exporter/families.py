@@ -345,7 +345,8 @@ OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
     ),
     GroupFamily(
         name="kohort_group_lag_unsubscribed_records",
-        help="The part of kohort_group_lag_records in topics that no member reads, while the group has members.",
+        help="The part of kohort_group_lag_records in topics that no member reads, while the group has members; "
+        "absent if a subscription is not known, as while a classic group rebalances.",
         values=_unsubscribed_lag,
     ),
     GroupFamily(
