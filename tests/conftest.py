@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.shipping.budget import limits
 from tests.support import forked
 from tests.support.chance import IS_RANDOM
 from tests.support.long import IS_LONG, LEFT_OUT
@@ -52,8 +53,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     left = sum(LEFT_OUT in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
     spent = os.times()
     processors_s = spent.user + spent.system + spent.children_user + spent.children_system
+    allowed_s = limits()["test-processor-seconds"]
     terminalreporter.write_line(
-        f"Took {time.monotonic() - STARTED:.0f} s, and {processors_s:.0f} s of the processors."
+        f"Took {time.monotonic() - STARTED:.0f} s, and {processors_s:.0f} s of the processors"
+        f" (the budget of `make test`: {allowed_s} s)."
     )
     if left:
         terminalreporter.write_line(

@@ -6,7 +6,9 @@ from pathlib import Path
 from tests.support.schedule import LONGEST, SHARED
 
 ROOT = Path(__file__).parents[2]
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+MAKEFILE = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "targets.mk")).replace(
+    "\\\n", " "
+)
 USES = re.compile(r"from tests\.support\.long import")
 
 

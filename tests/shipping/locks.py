@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / "locks"
-EXTRAS = {
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "plain": (),
     "dev": ("dev", "spark"),
     "image": ("aws", "azure", "gcp", "keystores"),
     "docs": ("docs",),
@@ -21,8 +22,10 @@ EXTRAS = {
     "kerberos": ("kerberos",),
 }
 """The extras of each lock."""
-WITH_KOHORT = ("dev", "image")
+WITH_KOHORT = ("plain", "dev", "image")
 """Locks that contain what Kohort itself needs; the others are installed in addition to `dev`."""
+WITH_BUILD = ("plain", "dev")
+"""Locks that contain what installs a clone."""
 OLDEST = {"docs": "3.11.5"}
 """The oldest Python of a lock, if it is not 3.11.0."""
 
@@ -33,7 +36,7 @@ def requirements(name: str) -> list[str]:
     wanted = [line for extra in EXTRAS[name] for line in project["optional-dependencies"][extra]]
     if name in WITH_KOHORT:
         wanted += project["dependencies"]
-    build = ["setuptools"] if name == "dev" else []
+    build = ["setuptools"] if name in WITH_BUILD else []
     own = [line for line in wanted if line.startswith("kohort[")]
     extras = [extra for line in own for extra in line[len("kohort[") : -1].split(",")]
     for extra in extras:

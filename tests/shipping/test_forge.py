@@ -22,7 +22,8 @@ from tests.shipping import locks
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MANIFEST = ROOT / "docs" / "exporter" / "kubernetes.yaml"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+MAKEFILES = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", "targets.mk"))
+TARGETS = set(re.findall(r"^([a-z-]+):.*##", MAKEFILES, re.M))
 BIN = Path(sys.executable).parent
 
 
@@ -109,9 +110,8 @@ def test_locks_have_hashes_and_the_versions_of_the_constraints() -> None:
 
 
 def test_installs_verify_hashes() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "LOCKED := --require-hashes --no-deps\n" in makefile
-    installs = re.findall(r"\$\(PIP\) (.*)", makefile)
+    assert "LOCKED := --require-hashes --no-deps\n" in MAKEFILES
+    installs = re.findall(r"\$\(PIP\) (.*)", MAKEFILES)
     assert all(line.startswith("$(LOCKED) ") or line.endswith(" --editable .") for line in installs)
     assert DOCKERFILE.count("--require-hashes --no-deps --requirement") == 2
 

@@ -75,14 +75,25 @@ def test_a_directory_that_cannot_be_made(kohort: Kohort, tmp_path: Path) -> None
     kohort.quick("demo", file / "below").assert_refused(str(file / "below"), status=3)
 
 
-def test_the_demonstration_finishes() -> None:
-    """`make demo`: every command ends with the status that the script expects of it."""
+def demonstration(home: Path) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    ended = subprocess.run(
-        ["sh", "docs/demo.sh"],
-        cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
+    environment = {"PATH": path, "HOME": str(home), "KOHORT_CONTEXT": "prod"}
+    command = ["sh", "docs/demo.sh"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def test_the_tour_leaves_the_sample_and_replaces_no_groups(tmp_path: Path) -> None:
+    """`make demo` prints at most 60 lines, two of them by make; its second run uses a copy."""
+    kept = tmp_path / ".local/share/kohort"
+    first = demonstration(tmp_path)
+    assert first.count("\n") <= 58
+    assert "The sample is now what commands read" in first
+    files = {file: file.stat().st_mtime_ns for file in kept.rglob("*") if file.is_file()}
+    second = demonstration(tmp_path)
+    assert "This tour used a copy of the sample; your groups are unchanged." in second
+    assert files == {file: file.stat().st_mtime_ns for file in kept.rglob("*") if file.is_file()}
 
 
 # The days before: the story of each group leads to the group that the sample has.
