@@ -130,6 +130,7 @@ bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 gr
 
 pictures: $(SETUP) ## Write the pictures of a terminal for README.md and the docs (SCREENS=DIR: draw the golden screens)
 	$(BIN)/python -m tests.docs.pictures $(SCREENS)
+	$(BIN)/python -m tests.docs.architecture
 
 site: $(VENV)/.ready-docs ## Build the documentation as a site into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -1,0 +1,1 @@
+"""Kafka's assignors, exactly: pure functions on numpy."""

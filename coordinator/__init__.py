@@ -1,0 +1,1 @@
+"""The embedded group coordinator, its members, and the simulation of both."""

@@ -1,0 +1,1 @@
+"""The model of a group, from whatever source: lag, snapshots, regexes, diagnosis."""

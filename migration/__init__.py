@@ -1,0 +1,1 @@
+"""Rules, plans, gates and rehearsals of migrations."""

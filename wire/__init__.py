@@ -1,0 +1,1 @@
+"""Kafka's bytes, and a client; no groups."""

@@ -1,0 +1,1 @@
+"""Java's clients, with the order of its maps."""

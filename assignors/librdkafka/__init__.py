@@ -1,0 +1,1 @@
+"""As a librdkafka leader computes them."""

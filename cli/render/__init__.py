@@ -1,0 +1,1 @@
+"""Documents as tables, JSON, CSV, markdown, HTML and pictures."""

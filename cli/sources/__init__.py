@@ -1,0 +1,1 @@
+"""Where groups come from: a cluster, a snapshot, a log, embedded data."""

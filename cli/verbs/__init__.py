@@ -1,0 +1,1 @@
+"""One command each, with the name of its file."""

@@ -1,4 +1,4 @@
-"""The simulation: a group, its consumers, the network and the coordinator in simulated time, from a seed.
+"""A group, its consumers, the network and the coordinator in simulated time, from a seed.
 
 scenario     topics, members, events and faults: read from a file (`scenario_file`), changed for a protocol
 variants     the same scenario under another protocol

@@ -1,4 +1,4 @@
-"""Whether a subscription regex means the same to the client and to the broker, for every name a topic may have."""
+"""What a subscription regex matches: by the client's engine, and by the broker's."""
 
 from __future__ import annotations
 

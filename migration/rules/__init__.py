@@ -1,1 +1,1 @@
-"""Readiness: the rules that a plan checks, one file per topic. A rule is a function from the case to findings."""
+"""The rules that a plan checks, a file per topic: functions from the case to findings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.command import Kohort
+from tests.docs import architecture
 from tests.docs.pages import pages
 from tests.docs.pictures import DIRECTORY, PICTURES, draw
 
@@ -21,3 +22,9 @@ def test_every_picture_is_in_a_page() -> None:
     files = {file.stem for file in DIRECTORY.iterdir()}
     assert files == PICTURES.keys()
     assert {name for name in files if f"pictures/{name}.svg)" not in text} == set()
+
+
+def test_the_picture_of_the_folders_follows_the_import_rules() -> None:
+    assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.draw(), "make pictures"
+    names = {name for layer in architecture.layers() for name in layer}
+    assert {folder for folder in names if not architecture.summary(architecture.ROOT / folder)} == set()

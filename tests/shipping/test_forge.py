@@ -63,6 +63,12 @@ def test_workflows_run_what_make_and_the_readme_have() -> None:
     assert {"test", "check"} <= made & set(re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text()))
 
 
+def test_the_scheduled_long_run_has_every_part_of_make_test_long() -> None:
+    (job,) = yaml.safe_load((WORKFLOWS[0].parent / "long.yml").read_text(encoding="utf-8"))["jobs"].values()
+    (parts,) = re.findall(r"^test-long: ([^#]*)", MAKEFILES, re.M)
+    assert job["strategy"]["matrix"]["target"] == parts.split()
+
+
 def test_workflows_may_do_no_more_than_they_must() -> None:
     for file in WORKFLOWS:
         workflow = yaml.safe_load(file.read_text(encoding="utf-8"))

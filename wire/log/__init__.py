@@ -1,0 +1,1 @@
+"""Segments, batches, indexes on disk."""
