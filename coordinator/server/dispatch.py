@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from coordinator.faults import AnswerError, Drop, Dropped
 from coordinator.server.apis.fields import CachedFields
 from coordinator.server.broker import Broker
 from coordinator.server.caller import Session
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.faults.error_answers import error_answer
-from coordinator.server.faults.events import AnswerError, Drop, Dropped
 from coordinator.server.faults.rules import IncomingRequest
 from coordinator.server.security.principals import UnknownPrincipal, principal_of
 from coordinator.server.served import OWN, SERVED, ServedApi

@@ -1,4 +1,4 @@
-"""Faults that happen at once. The engine handles them as always, with records:
+"""Faults that happen at once, on request or at the times of a file. The engine handles them as always, with records:
 
 - an expired session fires the member's own timer;
 - a static member is fenced by the requests of another process with its instance id: a JoinGroup, or heartbeats that
@@ -22,9 +22,7 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from coordinator.engine.context import Group
 from coordinator.errors import CannotBeWritten, CoordinatorError, RequestRefused
-from coordinator.server.caller import Caller
-from coordinator.server.cluster import Cluster
-from coordinator.server.faults.events import (
+from coordinator.faults import (
     Action,
     AnswerError,
     ChangeTopic,
@@ -34,8 +32,11 @@ from coordinator.server.faults.events import (
     FailCoordinator,
     FaultEvent,
     Fence,
-    Rule,
+    RequestRule,
 )
+from coordinator.server.caller import Caller
+from coordinator.server.cluster import Cluster
+from coordinator.server.faults.reading import tree_of
 from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.counts import counted
@@ -60,12 +61,27 @@ class FaultRefused(CoordinatorError):
 
 async def carry_out(cluster: Cluster, event: FaultEvent) -> str | int:
     """Inject a fault and describe what was done; or activate a rule and return its id. :raises FaultRefused:"""
-    if isinstance(event, Rule):
+    if isinstance(event, RequestRule):
         return cluster.faults.add(event, cluster.now_ms())
     try:
         return await _ACTIONS[type(event)](cluster, event)
     except (CannotBeWritten, RequestRefused) as error:
         raise FaultRefused(str(error)) from None
+
+
+async def play(cluster: Cluster, events: Sequence[FaultEvent], report: Callable[[str], None]) -> None:
+    """Inject faults, sorted by time, counting from now; `report` gets a line on each, injected or refused."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for event in events:
+        await asyncio.sleep(began + event.at - loop.time())
+        text = ", ".join(f"{key} {value}" for key, value in tree_of(event).items())
+        try:
+            done = await carry_out(cluster, event)
+        except FaultRefused as error:
+            report(f"at {event.at:g} s: {text}: not done: {error}")
+        else:
+            report(f"at {event.at:g} s: {text if isinstance(done, int) else done}")
 
 
 async def _expire(cluster: Cluster, event: Expire) -> str:
@@ -181,15 +197,19 @@ def _group(cluster: Cluster, name: str) -> Group:
 def _members(group: Group, name: str) -> list[Any]:
     """The members with this member id, or else instance id, or else client id. :raises FaultRefused: unknown"""
     members: list[Any] = list(group.members.values())
-    for found in (
-        [each for each in members if each.id == name],
-        [each for each in members if each.instance == name],
-        [each for each in members if _client_id(each) == name],
-    ):
-        if found:
-            return found
-    there = ", ".join(each.id for each in members) or "none"
+    for id_of in (_member_id, _instance_id, _client_id):
+        if matching := [member for member in members if id_of(member) == name]:
+            return matching
+    there = ", ".join(member.id for member in members) or "none"
     raise FaultRefused(f"{group.id} has no member with id, instance id or client id {name}; members: {there}")
+
+
+def _member_id(member: ClassicMember | ConsumerMember) -> str:
+    return member.id
+
+
+def _instance_id(member: ClassicMember | ConsumerMember) -> str | None:
+    return member.instance
 
 
 def _client_id(member: ClassicMember | ConsumerMember) -> str:
@@ -219,11 +239,11 @@ def _changed(cluster: Cluster, event: ChangeTopic) -> str:
     if event.partitions is not None:
         topics.grow(name, event.partitions)
         return f"{name} has {event.partitions} partitions"
-    if known is not None and event.create is None:
+    if known is not None and event.deletes:
         topics.delete(known)
-    if event.delete:
+    if event.count is None:
         return f"{name} is deleted"
-    made = topics.create(name, event.create or event.recreate or 1)
+    made = topics.create(name, event.count)
     return f"{name} is created with {made.partitions} partitions and id {format_uuid(made.id)}"
 
 
@@ -243,12 +263,12 @@ async def _fail_coordinator(cluster: Cluster, event: FailCoordinator) -> str:
         partitions, whose = list(range(coordinators.partitions)), "all groups"
     else:
         partitions, whose = [coordinators.partition_of(event.group)], event.group
-    places = set()
+    node_ids = set()
     for partition in partitions:
-        place = _next_broker(cluster, partition) if event.to is None else event.to
-        cluster.move_coordinator(partition, place, round(event.for_s * 1000))
-        places.add(place)
-    brokers = ", ".join(map(str, sorted(places)))
+        node_id = _next_broker(cluster, partition) if event.to is None else event.to
+        cluster.move_coordinator(partition, node_id, round(event.for_s * 1000))
+        node_ids.add(node_id)
+    brokers = ", ".join(map(str, sorted(node_ids)))
     loading = f", which loads for {seconds_text(event.for_s)}" if event.for_s else ""
     return f"the coordinator of {whose} is now broker {brokers}{loading}"
 

@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.scenario import (
     AskCommitted,
-    ChangeTopic,
     Close,
     Commit,
-    CoordinatorFault,
     Direction,
     EnforceRebalance,
     Event,
-    FailCoordinator,
     Faults,
     Freeze,
     Kill,
@@ -199,19 +197,18 @@ class _Draft:
         topic = random.choice(list(self.all_topics))
         present = self.topics.get(topic)
         if present is None:
-            return self._change(at, topic, random.randint(1, 4))
+            self.topics[topic] = count = random.randint(1, 4)
+            return ChangeTopic(at=at, topic=topic, create=count)
         match random.choice(("grow", "grow", "delete", "recreate")):
             case "grow":
-                return self._change(at, topic, present + random.randint(1, 2))
+                self.topics[topic] = count = present + random.randint(1, 2)
+                return ChangeTopic(at=at, topic=topic, partitions=count)
             case "delete":
                 del self.topics[topic]
-                return ChangeTopic(at=at, topic=topic, partitions=None)
+                return ChangeTopic(at=at, topic=topic, delete=True)
             case _:
-                return self._change(at, topic, random.randint(1, 4), recreated=True)
-
-    def _change(self, at: float, topic: str, partitions: int, *, recreated: bool = False) -> ChangeTopic:
-        self.topics[topic] = partitions
-        return ChangeTopic(at=at, topic=topic, partitions=partitions, recreated=recreated)
+                self.topics[topic] = count = random.randint(1, 4)
+                return ChangeTopic(at=at, topic=topic, recreate=count)
 
     def _of_member(self, at: float, kind: str) -> Event:
         random, name = self.random, self.random.choice(self.running)

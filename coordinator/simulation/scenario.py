@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
+from coordinator.faults import MAX_SECONDS, ChangeTopic, FailCoordinator, Seconds
 from groups.trees import Between, named
 
-MAX_SECONDS = 30 * 86_400
 Chance = Annotated[float, Between(0, 1)]
-Seconds = Annotated[float, Between(0, MAX_SECONDS, "s")]
 Milliseconds = Annotated[int, Between(0, MAX_SECONDS * 1000, "ms")]
 
 
@@ -148,37 +147,6 @@ class AskCommitted:
 
     at: Seconds
     member: str = field(metadata=named("committed"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeTopic:
-    """Create, grow or, with None, delete a topic, which has this many partitions from now on. With `recreated` it
-    gets a new id."""
-
-    at: Seconds
-    topic: str
-    partitions: int | None
-    recreated: bool = False
-
-
-class CoordinatorFault(Enum):
-    CRASH = "crash"
-    """The node stops, between append and answer if possible, and restarts from the log."""
-    MOVE = "move"
-    """Another node loads the log and takes over; the old node answers NOT_COORDINATOR."""
-    ZOMBIE = "zombie"
-    """Like MOVE, but the old node continues to answer its clients for this long; its records are lost."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailCoordinator:
-    """`for_s`: how long the node is down, loads, or stays a zombie."""
-
-    at: Seconds
-    fault: CoordinatorFault = field(metadata=named("coordinator"))
-    for_s: Seconds = field(default=0.0, metadata=named("for"))
-    compacted: bool = False
-    """Whether the log has been compacted when it is replayed; the seed decides how far (`compacted_log`)."""
 
 
 Event: TypeAlias = (

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from coordinator.engine.config import Config
+from coordinator.faults import ChangeTopic, FailCoordinator, PartitionCount, Seconds
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.scenario import (
     AskCommitted,
-    ChangeTopic,
     Close,
     Commit,
     EnforceRebalance,
     Event,
-    FailCoordinator,
     Faults,
     Freeze,
     Kill,
@@ -30,7 +29,6 @@ from coordinator.simulation.scenario import (
     Pause,
     Restart,
     Scenario,
-    Seconds,
     Start,
     Subscribe,
 )
@@ -53,10 +51,6 @@ FORMAT_VERSION = 1
 """Raised only if an older Kohort would misread the file."""
 MAX_VALUES = 500_000
 """The maximum number of values in a file; an alias counts each time it is used."""
-MAX_PARTITIONS = 100_000
-"""The maximum per topic. A simulation keeps all partitions in memory and checks each after every step."""
-
-PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
 _Tree = dict[str, Any]
 
 
@@ -83,16 +77,6 @@ class _Restart:
     kill: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Topic:
-    at: Seconds
-    topic: str
-    partitions: PartitionCount | None = None
-    create: PartitionCount | None = None
-    recreate: PartitionCount | None = None
-    delete: bool = False
-
-
 VERBS: Mapping[str, Any] = {
     "start": Start,
     "close": Close,
@@ -104,7 +88,7 @@ VERBS: Mapping[str, Any] = {
     "subscribe": Subscribe,
     "commit": Commit,
     "committed": AskCommitted,
-    "topic": _Topic,
+    "topic": ChangeTopic,
     "coordinator": FailCoordinator,
 }
 """The key that determines the kind of an event."""
@@ -196,7 +180,9 @@ class _Events:
         if not isinstance(self.trees, list):
             raise Malformed(f"expected a list, found {shown(self.trees)}", "events")
         typed = [(self._typed(number, tree), number) for number, tree in enumerate(self.trees)]
-        self.ever.update(event.topic for event, _ in typed if isinstance(event, _Topic) and _creates(event))
+        self.ever.update(
+            event.topic for event, _ in typed if isinstance(event, ChangeTopic) and event.create is not None
+        )
         for name, script in self.top.members.items():
             self._check_subscription(script.topics, "members", name, "topics")
         followed = []
@@ -217,6 +203,8 @@ class _Events:
             others = [each for each in VERBS if each in tree and each not in (verb, "kill")]
             if others:
                 raise Malformed(f"an event has one verb, and this one also has {verb!r}", others[0])
+            if "at" not in tree:
+                raise Malformed("is missing", "at")
             found = TREES.read(
                 VERBS[verb],
                 {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
@@ -229,7 +217,7 @@ class _Events:
 
     def _follow(self, event: Any, tree: _Tree) -> Event:
         match event:
-            case _Topic():
+            case ChangeTopic():
                 return self._change_topic(event)
             case FailCoordinator():
                 return event
@@ -300,18 +288,9 @@ class _Events:
             if topic not in self.ever:
                 raise Malformed(unknown("topic", topic, self.ever), *path, number)
 
-    def _change_topic(self, event: _Topic) -> ChangeTopic:
-        given = [key for key in ("partitions", "create", "recreate") if getattr(event, key) is not None]
-        given += ["delete"] if event.delete else []
-        if len(given) != 1:
-            raise Malformed(
-                "one of partitions: N, create: N, recreate: N and delete: true is missing", "topic"
-            )
-        (change,) = given
-        if (wrong := wrong_topic_name(event.topic)) is not None:
-            raise Malformed(wrong, "topic")
+    def _change_topic(self, event: ChangeTopic) -> ChangeTopic:
         present = self.partitions.get(event.topic)
-        if change == "create":
+        if event.create is not None:
             if present is not None:
                 raise Malformed(f"{event.topic} exists already at {event.at:g} s", "create")
         elif present is None:
@@ -322,16 +301,11 @@ class _Events:
             raise Malformed(
                 f"{event.topic} has {present} partitions already; a topic only grows", "partitions"
             )
-        if event.delete:
+        if event.count is None:
             del self.partitions[event.topic]
-            return ChangeTopic(at=event.at, topic=event.topic, partitions=None)
-        count: int = getattr(event, change)
-        self.partitions[event.topic] = count
-        return ChangeTopic(at=event.at, topic=event.topic, partitions=count, recreated=change == "recreate")
-
-
-def _creates(event: _Topic) -> bool:
-    return event.create is not None
+        else:
+            self.partitions[event.topic] = event.count
+        return event
 
 
 def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
@@ -395,6 +369,12 @@ def _never_returning(script: Any) -> Any:
     )
 
 
+def _check_coordinator(event: FailCoordinator) -> None:
+    for key in ("group", "to"):
+        if getattr(event, key) is not None:
+            raise Malformed("a simulation has one coordinator", key)
+
+
 def _imply_partitions(tree: _Tree) -> None:
     """Turn a single network partition into a list."""
     if isinstance(tree.get("partition"), dict):
@@ -413,5 +393,7 @@ TREES = Trees(
         Faults: check_faults,
         NetworkPartition: check_network_partition,
         MemberScript: check_member,
+        ChangeTopic: ChangeTopic.check,
+        FailCoordinator: _check_coordinator,
     },
 )

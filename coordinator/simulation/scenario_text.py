@@ -7,14 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from coordinator.simulation.scenario import (
-    ChangeTopic,
-    Event,
-    MemberScript,
-    Restart,
-    Scenario,
-    Start,
-)
+from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES
 from groups.yaml_files import yaml_lines
 
@@ -69,7 +62,6 @@ def _member(script: MemberScript) -> _Tree:
 
 def _events(scenario: Scenario) -> list[_Tree]:
     configured: dict[str, _Tree] = {}
-    present = set(scenario.topics)
     trees = []
     for event in scenario.events:
         if isinstance(event, Start):
@@ -79,18 +71,9 @@ def _events(scenario: Scenario) -> list[_Tree]:
             former = configured.get(event.member) or _member(scenario.members[event.member])
             trees.append(_restart(event, _changes(former, changed)))
             configured[event.member] = changed
-        elif isinstance(event, ChangeTopic):
-            trees.append(_topic(event, is_present=event.topic in present))
-            (present.discard if event.partitions is None else present.add)(event.topic)
         else:
             trees.append(_event(event))
     return trees
-
-
-def _topic(event: ChangeTopic, *, is_present: bool) -> _Tree:
-    verb = "recreate" if event.recreated else "partitions" if is_present else "create"
-    change = {"delete": True} if event.partitions is None else {verb: event.partitions}
-    return {"at": event.at, "topic": event.topic, **change}
 
 
 def _restart(event: Restart, changes: _Tree) -> _Tree:
@@ -119,7 +102,7 @@ def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:
 def _event(event: Event) -> _Tree:
     written: _Tree = TREES.write(type(event), event)
     defaults = {each.metadata.get("named", each.name): each.default for each in fields(event)}
-    return {key: value for key, value in written.items() if defaults[key] != value}
+    return {"at": event.at, **{key: value for key, value in written.items() if defaults[key] != value}}
 
 
 def _plain(value: Any) -> Any:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, run
-from coordinator.simulation.scenario import ChangeTopic, Event, FailCoordinator, Faults, Scenario, Variant
+from coordinator.simulation.scenario import Event, Faults, Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from groups.yaml_files import TreeError

@@ -30,6 +30,7 @@ from coordinator.engine.records import (
     TargetMemberRecord,
 )
 from coordinator.engine.topics import TopicImage
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.compacted_log import CleanerPositions, without_old_offsets
 from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
@@ -42,13 +43,10 @@ from coordinator.simulation.node import NO_ID, Node, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import (
     AskCommitted,
-    ChangeTopic,
     Close,
     Commit,
-    CoordinatorFault,
     EnforceRebalance,
     Event,
-    FailCoordinator,
     Freeze,
     Kill,
     MemberScript,
@@ -244,12 +242,12 @@ class World:
 
     def _change_topic(self, event: ChangeTopic) -> None:
         there = self.topics.image.topics.get(event.topic)
-        if there is not None and (event.partitions is None or event.recreated):
+        if there is not None and event.deletes:
             for process in self.processes.values():
                 process.count_reading()
-        gone = self.topics.change(event.topic, event.partitions, recreated=event.recreated)
-        what = "is deleted" if event.partitions is None else f"has {event.partitions} partitions"
-        self.story.add("", f"topic {event.topic} {what}{', recreated' if event.recreated else ''}")
+        gone = self.topics.change(event.topic, event.count, recreated=event.recreate is not None)
+        what = "is deleted" if event.count is None else f"has {event.count} partitions"
+        self.story.add("", f"topic {event.topic} {what}{', recreated' if event.recreate is not None else ''}")
         for partition in gone:
             for process in self.processes.values():
                 process.reset(partition)
@@ -258,7 +256,7 @@ class World:
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
         seen_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
-        is_deleted = there is not None and (event.partitions is None or event.recreated)
+        is_deleted = there is not None and event.deletes
         for process in self.processes.values():
             if process.is_running:
                 at_ms = seen_ms if is_deleted else self._refresh_ms(process, seen_ms)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from coordinator.faults import FailCoordinator, Seconds
 from coordinator.simulation.scenario import (
-    FailCoordinator,
     Faults,
     Freeze,
     Kill,
@@ -21,7 +21,6 @@ from coordinator.simulation.scenario import (
     NetworkPartition,
     Pause,
     Restart,
-    Seconds,
 )
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb

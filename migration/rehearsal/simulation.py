@@ -11,13 +11,14 @@ from coordinator.engine.config import Config
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.faults import FailCoordinator
 from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.initial_state import InitialState
 from coordinator.simulation.node import NodeStatus
 from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, result_of, run_until_settled
-from coordinator.simulation.scenario import Close, FailCoordinator, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
 from coordinator.store.group_records import NoRecords, group_records
 from groups.group_spec import current_of

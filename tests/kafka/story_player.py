@@ -17,13 +17,12 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
+from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.scenario import (
-    ChangeTopic,
     Close,
     Commit,
     EnforceRebalance,
     Event,
-    FailCoordinator,
     Freeze,
     Kill,
     MemberScript,
@@ -283,14 +282,14 @@ class StoryPlayer:
         name = self.prefix + event.topic
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
         there = name in admin.list_topics(timeout=10).topics
-        if there and (event.partitions is None or event.recreated):
+        if there and event.deletes:
             delete_topic(self.broker, name)
-        if event.partitions is None:
+        if event.count is None:
             return
-        if there and not event.recreated:
-            admin.create_partitions([NewPartitions(name, event.partitions)])[name].result()
+        if there and event.recreate is None:
+            admin.create_partitions([NewPartitions(name, event.count)])[name].result()
         else:
-            create_topics(self.broker, {name: event.partitions})
+            create_topics(self.broker, {name: event.count})
 
     def _asked(self, name: str, script: MemberScript) -> dict[str, Any]:
         """What a member's process is asked for, by `java/Member.java`."""

@@ -96,9 +96,9 @@ def serve(
         prepare_security,
         recovery_notices,
         settings_without_effect,
+        state_reports,
     )
     from coordinator.server.listener import serve as serve_clients
-    from coordinator.server.state_line import state_reports
 
     place = listen_address(listen, brokers)
     readers = None if metrics is None else metrics_address(metrics)

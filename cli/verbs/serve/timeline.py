@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator, FaultEvent
 from coordinator.server.cluster import Cluster
-from coordinator.server.fault_timeline import play
-from coordinator.server.faults import events as server
-from coordinator.server.faults.reading import TimedEvent, network_rules, read_faults
-from coordinator.simulation.scenario import ChangeTopic, CoordinatorFault, FailCoordinator, Scenario
+from coordinator.server.fault_actions import play
+from coordinator.server.faults.reading import network_rules, read_faults
+from coordinator.simulation.scenario import Scenario
 from groups.counts import counted
 
 SEED = 1
@@ -22,12 +22,12 @@ SEED = 1
 
 
 @dataclass(slots=True, kw_only=True)
-class Timeline:
+class FaultTimeline:
     """Timed events. `topics` (NAME:PARTITIONS) and `settings` are a scenario's initial ones, `remarks` for users."""
 
     topics: Sequence[str] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    events: Sequence[TimedEvent] = ()
+    events: Sequence[FaultEvent] = ()
     remarks: Sequence[str] = ()
     _playing: asyncio.Task[None] | None = None
 
@@ -36,67 +36,51 @@ class Timeline:
         self._playing = asyncio.get_running_loop().create_task(play(cluster, self.events, report))
 
 
-def read_timeline(faults: Path | None, scenario: str | None) -> Timeline:
+def read_timeline(faults: Path | None, scenario: str | None) -> FaultTimeline:
     """The timeline of either or both. :raises UsageError: unknown scenario :raises TreeError: invalid file"""
-    timeline = Timeline() if scenario is None else _scenario(scenario)
+    timeline = FaultTimeline() if scenario is None else _scenario(scenario)
     if faults is None:
         return timeline
     from coordinator.server.served import apis_with_faults
 
     events = (*timeline.events, *read_faults(faults, apis_with_faults()))
-    timeline.events = sorted(events, key=lambda timed: timed.at_s)
+    timeline.events = sorted(events, key=lambda event: event.at)
     return timeline
 
 
-def _scenario(called: str) -> Timeline:
+def _scenario(called: str) -> FaultTimeline:
     from cli.verbs.simulate.action import read
 
     return timeline_of(read(called).scenario_of(SEED))
 
 
-def timeline_of(scenario: Scenario) -> Timeline:
+def timeline_of(scenario: Scenario) -> FaultTimeline:
     """The events of a scenario that a server can play, and remarks on the rest."""
-    network = [TimedEvent(at_s=0.0, event=rule) for rule in network_rules(scenario.faults)]
-    return Timeline(
+    return FaultTimeline(
         topics=[f"{name}:{partitions}" for name, partitions in scenario.topics.items()],
         settings=scenario.settings,
-        events=(*network, *_events(scenario)),
+        events=(*network_rules(scenario.faults), *_events(scenario)),
         remarks=tuple(_remarks(scenario)),
     )
 
 
-def _events(scenario: Scenario) -> Iterator[TimedEvent]:
-    present = set(scenario.topics)
+def _events(scenario: Scenario) -> Iterator[FaultEvent]:
     for event in scenario.events:
         if isinstance(event, ChangeTopic):
-            yield TimedEvent(at_s=event.at, event=_topic(event, event.topic in present))
-            if event.partitions is None:
-                present.discard(event.topic)
-            else:
-                present.add(event.topic)
+            yield event
+        elif isinstance(event, FailCoordinator) and event.fault is CoordinatorFault.ZOMBIE:
+            yield FailCoordinator(at=event.at, fault=CoordinatorFault.MOVE)
         elif isinstance(event, FailCoordinator):
-            crashes = event.fault is CoordinatorFault.CRASH
-            fault = server.CoordinatorFault.CRASH if crashes else server.CoordinatorFault.MOVE
-            for_s = 0.0 if event.fault is CoordinatorFault.ZOMBIE else event.for_s
-            yield TimedEvent(at_s=event.at, event=server.FailCoordinator(fault=fault, for_s=for_s))
-
-
-def _topic(event: ChangeTopic, is_there: bool) -> server.ChangeTopic:
-    if event.partitions is None:
-        return server.ChangeTopic(topic=event.topic, delete=True)
-    if event.recreated:
-        return server.ChangeTopic(topic=event.topic, recreate=event.partitions)
-    if is_there:
-        return server.ChangeTopic(topic=event.topic, partitions=event.partitions)
-    return server.ChangeTopic(topic=event.topic, create=event.partitions)
+            yield replace(event, compacted=False)
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
     """Remarks on the events that the server does not play."""
-    of_members = [each for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)]
+    failures = [event for event in scenario.events if isinstance(event, FailCoordinator)]
+    of_members = [event for event in scenario.events if not isinstance(event, ChangeTopic | FailCoordinator)]
     if of_members:
         events = counted(len(of_members), "event")
-        names = _listed(sorted(scenario.members))
+        names = ", ".join(sorted(scenario.members))
         yield f"{scenario.name}: {events} of members are skipped, which your own clients must play: {names}"
     faults = scenario.faults
     left_out = [
@@ -107,21 +91,11 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
             ("partition", bool(faults.partitions)),
             ("without", bool(scenario.without)),
             ("metadata_delay_s", scenario.metadata_delay_s > 0),
-            (
-                "compacted",
-                any(isinstance(each, FailCoordinator) and each.compacted for each in scenario.events),
-            ),
+            ("compacted", any(event.compacted for event in failures)),
         )
         if is_there
     ]
     if left_out:
-        yield f"{scenario.name}: only a simulation has {_listed(left_out)}"
-    if any(
-        isinstance(each, FailCoordinator) and each.fault is CoordinatorFault.ZOMBIE
-        for each in scenario.events
-    ):
+        yield f"{scenario.name}: only a simulation has {', '.join(left_out)}"
+    if any(event.fault is CoordinatorFault.ZOMBIE for event in failures):
         yield f"{scenario.name}: a coordinator: zombie moves at once here; the old one does not linger"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -32,8 +32,9 @@ from cli.render.lanes import (
 )
 from cli.verbs.simulate.action import SimulationResult
 from coordinator.consumer.outputs import CallbackKind
+from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.result import CallbackCall, Ownership, Result
-from coordinator.simulation.scenario import ChangeTopic, FailCoordinator, Scenario, Variant
+from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.story import partition_text
 from groups.counts import counted
 from groups.times import seconds_text
@@ -203,7 +204,7 @@ def _marks(result: Result) -> Iterator[tuple[float, str, str, str]]:
         if isinstance(event, FailCoordinator):
             yield event.at, event.fault.value, f"coordinator: {event.fault.value} at {event.at:g} s", "faint"
         elif isinstance(event, ChangeTopic):
-            count = "gone" if event.partitions is None else f"{event.partitions}"
+            count = "gone" if event.count is None else f"{event.count}"
             text = f"{event.topic} {count}"
             yield (
                 event.at,

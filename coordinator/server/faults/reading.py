@@ -15,12 +15,12 @@ can inject. An error in a file reports the line and the field of its value.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from coordinator.server.faults.events import (
+from coordinator.faults import (
     AnswerError,
     ChangeTopic,
     CoordinatorFault,
@@ -33,13 +33,12 @@ from coordinator.server.faults.events import (
     FaultEvent,
     Fence,
     Lasting,
-    Rule,
+    RequestRule,
 )
-from coordinator.simulation.scenario import Faults, Seconds
+from coordinator.simulation.scenario import Faults
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
 from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES
-from groups.model import wrong_topic_name
 from groups.trees import Malformed, Trees, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.errors import ErrorCode
@@ -61,18 +60,16 @@ NETWORK_KEYS = ("loss", "delay_ms")
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedEvent:
-    """An event of a file; `at_s` counts from the start of the server."""
-
-    at_s: float
-    event: FaultEvent
-
-
 def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
-    """The fault of a tree; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
+    """The fault of a tree without a time; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
+    if "at" in tree:
+        raise Malformed("only an event of a file has a time", "at")
+    return _event(tree, apis)
+
+
+def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
     verb = next((each for each in VERBS if each in tree), None)
     if verb is None:
         raise no_verb(tree, VERBS)
@@ -81,7 +78,7 @@ def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
         raise Malformed(f"an event has one verb, and this one also has {verb!r}", other or "topic")
     try:
         event: FaultEvent = _TREES.read(VERBS[verb], dict(tree))
-        if isinstance(event, Rule):
+        if isinstance(event, RequestRule):
             for number, api in enumerate(event.api):
                 if api not in apis:
                     raise Malformed(unknown("API", api, apis), "api", number)
@@ -93,11 +90,11 @@ def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
 
 
 def tree_of(event: FaultEvent) -> dict[str, Any]:
-    """The tree of a fault that `read_event` accepts, without fields that are not set."""
+    """The tree of a fault that `read_event` accepts, without its time and fields that are not set."""
     tree: dict[str, Any] = {}
     for each in fields(event):
         value = getattr(event, each.name)
-        if each.default is MISSING or value != each.default:
+        if each.name != "at" and (each.default is MISSING or value != each.default):
             tree[str(each.metadata.get("named", each.name))] = _plain(value)
     verb = next(each for each, kind in VERBS.items() if type(event) is kind)
     return {verb: tree.pop(verb), **tree}
@@ -111,7 +108,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def read_faults(file: Path, apis: Collection[str]) -> tuple[TimedEvent, ...]:
+def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     """The events of a faults file sorted by time; events of the same time are in the order of the file.
 
     :raises TreeError: it cannot be read, or is not a faults file; with line and column
@@ -138,7 +135,7 @@ def network_rules(faults: Faults) -> tuple[Lasting, ...]:
     return tuple(rules)
 
 
-def _events(tree: Any, apis: Collection[str]) -> tuple[TimedEvent, ...]:
+def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     check_format(tree, FORMAT_VERSION, "faults file")
     for key in tree:
         if key not in KEYS:
@@ -146,13 +143,13 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[TimedEvent, ...]:
     listed = tree.get("events") or ()
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         raise Malformed(f"expected a list, found {shown(listed)}", "events")
-    events = [TimedEvent(at_s=0.0, event=rule) for rule in _network(tree.get("faults"))]
+    events: list[FaultEvent] = [*_network(tree.get("faults"))]
     for number, each in enumerate(listed):
         try:
             events.append(_timed(each, apis))
         except Malformed as error:
             raise error.below(number).below("events") from None
-    return tuple(sorted(events, key=lambda timed: timed.at_s))
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
 def _network(tree: Any) -> tuple[Lasting, ...]:
@@ -166,17 +163,12 @@ def _network(tree: Any) -> tuple[Lasting, ...]:
         raise error.below("faults") from None
 
 
-def _timed(tree: Any, apis: Collection[str]) -> TimedEvent:
+def _timed(tree: Any, apis: Collection[str]) -> FaultEvent:
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
     if "at" not in tree:
         raise Malformed("is missing", "at")
-    try:
-        at_s: float = _TREES.read(Seconds, tree["at"])
-    except Malformed as error:
-        raise error.below("at") from None
-    event = read_event({key: value for key, value in tree.items() if key != "at"}, apis)
-    return TimedEvent(at_s=at_s, event=event)
+    return _event(tree, apis)
 
 
 def _imply_lists(tree: dict[str, Any]) -> None:
@@ -197,16 +189,13 @@ def _check_error(event: AnswerError) -> None:
         raise Malformed(unknown("error", event.error, ERRORS), "error")
 
 
-def _check_topic(event: ChangeTopic) -> None:
-    if (wrong := wrong_topic_name(event.topic)) is not None:
-        raise Malformed(wrong, "topic")
-    if event.change is None:
-        raise Malformed("needs one of partitions, create, recreate and delete", "topic")
-
-
 def _check_coordinator(event: FailCoordinator) -> None:
     if event.to is not None and event.fault is not CoordinatorFault.MOVE:
         raise Malformed("only `coordinator: move` can name a broker", "to")
+    if event.compacted:
+        raise Malformed("only a simulation compacts the log first", "compacted")
+    if event.fault is CoordinatorFault.ZOMBIE:
+        raise Malformed("a server has no zombies, only move and crash", "coordinator")
 
 
 _TREES = Trees(
@@ -215,7 +204,7 @@ _TREES = Trees(
     checks={
         Delay: _check_delay,
         AnswerError: _check_error,
-        ChangeTopic: _check_topic,
+        ChangeTopic: ChangeTopic.check,
         FailCoordinator: _check_coordinator,
     },
 )

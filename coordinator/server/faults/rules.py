@@ -15,14 +15,30 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from coordinator.faults import AnswerError, Delay, Drop, Lasting
 from coordinator.server.faults.error_answers import OF_PARTITIONS
-from coordinator.server.faults.events import AnswerError, Delay, Drop, Lasting
-from coordinator.server.faults.named_resources import NamedResources, named_resources
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
+from wire.messages.layout import Array, Struct
+from wire.messages.reader import snake
 
 NO_SESSION = AnswerError(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND.name)
 """Makes a client name all partitions in its next Fetch, as if its session had been evicted."""
+_GROUPS = frozenset({"groupId", "groupIds", "groupsNames", "groups"})
+_TOPICS = frozenset({"topic", "topicNames", "subscribedTopicNames"})
+_ARRAYS_OF_TOPICS = frozenset({"topics", "topicData"})
+"""Arrays in which `name` is a topic's."""
+_COORDINATED = frozenset({"key", "coordinatorKeys"})
+"""FindCoordinator: the keys are groups if the key type is 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedResources:
+    """The resources that a request names, found by the field names of its layout."""
+
+    groups: set[str] = field(default_factory=set)
+    topics: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +62,7 @@ class IncomingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FaultEffect:
     """The effect on a request: it waits `delay_ms` before anything else; `end` replaces its handling."""
 
     delay_ms: int = 0
@@ -136,13 +152,13 @@ class Rules:
         self.active = [each for each in self.active if not each.is_over(now_ms)]
         return tuple(self.active)
 
-    def judge(self, request: IncomingRequest, now_ms: int) -> Verdict | None:
+    def judge(self, request: IncomingRequest, now_ms: int) -> FaultEffect | None:
         """The effect of all rules on a request; None: it is handled as usual."""
         delay_ms, is_met = 0, False
         for active in self.in_force(now_ms):
             rule = active.rule
             if request.hides_its_partitions and active.wants_partitions and active.fits_sender(request):
-                return Verdict(delay_ms, NO_SESSION)
+                return FaultEffect(delay_ms, NO_SESSION)
             if not active.fits(request) or (rule.chance < 1 and active.random.random() >= rule.chance):
                 continue
             active.applied += 1
@@ -151,5 +167,41 @@ class Rules:
                 least, greatest = rule.bounds_s
                 delay_ms += round(1000 * (least + (greatest - least) * active.random.random()))
             else:
-                return Verdict(delay_ms, rule)
-        return Verdict(delay_ms) if is_met else None
+                return FaultEffect(delay_ms, rule)
+        return FaultEffect(delay_ms) if is_met else None
+
+
+def named_resources(
+    layout: Struct, version: int, message: Any, name_of: Callable[[UUID], str | None]
+) -> NamedResources:
+    """The resources that a request of this version names; `name_of` returns the name of a topic given by id."""
+    names = NamedResources()
+    _collect(layout, version, message, "", name_of, names)
+    return names
+
+
+def _collect(
+    layout: Struct,
+    version: int,
+    message: Any,
+    inside: str,
+    name_of: Callable[[UUID], str | None],
+    names: NamedResources,
+) -> None:
+    for part in layout.fields:
+        value = getattr(message, snake(part.name)) if part.in_version(version) else None
+        if not value:
+            continue
+        if isinstance(part.type, Array) and isinstance(part.type.of, Struct):
+            for element in value:
+                _collect(part.type.of, version, element, part.name, name_of, names)
+            continue
+        texts = {value} if isinstance(value, str) else value if isinstance(value, tuple) else ()
+        if part.name in _GROUPS or (part.name in _COORDINATED and not message.key_type):
+            names.groups.update(texts)
+        elif part.name in _TOPICS or (part.name == "name" and inside in _ARRAYS_OF_TOPICS):
+            names.topics.update(texts)
+        elif part.name == "topicId":
+            names.topics.update({name_of(value) or ""} - {""})
+        elif part.name == "memberId":
+            names.members.update(texts)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.scenario import (
-    ChangeTopic,
     Close,
     Commit,
-    CoordinatorFault,
     Direction,
     EnforceRebalance,
-    FailCoordinator,
     Faults,
     Freeze,
     Kill,
@@ -66,8 +64,8 @@ STORM = Scenario(
         Subscribe(at=70, member="b", topics=("orders",)),
         FailCoordinator(at=80, fault=CoordinatorFault.ZOMBIE, for_s=10),
         Kill(at=95, member="b"),
-        ChangeTopic(at=100, topic="payments", partitions=None),
-        ChangeTopic(at=110, topic="payments", partitions=2),
+        ChangeTopic(at=100, topic="payments", delete=True),
+        ChangeTopic(at=110, topic="payments", create=2),
         Start(at=115, member="b"),
         Close(at=120, member="a"),
     ),

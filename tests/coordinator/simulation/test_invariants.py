@@ -22,15 +22,13 @@ from coordinator.engine.consumer import target_assignment, update
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets import commit
 from coordinator.engine.records import ConsumerGroupValue, Record
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.node import Node
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
-    ChangeTopic,
     Close,
-    CoordinatorFault,
-    FailCoordinator,
     Faults,
     Freeze,
     MemberScript,
@@ -131,7 +129,7 @@ def test_i2_what_was_given_on_while_a_static_member_was_away() -> None:
             Start(at=1, member="a"),
             Start(at=1.4, member="b"),
             Start(at=3.4, member="c"),
-            ChangeTopic(at=25, topic="orders", partitions=None),
+            ChangeTopic(at=25, topic="orders", delete=True),
         ),
         until_s=60,
     )
@@ -224,8 +222,8 @@ def test_i6_lost_of_what_is_there_while_librdkafka_loses_what_is_gone() -> None:
         events=(
             Start(at=0, member="a"),
             Pause(at=10, member="a", for_s=10),
-            ChangeTopic(at=12, topic="payments", partitions=None),
-            ChangeTopic(at=15, topic="payments", partitions=2),
+            ChangeTopic(at=12, topic="payments", delete=True),
+            ChangeTopic(at=15, topic="payments", create=2),
             Start(at=30, member="b"),
         ),
     )

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+from coordinator.faults import CoordinatorFault, FailCoordinator
 from coordinator.simulation.random_scenario import NAME, random_scenario
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import CoordinatorFault, Event, FailCoordinator, Restart, Scenario
+from coordinator.simulation.scenario import Event, Restart, Scenario
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from tests.support.long import cases

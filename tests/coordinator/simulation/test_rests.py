@@ -8,19 +8,11 @@ from dataclasses import replace
 import pytest
 
 from coordinator.engine.records import OffsetRecord
+from coordinator.faults import CoordinatorFault, FailCoordinator
 from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.run import LIMIT
-from coordinator.simulation.scenario import (
-    CoordinatorFault,
-    Event,
-    FailCoordinator,
-    Kill,
-    MemberScript,
-    Restart,
-    Scenario,
-    Start,
-)
+from coordinator.simulation.scenario import Event, Kill, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
 from groups.listing import GroupState
 

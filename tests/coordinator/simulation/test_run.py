@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
+from coordinator.faults import CoordinatorFault, FailCoordinator
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import (
-    Close,
-    CoordinatorFault,
-    FailCoordinator,
-    Faults,
-    Kill,
-    MemberScript,
-    Scenario,
-    Start,
-)
+from coordinator.simulation.scenario import Close, Faults, Kill, MemberScript, Scenario, Start
 
 COOPERATIVE = MemberScript(topics=("orders",), assignors=("cooperative-sticky",))
 SCALING = Scenario(

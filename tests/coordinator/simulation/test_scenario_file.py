@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.scenario import (
-    ChangeTopic,
     Close,
-    CoordinatorFault,
     Direction,
-    FailCoordinator,
     Faults,
     ListenerScript,
     MemberScript,
@@ -87,9 +85,9 @@ def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
                 Pause(at=15.5, member="b", for_s=3),
                 Close(at=20, member="b"),
                 ChangeTopic(at=30, topic="orders", partitions=8),
-                ChangeTopic(at=31, topic="later", partitions=2),
-                ChangeTopic(at=32, topic="later", partitions=None),
-                ChangeTopic(at=33, topic="orders", partitions=4, recreated=True),
+                ChangeTopic(at=31, topic="later", create=2),
+                ChangeTopic(at=32, topic="later", delete=True),
+                ChangeTopic(at=33, topic="orders", recreate=4),
                 FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3, compacted=True),
                 Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
             ),
@@ -223,7 +221,7 @@ MEMBERS = f"{MEMBER}  b: {{topics: [t]}}\n"
         (f"{MEMBER}events:\n  - {{at: 1, topic: q, partitions: 2}}\n", "6", "there is no topic 'q'"),
         (f"{MEMBER}events:\n  - {{at: 1, topic: t, partitions: 3}}\n", "6", "3 partitions already; a topic only grows"),
         (f"{MEMBER}events:\n  - {{at: 1, topic: t, create: 3}}\n", "6", "t exists already at 1 s"),
-        (f"{MEMBER}events:\n  - {{at: 1, topic: t}}\n", "6", "one of partitions: N, create: N"),
+        (f"{MEMBER}events:\n  - {{at: 1, topic: t}}\n", "6", "needs one of partitions, create, recreate"),
         (
             f"{MEMBER}events:\n  - {{at: 1, topic: t, delete: true}}\n  - {{at: 2, topic: t, partitions: 9}}\n",
             "7",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.simulation.scenario import Direction, FailCoordinator, Freeze, Restart
+from coordinator.faults import FailCoordinator
+from coordinator.simulation.scenario import Direction, Freeze, Restart
 from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan

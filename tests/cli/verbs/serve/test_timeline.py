@@ -11,15 +11,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from cli.verbs.serve.timeline import read_timeline, timeline_of
-from coordinator.server.faults.events import (
-    ChangeTopic,
-    CoordinatorFault,
-    Delay,
-    Drop,
-    Dropped,
-    FailCoordinator,
-)
-from coordinator.server.faults.reading import VERBS, TimedEvent, read_faults
+from coordinator.faults import ChangeTopic, CoordinatorFault, Delay, Drop, Dropped, FailCoordinator
+from coordinator.server.faults.reading import VERBS, read_faults
 from coordinator.server.served import apis_with_faults
 from coordinator.simulation.scenario_file import parse_scenario
 from tests.cli.command import Kohort
@@ -53,6 +46,7 @@ def test_schema_and_reader_have_the_same_verbs_and_keys() -> None:
         found[verb] |= keys
     expected = {
         verb: {str(each.metadata.get("named", each.name)) for each in kind.__dataclass_fields__.values()}
+        - {"at", "compacted"}
         for verb, kind in VERBS.items()
     }
     assert found == expected
@@ -95,14 +89,14 @@ def test_of_a_scenario_topics_coordinators_and_network_are_played() -> None:
     timeline = timeline_of(parse_scenario(Path("mine.yaml"), SCENARIO))
     assert (timeline.topics, timeline.settings) == (["orders:6"], {"group.initial.rebalance.delay.ms": "0"})
     assert list(timeline.events) == [
-        TimedEvent(at_s=0, event=Delay(bounds_s=(0.02, 0.04))),
-        TimedEvent(at_s=0, event=Drop(what=Dropped.CONNECTION, chance=0.75)),
-        TimedEvent(at_s=5, event=ChangeTopic(topic="orders", partitions=8)),
-        TimedEvent(at_s=6, event=ChangeTopic(topic="late", create=2)),
-        TimedEvent(at_s=7, event=ChangeTopic(topic="late", recreate=3)),
-        TimedEvent(at_s=8, event=ChangeTopic(topic="late", delete=True)),
-        TimedEvent(at_s=9, event=FailCoordinator(fault=CoordinatorFault.CRASH, for_s=3)),
-        TimedEvent(at_s=10, event=FailCoordinator(fault=CoordinatorFault.MOVE)),
+        Delay(at=0, bounds_s=(0.02, 0.04)),
+        Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
+        ChangeTopic(at=5, topic="orders", partitions=8),
+        ChangeTopic(at=6, topic="late", create=2),
+        ChangeTopic(at=7, topic="late", recreate=3),
+        ChangeTopic(at=8, topic="late", delete=True),
+        FailCoordinator(at=9, fault=CoordinatorFault.CRASH, for_s=3),
+        FailCoordinator(at=10, fault=CoordinatorFault.MOVE),
     ]
     assert list(timeline.remarks) == [
         "mine: 2 events of members are skipped, which your own clients must play: a",
@@ -115,7 +109,7 @@ def test_a_faults_file_comes_on_top_of_a_scenario(tmp_path: Path) -> None:
     file = tmp_path / "faults.yaml"
     file.write_text("kohort: 1\nevents: [{at: 10, topic: orders, partitions: 7}]\n")
     timeline = read_timeline(file, "topic-growth")
-    assert [timed.at_s for timed in timeline.events] == [10, 40]
+    assert [event.at for event in timeline.events] == [10, 40]
 
 
 def test_the_server_plays_its_events_and_says_so(tmp_path: Path) -> None:

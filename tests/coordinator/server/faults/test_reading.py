@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.server.faults.events import ChangeTopic, Delay, Drop, Dropped
-from coordinator.server.faults.reading import VERBS, TimedEvent, read_event, read_faults, tree_of
+from coordinator.faults import ChangeTopic, Delay, Drop, Dropped
+from coordinator.server.faults.reading import VERBS, read_event, read_faults, tree_of
 from groups.trees import Malformed
 from groups.yaml_files import TreeError
 
@@ -74,10 +74,10 @@ def test_a_file_has_events_in_the_order_of_time(tmp_path: Path) -> None:
         "  - {at: PT5S, delay: [2s, 2000ms], api: Heartbeat}\n"
     )
     assert read_faults(file, APIS) == (
-        TimedEvent(at_s=0, event=Delay(bounds_s=(0.002, 0.16))),
-        TimedEvent(at_s=0, event=Drop(what=Dropped.CONNECTION, chance=0.75)),
-        TimedEvent(at_s=5, event=Delay(bounds_s=(2, 2), api=("Heartbeat",))),
-        TimedEvent(at_s=20, event=ChangeTopic(topic="orders", partitions=12)),
+        Delay(at=0, bounds_s=(0.002, 0.16)),
+        Drop(at=0, what=Dropped.CONNECTION, chance=0.75),
+        Delay(at=5, bounds_s=(2, 2), api=("Heartbeat",)),
+        ChangeTopic(at=20, topic="orders", partitions=12),
     )
 
 

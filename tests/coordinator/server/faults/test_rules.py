@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from coordinator.server.faults.events import AnswerError, Delay, Drop, Dropped
-from coordinator.server.faults.rules import IncomingRequest, Rules, Verdict
+from coordinator.faults import AnswerError, Delay, Drop, Dropped
+from coordinator.server.faults.rules import FaultEffect, IncomingRequest, Rules
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import HEARTBEAT
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
@@ -63,7 +63,7 @@ def test_without_rules_there_is_nothing_to_look_at() -> None:
 def test_a_request_is_met_if_it_fits_every_condition(conditions: dict[str, Any], is_met: bool) -> None:
     rules = Rules()
     rules.add(Delay(bounds_s=(1, 1), **conditions), 0)
-    assert rules.judge(heartbeat(), 0) == (Verdict(1000) if is_met else None)
+    assert rules.judge(heartbeat(), 0) == (FaultEffect(1000) if is_met else None)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,11 @@ def test_a_rule_ends_with_its_last_request() -> None:
     rules = Rules()
     rule = AnswerError(error="NOT_COORDINATOR", times=2)
     rules.add(rule, 0)
-    assert [rules.judge(heartbeat(), 0) for _ in range(3)] == [Verdict(0, rule), Verdict(0, rule), None]
+    assert [rules.judge(heartbeat(), 0) for _ in range(3)] == [
+        FaultEffect(0, rule),
+        FaultEffect(0, rule),
+        None,
+    ]
     assert not rules.active
 
 
@@ -157,12 +161,12 @@ def test_delays_add_up_until_a_rule_ends_the_request() -> None:
     drop = Drop(what=Dropped.ANSWER, client="app-1")
     for rule in (Delay(bounds_s=(1, 1)), drop, Delay(bounds_s=(5, 5))):
         rules.add(rule, 0)
-    assert rules.judge(heartbeat(), 0) == Verdict(1000, drop)
-    assert rules.judge(heartbeat("app-2"), 0) == Verdict(6000)
+    assert rules.judge(heartbeat(), 0) == FaultEffect(1000, drop)
+    assert rules.judge(heartbeat("app-2"), 0) == FaultEffect(6000)
 
 
 def test_a_seed_decides_which_requests_are_met_and_how_long_they_wait() -> None:
-    def delays(seed: int) -> list[Verdict | None]:
+    def delays(seed: int) -> list[FaultEffect | None]:
         rules = Rules()
         rules.add(Delay(bounds_s=(1, 2), chance=0.5, seed=seed), 0)
         return [rules.judge(heartbeat(), 0) for _ in range(200)]

@@ -1,7 +1,6 @@
-"""The faults that can be injected. If a file names a field differently, its metadata has that name (`groups.trees`).
+"""The faults that can be injected into a server; topics and coordinators change in simulations in the same way.
 
-They use the terms of scenarios (docs/scenarios.md) if there are any: `topic`, `coordinator`, `for`. Times are in
-seconds.
+If a file names a field differently, its metadata has that name (`groups.trees`). Times are in seconds.
 """
 
 from __future__ import annotations
@@ -10,16 +9,24 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
-from coordinator.simulation.scenario import Seconds
-from groups.trees import INT32, INT64, Between, named
+from groups.model import wrong_topic_name
+from groups.trees import INT32, INT64, Between, Malformed, named
 from wire.errors import ErrorCode
 
-MAX_PARTITIONS = 100_000
-PartitionCount = Annotated[int, Between(1, MAX_PARTITIONS)]
+MAX_SECONDS = 30 * 86_400
+Seconds = Annotated[float, Between(0, MAX_SECONDS, "s")]
+PartitionCount = Annotated[int, Between(1, 100_000)]
+"""The maximum is per topic. A simulation keeps all partitions in memory and checks each after every step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class _Event:
+    at: Seconds = 0.0
+    """When, in a file: counted from the start of the server or of the simulation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRule(_Event):
     """Matches requests that satisfy every given condition. One of the request's names must match.
 
     `client`, `group` and `topic` can contain `*` and `?`, as in a shell.
@@ -44,14 +51,14 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delay(Rule):
+class Delay(RequestRule):
     """The request is handled later, by a time between the two bounds."""
 
     bounds_s: tuple[Seconds, ...] = field(metadata=named("delay"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerError(Rule):
+class AnswerError(RequestRule):
     """The request is answered with an error, and not handled."""
 
     error: str
@@ -72,12 +79,12 @@ class Dropped(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drop(Rule):
+class Drop(RequestRule):
     what: Dropped = field(metadata=named("drop"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expire:
+class Expire(_Event):
     """The session of a member expires now: by member id, instance id, or client id (all its members)."""
 
     member: str = field(metadata=named("expire"))
@@ -85,7 +92,7 @@ class Expire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fence:
+class Fence(_Event):
     """Another process replaces a static member; a dynamic member is removed, as by an administrator."""
 
     member: str = field(metadata=named("fence"))
@@ -93,14 +100,14 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disconnect:
+class Disconnect(_Event):
     """The connections of a client id are closed; it can connect again."""
 
     client: str = field(metadata=named("disconnect"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeTopic:
+class ChangeTopic(_Event):
     """One change of a topic: it grows to `partitions`, is created, recreated with another id, or deleted."""
 
     topic: str
@@ -110,30 +117,45 @@ class ChangeTopic:
     delete: bool = False
 
     @property
-    def change(self) -> str | None:
-        """The field that is set; None unless exactly one is set."""
-        given = [key for key in ("partitions", "create", "recreate") if getattr(self, key) is not None]
-        given += ["delete"] if self.delete else []
-        return given[0] if len(given) == 1 else None
+    def count(self) -> int | None:
+        """The number of its partitions from now on; None: it is deleted."""
+        return self.partitions or self.create or self.recreate
+
+    @property
+    def deletes(self) -> bool:
+        """Whether the present topic and its partitions are deleted, to be recreated or not."""
+        return self.delete or self.recreate is not None
+
+    def check(self) -> None:
+        """:raises Malformed: the name is invalid, or there is not exactly one change"""
+        if (wrong := wrong_topic_name(self.topic)) is not None:
+            raise Malformed(wrong, "topic")
+        if (self.partitions, self.create, self.recreate, self.delete or None).count(None) != 3:
+            raise Malformed("needs one of partitions, create, recreate and delete", "topic")
 
 
 class CoordinatorFault(Enum):
+    CRASH = "crash"
+    """The broker stops, in a simulation between append and answer if possible, and restarts later."""
     MOVE = "move"
     """Another broker loads the log and takes over; the old one answers NOT_COORDINATOR."""
-    CRASH = "crash"
-    """The broker stops, and restarts later."""
+    ZOMBIE = "zombie"
+    """Like MOVE, but the old one continues to answer its clients for this long; its records are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailCoordinator:
-    """The coordinator of a group, or of all groups."""
+class FailCoordinator(_Event):
+    """The coordinator of all groups, or on a server of one."""
 
     fault: CoordinatorFault = field(metadata=named("coordinator"))
-    group: str | None = None
-    to: Annotated[int, Between(0, INT32)] | None = None
-    """The broker that it moves to; None: the next one."""
     for_s: Seconds = field(default=0.0, metadata=named("for"))
-    """How long the new coordinator loads, or the broker is down."""
+    """How long the broker is down, the new coordinator loads, or the old one stays a zombie."""
+    group: str | None = None
+    """Server only."""
+    to: Annotated[int, Between(0, INT32)] | None = None
+    """The broker that it moves to; None: the next one. Server only."""
+    compacted: bool = False
+    """Whether the log is compacted before it is loaded; the seed decides how far. Simulation only."""
 
 
 Lasting: TypeAlias = Delay | AnswerError | Drop
