@@ -137,8 +137,13 @@ def _fields(assigned: Sequence[Any]) -> list[dict[str, UUID | Sequence[int]]]:
 
 
 def _heartbeat(group: str, member: str, epoch: int) -> bytes:
-    fields = {"group_id": group, "member_id": member, "member_epoch": epoch, "topic_partitions": None}
-    return frame(CONSUMER_GROUP_HEARTBEAT.encode_request(1, 1, "bench", fields))
+    content = CONSUMER_GROUP_HEARTBEAT.encode_request(
+        1,
+        1,
+        "bench",
+        {"group_id": group, "member_id": member, "member_epoch": epoch, "topic_partitions": None},
+    )
+    return frame(content)
 
 
 def beat(members: Sequence[Member], seconds: float) -> float:

@@ -207,7 +207,11 @@ def _leave_api(kind: GroupType) -> Api | None:
     from wire.messages.schemas.share_groups import SHARE_GROUP_HEARTBEAT
     from wire.messages.schemas.streams_groups import STREAMS_GROUP_HEARTBEAT
 
-    return {GroupType.SHARE: SHARE_GROUP_HEARTBEAT, GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT}.get(kind)
+    apis: Mapping[GroupType, Api] = {
+        GroupType.SHARE: SHARE_GROUP_HEARTBEAT,
+        GroupType.STREAMS: STREAMS_GROUP_HEARTBEAT,
+    }
+    return apis.get(kind)
 
 
 _LEFT_OUT = Failure(message="the coordinator's answer does not contain it")

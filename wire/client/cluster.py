@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from wire.client.address import Address
@@ -27,6 +27,14 @@ from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.topics import DELETE_TOPICS
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import MetadataResponseTopic, MetadataResponseTopicPartition
+    from wire.messages.schemas.groups import (
+        FindCoordinatorResponse,
+        FindCoordinatorResponseCoordinator,
+        ListGroupsResponseGroup,
+    )
 
 TopicPartition: TypeAlias = tuple[str, int]
 
@@ -53,7 +61,7 @@ class TopicMetadata:
 
     name: str
     topic_id: UUID | None
-    partitions: tuple[Any, ...]
+    partitions: tuple[MetadataResponseTopicPartition, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +81,7 @@ class ListedGroups:
     `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
     """
 
-    groups: tuple[Any, ...]
+    groups: tuple[ListGroupsResponseGroup, ...]
     failed: dict[str, Failure]
 
 
@@ -85,7 +93,7 @@ def fetch_metadata(
     :raises KafkaError: the broker refuses the whole request
     """
     yield from connection.open(deadline)
-    named: list[dict[str, Any]] | None
+    named: list[dict[str, object]] | None
     if topics is None:
         # Version 0 has no null: an empty list means all topics.
         named = None if connection.version(METADATA) >= _FIRST_WITH_NULL_TOPICS else []
@@ -104,21 +112,20 @@ def fetch_metadata(
         Broker(node_id=broker.node_id, address=Address(broker.host, broker.port), rack=broker.rack)
         for broker in response.brokers
     )
-    answered = [topic for topic in response.topics if topic.name is not None]
+    answered = {topic.name: topic for topic in response.topics if topic.name is not None}
     left_out = Failure(message=f"{connection.address} left it out of its answer to {METADATA.name}")
-    names = {topic.name for topic in answered}
     return ClusterMetadata(
         cluster_id=response.cluster_id,
         brokers=brokers,
-        topics={topic.name: _topic(topic) for topic in answered if not topic.error_code},
-        failed={topic.name: refusal(topic.error_code) for topic in answered if topic.error_code}
-        | {topic: left_out for topic in topics or () if topic not in names},
+        topics={name: _topic(name, topic) for name, topic in answered.items() if not topic.error_code},
+        failed={name: refusal(topic.error_code) for name, topic in answered.items() if topic.error_code}
+        | {topic: left_out for topic in topics or () if topic not in answered},
     )
 
 
-def _topic(topic: Any) -> TopicMetadata:
+def _topic(name: str, topic: MetadataResponseTopic) -> TopicMetadata:
     partitions = sorted(topic.partitions, key=attrgetter("partition_index"))
-    return TopicMetadata(name=topic.name, topic_id=topic.topic_id, partitions=tuple(partitions))
+    return TopicMetadata(name=name, topic_id=topic.topic_id, partitions=tuple(partitions))
 
 
 def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
@@ -160,7 +167,7 @@ def find_coordinators(
     return {entry.key: _place(entry) for response in responses for entry in response.coordinators}
 
 
-def _place(entry: Any) -> Address | Failure:
+def _place(entry: FindCoordinatorResponse | FindCoordinatorResponseCoordinator) -> Address | Failure:
     if entry.error_code:
         return refusal(entry.error_code, entry.error_message)
     return Address(entry.host, entry.port)
@@ -168,18 +175,17 @@ def _place(entry: Any) -> Address | Failure:
 
 def list_groups(
     states: Sequence[str], types: Sequence[str], connection: Connection, deadline: Deadline
-) -> Steps[tuple[Any, ...]]:
+) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
     """Ask one broker for its groups in some states and of some types, by Kafka's names; empty means all.
 
     A listed group has no state before Kafka 2.6 and no type before 3.8; such a broker does not filter by it.
     :raises KafkaError: the broker refuses (14 while it loads its groups)
     """
-    request: dict[str, Any] = {"states_filter": states, "types_filter": types}
+    request = {"states_filter": states, "types_filter": types}
     (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
     if response.error_code:
         raise refused(connection.address, LIST_GROUPS.name, response.error_code)
-    listed: tuple[Any, ...] = response.groups
-    return listed
+    return response.groups
 
 
 def describe(
@@ -238,12 +244,12 @@ def delete_topics(
         "timeout_ms": int(deadline.remaining_ms()),
     }
     (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
-    by_id = {topic_id: name for name, topic_id in ids.items()}
+    by_id: dict[UUID | None, str] = {topic_id: name for name, topic_id in ids.items()}
     gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return {
         result.name or by_id.get(result.topic_id, ""): True
         if result.error_code in gone
-        else refusal(result.error_code, getattr(result, "error_message", None))
+        else refusal(result.error_code, result.error_message)
         for result in response.responses
     }
 
@@ -295,7 +301,9 @@ def failed_directories(
 
 
 def _remedy(
-    partition: Any, alive: Collection[int], directories: Mapping[int, Sequence[str]] | None = None
+    partition: MetadataResponseTopicPartition,
+    alive: Collection[int],
+    directories: Mapping[int, Sequence[str]] | None = None,
 ) -> str:
     """What to do about a partition without a leader: a broker that runs needs no start."""
     offline = [replica for replica in partition.offline_replicas if replica in alive]

@@ -25,12 +25,12 @@ from wire.client.errors import (
 from wire.client.security import ConnectionSettings
 from wire.client.steps import READ, WRITE, Deadline, Steps, Stream, ready
 from wire.errors import ErrorCode, error_name
-from wire.messages.definition import Api
+from wire.messages.definition import Api, ResponseT
 from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader, frame
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 
-Request: TypeAlias = Mapping[str, Any]
+Request: TypeAlias = Mapping[str, object]
 """The fields of a request; fields that the version in common does not have are left out."""
 
 _SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
@@ -148,7 +148,9 @@ class Connection:
                 error.is_unsent = True
             raise
 
-    def ask(self, api: Api, requests: Sequence[Request], deadline: Deadline) -> Steps[list[Any]]:
+    def ask(
+        self, api: Api[Any, ResponseT], requests: Sequence[Request], deadline: Deadline
+    ) -> Steps[list[ResponseT]]:
         """Send requests of `api` together and return their responses in the same order.
 
         They are sent in the version in common and must be safe to send twice.
@@ -171,8 +173,12 @@ class Connection:
             raise
 
     def ask_once(
-        self, api: Api, requests: Sequence[Request], deadline: Deadline, limit_ms: int | None = None
-    ) -> Steps[list[Any]]:
+        self,
+        api: Api[Any, ResponseT],
+        requests: Sequence[Request],
+        deadline: Deadline,
+        limit_ms: int | None = None,
+    ) -> Steps[list[ResponseT]]:
         """`ask` for requests that are not safe to send twice: a connection that breaks is an error.
 
         `limit_ms`: the timeout of each response, if not the settings' request timeout.
@@ -246,12 +252,12 @@ class Connection:
 
     def _ask(
         self,
-        api: Api,
+        api: Api[Any, ResponseT],
         version: int,
         requests: Sequence[Request],
         deadline: Deadline,
         limit_ms: int | None = None,
-    ) -> Steps[list[Any]]:
+    ) -> Steps[list[ResponseT]]:
         answers = yield from self._exchange(api, version, requests, deadline, limit_ms)
         return [self._decoded(api, version, answer) for answer in answers]
 
@@ -298,7 +304,7 @@ class Connection:
         except ValueError as error:
             raise ProtocolError(str(self.address), f"{api.name}Request cannot be written: {error}") from None
 
-    def _decoded(self, api: Api, version: int, answer: bytes) -> Any:
+    def _decoded(self, api: Api[Any, ResponseT], version: int, answer: bytes) -> ResponseT:
         try:
             return api.decode_response(version, answer)
         except DecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from wire.client.client import KafkaClient
 from wire.client.connection import Connection
@@ -13,13 +13,18 @@ from wire.client.steps import Deadline, Steps, run
 from wire.errors import ErrorCode
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.faults import KohortFaultRequestFields, KohortFaultResponse
+
 
 def fault_client(settings: ConnectionSettings) -> KafkaClient:
     """A client that is not affected by faults itself. :raises InvalidAddress:"""
     return KafkaClient(replace(settings, client_id=FAULT_CLIENT))
 
 
-def ask_for_fault(client: KafkaClient, timeout_ms: int, **request: Any) -> Any:
+def ask_for_fault(
+    client: KafkaClient, timeout_ms: int, **request: Unpack[KohortFaultRequestFields]
+) -> KohortFaultResponse:
     """The response to a KohortFault with these fields; `client` is a `fault_client`.
 
     :raises UnsupportedApi: the broker is not `kohort serve`
@@ -30,7 +35,9 @@ def ask_for_fault(client: KafkaClient, timeout_ms: int, **request: Any) -> Any:
     return run(_ask(request, client.home(deadline), deadline))
 
 
-def _ask(request: dict[str, Any], connection: Connection, deadline: Deadline) -> Steps[Any]:
+def _ask(
+    request: KohortFaultRequestFields, connection: Connection, deadline: Deadline
+) -> Steps[KohortFaultResponse]:
     # A fault is not safe to send twice.
     yield from connection.open(deadline)
     if not connection.supports(KOHORT_FAULT):
@@ -46,7 +53,7 @@ def _ask(request: dict[str, Any], connection: Connection, deadline: Deadline) ->
                 str(connection.address),
                 response.error_code,
                 ErrorCode.INVALID_REQUEST.name,
-                response.error_message,
+                response.error_message or "",
             )
         raise refused(connection.address, KOHORT_FAULT.name, response.error_code, response.error_message)
     return response

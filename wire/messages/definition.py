@@ -10,6 +10,10 @@ The first line has the name, the number and some options, the layouts follow und
 
 `flexible=4`: the first flexible version, 0 by default, `never` for none. The code for one version of a request is
 generated when that version is first read or written.
+
+The types of messages are in the stubs of `schemas/`: after a change of a layout,
+`python -m tests.wire.messages.message_types` writes them. Import them only for type checks: they do not exist at run
+time.
 """
 
 from __future__ import annotations
@@ -17,11 +21,27 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from wire.messages.layout import Message, version_range
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
 from wire.messages.writer import message_writer
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    RequestT = TypeVar("RequestT", default=Any)
+    ResponseT = TypeVar("ResponseT", default=Any)
+    RequestFields = TypeVar("RequestFields", default=Any)
+    ResponseFields = TypeVar("ResponseFields", default=Any)
+    Key = TypeVar("Key", default=Any)
+    Value = TypeVar("Value", default=Any)
+else:
+    from typing import TypeVar
+
+    RequestT, ResponseT = TypeVar("RequestT"), TypeVar("ResponseT")
+    RequestFields, ResponseFields = TypeVar("RequestFields"), TypeVar("ResponseFields")
+    Key, Value = TypeVar("Key"), TypeVar("Value")
 
 API_VERSIONS_KEY = 18
 HEAD = struct.Struct(">hhi")
@@ -30,8 +50,10 @@ _CORRELATION_ID = struct.Struct(">i")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Api:
+class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
     """One kind of request: Kafka's name and key, the versions with a layout, and both messages.
+
+    Its types, declared by the stubs of `schemas/`: both messages decoded, and as fields to encode.
 
     `sent` are the versions that the client sends. `since` is the Kafka release whose brokers first support the request,
     for messages.
@@ -40,8 +62,8 @@ class Api:
     name: str
     key: int
     versions: tuple[int, int]
-    request: Message
-    response: Message
+    request: Message[RequestT, RequestFields]
+    response: Message[ResponseT, ResponseFields]
     sent: tuple[int, int]
     since: str
 
@@ -55,7 +77,7 @@ class Api:
         return best if best >= max(oldest, minimum) else None
 
     def encode_request(
-        self, version: int, correlation_id: int, client_id: str | None, fields: Mapping[str, Any]
+        self, version: int, correlation_id: int, client_id: str | None, fields: RequestFields
     ) -> bytes:
         """A request with its header; fields that the version does not have are left out.
 
@@ -69,7 +91,7 @@ class Api:
         message_writer(self.request, version)(out, fields)
         return bytes(out)
 
-    def decode_request(self, version: int, frame: bytes) -> tuple[str, Any]:
+    def decode_request(self, version: int, frame: bytes) -> tuple[str, RequestT]:
         """The client id and the body of a request, from the beginning of its header. :raises DecodeError:"""
         client_id, position = self.decode_client_id(version, frame)
         return client_id, message_reader(self.request, version, OBJECTS)(frame, position)[0]
@@ -81,7 +103,7 @@ class Api:
             _, position = _read_tags(frame, position)
         return client_id or "", position
 
-    def encode_response(self, version: int, correlation_id: int, fields: Mapping[str, Any]) -> bytes:
+    def encode_response(self, version: int, correlation_id: int, fields: ResponseFields) -> bytes:
         """A response with its header. :raises ValueError: as `encode_request`"""
         out = bytearray(_CORRELATION_ID.pack(correlation_id))
         if self._has_tags_in_response_header(version):
@@ -89,7 +111,7 @@ class Api:
         message_writer(self.response, version)(out, fields)
         return bytes(out)
 
-    def decode_response(self, version: int, answer: bytes) -> Any:
+    def decode_response(self, version: int, answer: bytes) -> ResponseT:
         """The body of a response that starts after the correlation id.
 
         :raises DecodeError: the bytes are not such a response, or have more bytes than it
@@ -97,6 +119,7 @@ class Api:
         position = 0
         if self._has_tags_in_response_header(version):
             _, position = _read_tags(answer, 0)
+        message: ResponseT
         message, end = message_reader(self.response, version, OBJECTS)(answer, position)
         if end != len(answer):
             raise DecodeError(f"it has {len(answer) - end} bytes too many")
@@ -108,7 +131,7 @@ class Api:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RecordType:
+class RecordType(Generic[Key, Value]):
     """A type of record of `__consumer_offsets`: the number that its keys start with, and its two messages.
 
     `written` is the version in which Kafka 4.3 writes values. Keys are never flexible.

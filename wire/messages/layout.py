@@ -20,8 +20,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Decoded = TypeVar("Decoded", default=Any)
+    Encoded = TypeVar("Encoded", default=Any)
+else:
+    from typing import TypeVar
+
+    Decoded, Encoded = TypeVar("Decoded"), TypeVar("Encoded")
 
 EVER = 32767
 """A version that no message reaches."""
@@ -106,8 +116,11 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Message:
-    """A struct that is a complete message, as a layout. `flexible_since` None: no version is flexible."""
+class Message(Generic[Decoded, Encoded]):
+    """A struct that is a complete message, as a layout. `flexible_since` None: no version is flexible.
+
+    The stubs of `schemas/` declare the types of its decoded fields and of those to encode.
+    """
 
     name: str
     layout: str

@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coordinator.server.security.users import SCRAM_DIGESTS, Users
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, HEAD, Api
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.security import SaslAuthenticateResponseFields
 
 MAX_FRAME_BYTES = 524_288
 """The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
@@ -140,7 +143,7 @@ class Login:
     def _token(self, content: bytes, version: int, correlation_id: int, now_ms: int) -> Reply:
         token = _request(SASL_AUTHENTICATE, version, content).auth_bytes
         try:
-            fields: Mapping[str, object] = {
+            fields: SaslAuthenticateResponseFields = {
                 "error_code": ErrorCode.NONE,
                 "error_message": "",
                 "auth_bytes": self._step(token, now_ms),

@@ -1,8 +1,10 @@
 """A broker made of canned answers, for what a real one cannot be brought to say."""
 
+from __future__ import annotations
+
 import socket
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.wire.client.peer import Script, answer, request
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -20,6 +22,9 @@ from wire.messages.schemas.share_groups import (
 )
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 from wire.messages.schemas.topics import DELETE_TOPICS
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import ApiVersionsResponseFields
 
 ALL_APIS = (
     FETCH,
@@ -71,8 +76,10 @@ def broker(answers: Mapping[str, Answer], versions: Mapping[str, tuple[int, int]
 
 def api_versions(known: Mapping[int, tuple[int, int]], version: int, newest: int) -> bytes:
     """The answer to ApiVersions in `version`, of a broker that knows it up to `newest`."""
-    entries = [
-        {"api_key": key, "min_version": low, "max_version": high} for key, (low, high) in known.items()
-    ]
-    fields = {"error_code": 35 if version > newest else 0, "api_keys": entries}
+    fields: ApiVersionsResponseFields = {
+        "error_code": 35 if version > newest else 0,
+        "api_keys": [
+            {"api_key": key, "min_version": low, "max_version": high} for key, (low, high) in known.items()
+        ],
+    }
     return API_VERSIONS.encode_response(version if version <= newest else 0, 0, fields)[4:]

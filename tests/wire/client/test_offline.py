@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +39,7 @@ def metadata(
 
     `offline` are the replicas in failed log directories, by partition.
     """
-    partitions = tuple(
+    partitions: Any = tuple(
         SimpleNamespace(
             partition_index=index,
             leader_id=leader,

@@ -35,8 +35,10 @@ def test_the_ids_are_sent_and_a_refusal_names_them() -> None:
     def serve(connection: socket.socket) -> None:
         _, version, correlation_id, frame = request(connection)
         seen.append((version, b"mine" in frame))
-        refusal = {"error_code": ErrorCode.REBOOTSTRAP_REQUIRED, "api_keys": ()}
-        answer(connection, correlation_id, API_VERSIONS.encode_response(version, 0, refusal)[4:])
+        refusal = API_VERSIONS.encode_response(
+            version, 0, {"error_code": ErrorCode.REBOOTSTRAP_REQUIRED, "api_keys": ()}
+        )
+        answer(connection, correlation_id, refusal[4:])
 
     with peer(serve) as address, pytest.raises(WrongCluster, match="not broker 3 of the cluster mine"):
         opened(address, 3)

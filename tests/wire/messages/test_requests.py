@@ -1,5 +1,7 @@
 """Requests and responses as kio writes and reads them, for every API and version; and requests that no client sends."""
 
+from __future__ import annotations
+
 import random
 import subprocess
 import sys
@@ -7,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -45,6 +47,10 @@ from wire.messages.schemas.share_groups import (
 )
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE, STREAMS_GROUP_HEARTBEAT
 from wire.messages.writer import write_varint
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import FetchRequestFields
+    from wire.messages.schemas.offsets import ListOffsetsRequestTopicFields
 
 ONLY_SENT = (
     CREATE_ACLS,
@@ -176,7 +182,7 @@ def test_no_client_is_throttled() -> None:
 
 def test_a_field_that_must_be_there_is_missed() -> None:
     with pytest.raises(ValueError, match="HeartbeatResponse needs 'error_code'"):
-        HEARTBEAT.encode_response(4, 1, {})
+        HEARTBEAT.encode_response(4, 1, {})  # type: ignore[typeddict-item]  # this is what is refused
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "😀"])
@@ -197,16 +203,25 @@ def test_a_message_that_quotes_a_long_name_is_shortened(letter: str) -> None:
     ],
 )
 def test_a_value_that_does_not_fit_is_not_written(fields: Mapping[str, Any], what: str) -> None:
-    fits = {"error_code": 0, "generation_id": 1, "protocol_name": "range", "leader": "m", "member_id": "m"}
-    JOIN_GROUP.encode_response(3, 1, {**fits, "members": ()})
+    fits: dict[str, Any] = {
+        "error_code": 0,
+        "generation_id": 1,
+        "protocol_name": "range",
+        "leader": "m",
+        "member_id": "m",
+    }
+    untyped: Api = JOIN_GROUP
+    untyped.encode_response(3, 1, {**fits, "members": ()})
     with pytest.raises(ValueError, match=what):
-        JOIN_GROUP.encode_response(3, 1, {**fits, "members": (), **fields})
+        untyped.encode_response(3, 1, {**fits, "members": (), **fields})
     with pytest.raises(ValueError, match="a string of 32768 bytes"):
-        HEARTBEAT.encode_request(4, 1, "x" * 32_768, {})
-    partition = {"partition_index": 2**40, "timestamp": 0}
-    request = {"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [partition]}]}
+        HEARTBEAT.encode_request(4, 1, "x" * 32_768, {"group_id": "g", "generation_id": 1, "member_id": "m"})
+    topic: ListOffsetsRequestTopicFields = {
+        "name": "t",
+        "partitions": [{"partition_index": 2**40, "timestamp": 0}],
+    }
     with pytest.raises(ValueError, match="ListOffsetsRequest: "):
-        LIST_OFFSETS.encode_request(9, 1, None, request)
+        LIST_OFFSETS.encode_request(9, 1, None, {"replica_id": -1, "isolation_level": 0, "topics": [topic]})
 
 
 @pytest.mark.parametrize("half", [0xD800, 0xDC80])
@@ -343,7 +358,7 @@ def test_bytes_after_an_answer_are_an_error() -> None:
 
 
 def test_a_tagged_field_of_a_later_version_is_not_written() -> None:
-    fetch = {
+    fetch: FetchRequestFields = {
         "replica_id": -1, "replica_state": {"replica_id": 7}, "max_wait_ms": 0, "min_bytes": 0, "topics": (),
         "forgotten_topics_data": (),
     }  # fmt: skip
