@@ -159,7 +159,7 @@ def _kind(of: Type, names: dict[Struct, str], form: Form) -> str:
 
 
 def _singular(plural: str) -> str:
-    for end, instead in (("ies", "y"), ("data", "data"), ("status", "status"), ("s", "")):
+    for end, instead in (("ies", "y"), ("data", "data"), ("us", "us"), ("s", "")):
         if plural.endswith(end):
             return plural.removesuffix(end) + instead
     return plural

@@ -509,7 +509,7 @@ class StreamsGroupHeartbeatRequestFields(TypedDict):
     task_end_offsets: NotRequired[Collection[StreamsGroupHeartbeatRequestTaskOffsetFields] | None]
     shutdown_application: NotRequired[bool]
 
-class StreamsGroupHeartbeatResponseStatu:
+class StreamsGroupHeartbeatResponseStatus:
     status_code: int
     status_detail: str
 
@@ -539,14 +539,14 @@ class StreamsGroupHeartbeatResponse:
     heartbeat_interval_ms: int
     acceptable_recovery_lag: int
     task_offset_interval_ms: int
-    status: tuple[StreamsGroupHeartbeatResponseStatu, ...] | None
+    status: tuple[StreamsGroupHeartbeatResponseStatus, ...] | None
     active_tasks: tuple[StreamsGroupHeartbeatResponseActiveTask, ...] | None
     standby_tasks: tuple[StreamsGroupHeartbeatResponseActiveTask, ...] | None
     warmup_tasks: tuple[StreamsGroupHeartbeatResponseActiveTask, ...] | None
     endpoint_information_epoch: int
     partitions_by_user_endpoint: tuple[StreamsGroupHeartbeatResponsePartitionsByUserEndpoint, ...] | None
 
-class StreamsGroupHeartbeatResponseStatuFields(TypedDict):
+class StreamsGroupHeartbeatResponseStatusFields(TypedDict):
     status_code: int
     status_detail: str
 
@@ -576,7 +576,7 @@ class StreamsGroupHeartbeatResponseFields(TypedDict):
     heartbeat_interval_ms: int
     acceptable_recovery_lag: int
     task_offset_interval_ms: int
-    status: NotRequired[Collection[StreamsGroupHeartbeatResponseStatuFields] | None]
+    status: NotRequired[Collection[StreamsGroupHeartbeatResponseStatusFields] | None]
     active_tasks: NotRequired[Collection[StreamsGroupHeartbeatResponseActiveTaskFields] | None]
     standby_tasks: NotRequired[Collection[StreamsGroupHeartbeatResponseActiveTaskFields] | None]
     warmup_tasks: NotRequired[Collection[StreamsGroupHeartbeatResponseActiveTaskFields] | None]
