@@ -45,7 +45,7 @@ class UsageError(CommandError):
 _ROOTS = (
     ("assignors.errors", "AssignorError"),
     ("wire.errors", "WireError"),
-    ("groups.errors", "GroupsError"),
+    ("groups.trees", "GroupsError"),
     ("coordinator.errors", "CoordinatorError"),
     ("migration.errors", "MigrationError"),
     ("pipeline.errors", "PipelineError"),

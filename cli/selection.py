@@ -394,7 +394,7 @@ def group_filter(options: SelectionOptions) -> GroupFilter:
     states = _parsed(GroupState.parse, options.states)
     if options.unused_for is not None:
         from cli.unused import check_unused_for
-        from groups.unused import RESTING
+        from groups.use import RESTING
 
         check_unused_for(options.unused_for)
         states = states or frozenset(RESTING)

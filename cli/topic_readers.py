@@ -9,7 +9,7 @@ from cli.output import notice
 from cli.sources.source import ReadResult, Source
 from groups.listing import Problem
 from groups.model import Group
-from groups.readers import TopicUse, topic_use
+from groups.use import TopicUse, topic_use
 
 Uses: TypeAlias = dict[str, dict[str, TopicUse]]
 """How a group reads a topic, by group and topic."""

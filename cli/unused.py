@@ -11,7 +11,7 @@ from cli.times import milliseconds
 from groups.counts import first_names
 from groups.model import Group, Problem
 from groups.times import format_moment
-from groups.unused import LastUse, last_use
+from groups.use import LastUse, last_use
 
 LAST_USE = ("LAST-COMMIT", "LAST-MEMBER")
 """Headings of `last_use_cells`."""

@@ -1,19 +1,186 @@
-"""The client library of a member, as far as the group's data show it.
+"""The client library of a member, as far as the group's data show it; and the librdkafka that bindings bundle.
 
 The library that the source recorded takes precedence; otherwise a library's default client id, or the member id made
 from it, suggests one. That is only inferred: an operator may have chosen the same id. A client id that no library
 uses by default identifies no library, and the result is unknown.
+
+A library's features depend on librdkafka's version, but an operator knows the version of the installed package. Each
+version in `BINDINGS` was read from the release itself: tags of the repositories, packages of npm and PyPI. The result
+is None for a release that is not listed or is newer than the last one listed; nothing is guessed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from groups.bindings import NAMES as BINDING_NAMES
 from groups.model import Member
 from wire.suggestion import did_you_mean
+
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A package that bundles librdkafka or is linked with it."""
+
+    name: str
+    also: tuple[str, ...] = ()
+    """Its other names."""
+    has_its_number: bool = False
+    """Whether a release has the version number of its librdkafka, except for those in `releases`."""
+    releases: Mapping[str, str] = field(default_factory=dict)
+    """The librdkafka that a release and later ones bundle; with `has_its_number`, that release alone."""
+    last: str | None = None
+    """The newest release for which `releases` was checked."""
+    source: str
+
+
+BINDINGS = (
+    Binding(
+        name="confluent-kafka-python",
+        also=("confluent-kafka",),
+        has_its_number=True,
+        releases={"2.6.2": "2.6.1", "2.7.0": "2.6.1", "2.8.2": "2.8.0", "2.9.0": "2.8.0", "2.12.2": "2.12.1",
+            "2.16.1": "2.16.0"},
+        last="2.16.1",
+        source="CHANGELOG of confluent-kafka-python 2.15.0; libversion() of the wheels of 2.12.2, 2.13.2 and 2.16.1",
+    ),
+    Binding(
+        name="confluent-kafka-dotnet",
+        also=("confluent.kafka",),
+        has_its_number=True,
+        releases={
+            "1.4.3": "1.4.2", "1.6.2": "1.6.1", "1.6.3": "1.6.1", "1.8.1": "1.8.0", "1.9.3": "1.9.2",
+            "2.5.1": "2.5.0", "2.5.2": "2.5.0", "2.9.0": "2.8.0", "2.13.1": "2.13.0",
+        },
+        last="2.15.0",
+        source="librdkafka.redist in Confluent.Kafka.csproj of each tag, 1.4.3 to 2.15.0",
+    ),
+    Binding(
+        name="confluent-kafka-go",
+        has_its_number=True,
+        releases={"2.5.4": "2.5.3", "2.13.3": "2.13.2"},
+        last="2.15.0",
+        source="CHANGELOG of confluent-kafka-go 2.15.0, RD_KAFKA_VERSION in kafka/librdkafka_vendor/rdkafka.h",
+    ),
+    Binding(
+        name="confluent-kafka-javascript",
+        also=("@confluentinc/kafka-javascript",),
+        releases={
+            "0.2.0": "2.5.3", "0.3.0": "2.6.0", "0.5.0": "2.6.1", "1.2.0": "2.8.0", "1.3.0": "2.10.0",
+            "1.3.2": "2.10.1", "1.4.0": "2.11.0", "1.4.1": "2.11.1", "1.6.0": "2.12.0", "1.7.0": "2.12.1",
+            "1.8.0": "2.13.0", "1.8.2": "2.13.2", "1.9.0": "2.14.0", "1.9.1": "2.14.2", "1.10.0": "2.15.0",
+            "1.10.1": "2.15.1",
+        },
+        last="1.10.1",
+        source="`librdkafka` in package.json of each tag, and of 1.10.1 on npm",
+    ),
+    Binding(
+        name="node-rdkafka",
+        releases={
+            "2.10.0": "1.5.2", "2.10.1": "1.5.3", "2.11.0": "1.6.1", "2.12.0": "1.7.0", "2.13.0": "1.8.2",
+            "2.14.0": "1.9.2", "2.15.0": "2.0.2", "2.16.0": "2.1.1", "2.17.0": "2.2.0", "2.18.0": "2.3.0",
+            "3.1.0": "2.5.0", "3.1.1": "2.5.3", "3.2.0": "2.6.0", "3.2.1": "2.6.1", "3.3.0": "2.8.0",
+            "3.4.0": "2.10.0", "3.4.1": "2.10.1", "3.5.0": "2.11.1", "3.6.0": "2.12.0",
+        },
+        last="3.6.1",
+        source="`librdkafka` in package.json of each tag, and of 3.6.1 on npm",
+    ),
+    Binding(
+        name="rdkafka-ruby",
+        releases={
+            "0.12.0": "1.9.0", "0.13.0": "2.0.2", "0.14.0": "2.2.0", "0.15.0": "2.3.0", "0.17.0": "2.4.0",
+            "0.18.0": "2.5.0", "0.19.0": "2.5.3", "0.20.0": "2.6.1", "0.21.0": "2.8.0", "0.23.0": "2.11.0",
+            "0.24.0": "2.11.1", "0.25.0": "2.12.1", "0.26.0": "2.13.2", "0.27.0": "2.14.0", "0.28.0": "2.14.1",
+            "0.29.0": "2.14.2",
+        },
+        last="0.29.0",
+        source="LIBRDKAFKA_VERSION in lib/rdkafka/version.rb of each tag",
+    ),
+    Binding(
+        name="karafka-rdkafka",
+        releases={
+            "0.12.0": "1.9.0", "0.12.1": "2.0.2", "0.13.2": "2.1.1", "0.13.3": "2.2.0", "0.14.0": "2.3.0",
+            "0.16.0": "2.4.0", "0.17.0": "2.5.0", "0.17.4": "2.5.3", "0.18.0": "2.6.1", "0.19.0": "2.8.0",
+        },
+        last="0.19.5",
+        source="CHANGELOG of karafka-rdkafka 0.19.5",
+    ),
+    Binding(
+        name="azure-functions-kafka",
+        also=("microsoft.azure.webjobs.extensions.kafka",),
+        releases={"3.2.0": "1.5.2", "3.3.1": "1.6.1", "3.6.0": "1.9.0", "4.0.0": "2.4.0"},
+        last="4.3.2",
+        source="Confluent.Kafka in the extension's csproj of each tag, and what that bundles",
+    ),
+    Binding(
+        name="rdkafka-sys",
+        also=("rust-rdkafka",),
+        source="the crate's version ends in +LIBRDKAFKA; rust-rdkafka takes any rdkafka-sys of the same major version",
+    ),
+    Binding(name="php-rdkafka", source="the extension is linked with the system's librdkafka"),
+)  # fmt: skip
+
+_BINDINGS_BY_NAME = {name: binding for binding in BINDINGS for name in (binding.name, *binding.also)}
+
+
+def binding_named(name: str) -> Binding | None:
+    """Find a binding by any of its names, in any case."""
+    return _BINDINGS_BY_NAME.get(name.strip().lower())
+
+
+_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)", re.IGNORECASE | re.ASCII)
+_NAMED = re.compile(r"librdkafka-v?(\d+(?:\.\d+)*)", re.IGNORECASE | re.ASCII)
+_AFTER_PLUS = re.compile(r"\+v?(\d+(?:\.\d+)+)", re.ASCII)
+
+
+def bundled(binding: Binding, version: str) -> str | None:
+    """The librdkafka version of a release; None if it is not known.
+
+    A version may contain librdkafka's: bindings report it to the broker (`1.4.0-librdkafka-2.11.0`), and rdkafka-sys
+    has it in its own number (`4.9.0+2.10.0`). A shorter version (`3.6`) is known if all its releases bundle the same
+    librdkafka. With `has_its_number`, a release after the last known one has at least the librdkafka of that one.
+    """
+    named = _NAMED.search(version) or _AFTER_PLUS.search(version)
+    if named:
+        return named.group(1)
+    match = _NUMBERS.match(version.strip())
+    if match is None:
+        return None
+    asked = _numbers(match.group(1))
+    if binding.last is None:
+        return None
+    is_newer = asked > _numbers(binding.last)[: len(asked)]
+    if binding.has_its_number:
+        release = binding.last if is_newer else match.group(1)
+        return binding.releases.get(release, release)
+    if is_newer:
+        return None
+    found = {librdkafka for since, librdkafka in _around(binding, asked)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _around(binding: Binding, asked: Numbers) -> Iterator[tuple[Numbers, str]]:
+    """The entry that applies to a version, and all later entries that start with its numbers."""
+    entries = sorted((_numbers(since), librdkafka) for since, librdkafka in binding.releases.items())
+    first = (*asked, *(0,) * (3 - len(asked)))
+    yield from [entry for entry in entries if entry[0] <= first][-1:]
+    yield from (entry for entry in entries if entry[0] > first and entry[0][: len(asked)] == asked)
+
+
+def first_with(binding: Binding, librdkafka: Numbers) -> str | None:
+    """The first release that bundles this librdkafka or a later one; None if no such release is known."""
+    if binding.has_its_number:
+        return ".".join(map(str, librdkafka))
+    enough = [since for since, bundles in binding.releases.items() if _numbers(bundles) >= librdkafka]
+    return min(enough, key=_numbers, default=None)
+
+
+def _numbers(text: str) -> Numbers:
+    return tuple(map(int, text.split(".")))
+
 
 LIBRARIES = (
     "java",
@@ -32,7 +199,7 @@ MIXING = frozenset({"java", "connect", "franz-go"})
 (KIP-429); the others refuse to start with such a list."""
 
 _ALIASES = {
-    **dict.fromkeys(BINDING_NAMES, "librdkafka"),
+    **dict.fromkeys(_BINDINGS_BY_NAME, "librdkafka"),
     "rdkafka": "librdkafka",
     "kafka-clients": "java",
     "apache-kafka-java": "java",

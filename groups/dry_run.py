@@ -17,9 +17,16 @@ from assignors.rebalance import Procedure, Rebalance, owners_in, procedure_of, r
 from assignors.registry import find, known, rebalance_protocol
 from groups.client_library import assignors_of, library_of_all
 from groups.counts import counted
-from groups.group_spec import ask, current_of, eager_members, members_of_unknown_lists
+from groups.group_spec import (
+    WhatIf,
+    ask,
+    change_group,
+    change_topics,
+    current_of,
+    eager_members,
+    members_of_unknown_lists,
+)
 from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
-from groups.what_if import WhatIf, change_group, change_topics
 
 BROKERS_DEFAULT = "uniform"
 """The first assignor in the default value of `group.consumer.assignors`."""

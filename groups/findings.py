@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -15,7 +15,8 @@ Evidence: TypeAlias = Mapping[str, Figure | tuple[Figure, ...]]
 
 
 class Level(Enum):
-    """The severity of a finding: blocker, warning or info in a plan; error, warning or note in a diagnosis."""
+    """The severity of a finding, the worst first: blocker, warning or info in a plan; error, warning or note in a
+    diagnosis."""
 
     BLOCKER = "blocker"
     ERROR = "error"
@@ -43,3 +44,36 @@ class Finding:
     None when no time is known. It may have started earlier."""
     evidence: Evidence = field(default_factory=dict, metadata=UNWRITTEN)
     """In a diagnosis: the figures that were observed. A plan has them in its messages."""
+
+
+def finding(
+    level: Level,
+    *,
+    message: str,
+    remedy: str,
+    rule: str = "",
+    source: str = "",
+    members: Sequence[str] = (),
+    since_ms: int | None = None,
+    evidence: Evidence | None = None,
+) -> Finding:
+    """A finding about these members, or about the group."""
+    return Finding(
+        rule=rule,
+        level=level,
+        message=message,
+        remedy=remedy,
+        source=source,
+        member=members[0] if len(members) == 1 else None,
+        members=tuple(members) if len(members) > 1 else (),
+        since_ms=since_ms,
+        evidence=evidence or {},
+    )
+
+
+_BY_SEVERITY = tuple(Level)
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings by level; those of one level keep their order."""
+    return tuple(sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.level)))

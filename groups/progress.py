@@ -46,9 +46,8 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from groups.lag import PartitionLag, partition_lags
+from groups.lag import NextRecord, PartitionLag, partition_lags
 from groups.model import Group, Topic
-from groups.readable import NextRecord
 
 COMMIT_INTERVAL_MS = 5_000
 """The default interval at which consumers commit (`auto.commit.interval.ms`)."""
@@ -68,7 +67,7 @@ NEVER: Final = math.inf
 """The time to catch up of a partition whose lag does not shrink."""
 
 
-class Verdict(Enum):
+class BurrowVerdict(Enum):
     """Burrow's name for the condition of a partition or a group, the least severe first."""
 
     OK = "OK"
@@ -78,7 +77,7 @@ class Verdict(Enum):
     STOPPED = "STOPPED"
 
 
-_BY_SEVERITY = tuple(Verdict)
+_BY_SEVERITY = tuple(BurrowVerdict)
 
 
 class Trend(Enum):
@@ -120,10 +119,10 @@ class Reading(NamedTuple):
         return None if self.written_ms is None else (self.at_ms - self.written_ms) / 1000
 
 
-class Progress(NamedTuple):
+class PartitionProgress(NamedTuple):
     """The progress of one partition between its first and its last reading. None means unknown."""
 
-    verdict: Verdict | None = None
+    verdict: BurrowVerdict | None = None
     lag: int | None = None
     """The lag in records at the last reading."""
     lag_change: int | None = None
@@ -145,20 +144,20 @@ class Progress(NamedTuple):
     """The age of the oldest unread record at the last reading, in seconds."""
 
 
-_IDLE = Progress(Verdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
+_IDLE = PartitionProgress(BurrowVerdict.OK, 0, 0, 0.0, 0.0, 0.0, 0, NEVER)
 """No records are produced, and all have been read."""
 
 
 class GroupProgress(NamedTuple):
     """The progress of a group: sums of its partitions' known values, the worst verdict and the longest time."""
 
-    verdict: Verdict | None
+    verdict: BurrowVerdict | None
     lag: int | None
     committed_per_s: float | None
     produced_per_s: float | None
     catch_up_s: float | None
     """The time of the partition that takes longest; `NEVER` if one partition never catches up."""
-    partitions: Mapping[tuple[str, int], Progress]
+    partitions: Mapping[tuple[str, int], PartitionProgress]
 
 
 def readings_of(
@@ -240,7 +239,7 @@ def group_progress(
 
 def partition_progress(
     readings: Sequence[Reading], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
-) -> Progress:
+) -> PartitionProgress:
     """The progress of one partition from its readings in ascending order of time.
 
     Readings without a known committed offset or lag do not count.
@@ -251,26 +250,26 @@ def partition_progress(
     offsets = [each.committed for each in known if each.committed is not None]
     lags = [each.lag for each in known if each.lag is not None]
     if not known:
-        return Progress()
+        return PartitionProgress()
     first, last, lag = known[0], known[-1], lags[-1]
     still_ms = _still_ms(known)
     committed_per_s = _commit_rate(first, last)
     produced_per_s = _produced_per_s(first, last)
     in_interval = (produced_per_s or 0) * commit_interval_ms / 1000
     trend = _trend(known, lags, produced_per_s, committed_per_s or 0, commit_interval_ms)
-    verdict: Verdict | None
+    verdict: BurrowVerdict | None
     if offsets[-1] < max(offsets):
-        verdict = Verdict.REWIND
+        verdict = BurrowVerdict.REWIND
     elif len(known) < 2 and last.waiting_since_ms is None:
         verdict = None
     elif lag <= 0:
-        verdict = Verdict.OK
+        verdict = BurrowVerdict.OK
     elif still_ms >= STILL_INTERVALS * commit_interval_ms:
-        verdict = Verdict.STALLED if last.owned else Verdict.STOPPED
+        verdict = BurrowVerdict.STALLED if last.owned else BurrowVerdict.STOPPED
     else:
-        verdict = Verdict.WARN if trend is Trend.GROWS else Verdict.OK
+        verdict = BurrowVerdict.WARN if trend is Trend.GROWS else BurrowVerdict.OK
     start_per_s = _start_per_s(first, last, produced_per_s)
-    return Progress(
+    return PartitionProgress(
         verdict,
         lag,
         lag - lags[0] if len(known) > 1 else None,

@@ -34,7 +34,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class SnapshotFault:
     """Why a group or a topic of a file cannot be used. A topic with wrong racks only is used without them."""
 
     group: str | None = None
@@ -51,7 +51,7 @@ class Snapshot:
     groups: Mapping[str, Group] = field(default_factory=dict)
     notices: tuple[Problem, ...] = field(default=(), metadata=UNWRITTEN)
     """Fields that were skipped because this Kohort does not know them."""
-    faults: tuple[Fault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
+    faults: tuple[SnapshotFault, ...] = field(default=(), metadata=UNWRITTEN, compare=False)
     """The unreadable parts of a file; the rest was read."""
 
 
@@ -80,7 +80,7 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
         wrong = wrong_racks(topic)
         if wrong is not None:
             place = Malformed(wrong, "topics", topic.name, "racks")
-            faults.append(Fault(topic=topic.name, error=TreeError.at(file, text, place)))
+            faults.append(SnapshotFault(topic=topic.name, error=TreeError.at(file, text, place)))
     paths = [(*path_to(tree, mapping), name) for mapping, name in unknown]
     notices = tuple(
         Problem(subject=f"{file}:{line_of(text, path)}", message=f"{dotted(path)}: unknown field, not read")
@@ -89,7 +89,7 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
     return replace(snapshot, notices=notices, faults=tuple(faults))
 
 
-def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: Malformed) -> Fault:
+def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: Malformed) -> SnapshotFault:
     """The fault for an error in the mapping at `path`; an error in a member is reported with the member's id."""
     error.path = (*path, *error.path)
     section, name, *inside = error.path
@@ -100,7 +100,11 @@ def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: M
                 f" (member {shown(member['id'])})" if isinstance(member, dict) and "id" in member else ""
             )
     found = TreeError.at(file, text, error)
-    return Fault(group=str(name), error=found) if section == "groups" else Fault(topic=str(name), error=found)
+    return (
+        SnapshotFault(group=str(name), error=found)
+        if section == "groups"
+        else SnapshotFault(topic=str(name), error=found)
+    )
 
 
 def wrong_racks(topic: Topic) -> str | None:

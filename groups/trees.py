@@ -21,10 +21,14 @@ from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from groups.errors import GroupsError
 from groups.times import duration_forms, read_duration
 from wire.suggestion import closest
 from wire.uuids import format_uuid, parse_uuid
+
+
+class GroupsError(Exception):
+    """Data of groups cannot be read or checked; the message contains the reason."""
+
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]

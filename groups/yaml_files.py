@@ -16,8 +16,7 @@ from typing import Annotated, Any, BinaryIO
 
 import yaml
 
-from groups.errors import GroupsError
-from groups.trees import INT64, Between, Malformed, Trees, dotted
+from groups.trees import INT64, Between, GroupsError, Malformed, Trees, dotted
 from wire.files import MEBIBYTE, read_bounded
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=-]*")

@@ -30,7 +30,7 @@ ANY_PARTITION = -1
 """librdkafka's value: the partitioner chooses."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A test's request cannot be executed."""
 
 
@@ -127,7 +127,7 @@ def produce(tests: Tests, topic: str, values: list[str], key: str | None, partit
     if producer.flush(TIMEOUT_MS / 1000):
         failed.append("the broker does not answer")
     if failed:
-        raise Refused(f"{topic}: {failed[0]}")
+        raise RequestRefused(f"{topic}: {failed[0]}")
 
 
 def group(tests: Tests, group: str) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def join(tests: Tests, group: str) -> int:
     """Add a consumer to a group. Returns its number."""
     found = tests.described(group)
     if found is None or not found.members:
-        raise Refused(f"group {group} has no members to join")
+        raise RequestRefused(f"group {group} has no members to join")
     tests.joined.append(JoinedConsumer(tests.bootstrap, found))
     return len(tests.joined) - 1
 

@@ -14,8 +14,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from groups.bindings import Binding, binding_named, bundled
-from groups.client_library import MIXING, NOT_KNOWN, KnownLibrary, canonical_library, library_of
+from groups.client_library import (
+    MIXING,
+    NOT_KNOWN,
+    Binding,
+    KnownLibrary,
+    binding_named,
+    bundled,
+    canonical_library,
+    library_of,
+)
 from groups.model import Group, GroupType, Member
 from migration.client_config import ClientConfig
 

@@ -26,7 +26,6 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec  # typ
 from cli.errors import CommandError
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import AuthorizedOperations, ReadResult
-from groups.brokers import with_settings
 from groups.model import (
     Cause,
     Client,
@@ -44,6 +43,7 @@ from groups.model import (
     Topic,
     usual_protocol,
 )
+from groups.settings import with_settings
 from wire.client import offsets as wire_offsets
 from wire.client.errors import Answers
 from wire.client.offsets import EARLIEST, LATEST, NewOffset, Outcomes

@@ -18,7 +18,7 @@ from cli.sources.admin import brokers_settings, failure_reason, is_silence
 from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS, with_missing_operations
 from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
-from groups.group_configs import ConfigOrigin, GroupConfig, bounds, broker_default
+from groups.settings import ConfigOrigin, GroupConfig, bounds, broker_default
 from wire.client.client import KafkaClient
 from wire.client.errors import raise_if_silent
 from wire.client.settings import ConfigSource, ResourceType

@@ -175,8 +175,8 @@ class LiveSource:
     def cluster(self) -> Cluster:
         if self.client is None:
             return self.admin.cluster()
-        from groups.brokers import release_of
         from groups.model import Cluster
+        from groups.settings import release_of
 
         home = self.client.home()
         metadata = self.client.metadata([])
@@ -189,7 +189,7 @@ class LiveSource:
         return self._with_settings(self.client, bare, [str(broker.node_id) for broker in metadata.brokers])
 
     def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
-        from groups.brokers import with_settings
+        from groups.settings import with_settings
         from wire.client.settings import ResourceType
 
         answers = client.describe_configs(ResourceType.BROKER, brokers)
@@ -454,7 +454,7 @@ class LiveSource:
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
         if self.client is None:
             return SettingsOfGroups()
-        from groups.group_configs import ConfigOrigin, GroupConfig
+        from groups.settings import ConfigOrigin, GroupConfig
         from wire.client.settings import ConfigSource, ResourceType
 
         origins = {

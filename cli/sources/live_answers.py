@@ -262,7 +262,7 @@ def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, i
 
 def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
     """The first records at or after the offsets; offsets that could not be read are problems."""
-    from groups.readable import NextRecord
+    from groups.lag import NextRecord
     from wire.client.first_records import NoRecord
 
     answers = client.first_records(wanted)

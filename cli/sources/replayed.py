@@ -23,9 +23,9 @@ from coordinator.store.directory_files import read_meta_properties
 from coordinator.store.loader import LoadedLog, load
 from coordinator.store.topic_names import KnownTopic, KnownTopics
 from groups.counts import counted
-from groups.group_configs import own_configs
 from groups.listing import GroupFilter
 from groups.model import Cause, Cluster, Group, GroupListing, GroupType, PendingOffsets, Problem, Topic
+from groups.settings import own_configs
 from wire.log.errors import DamagedLog
 
 INTERNAL = "__"

@@ -9,9 +9,9 @@ from typing import Any
 
 from cli.sources.source import FileSource, ReadResult, SettingsOfGroups
 from groups.described import unreadable_members
-from groups.group_configs import own_configs
 from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
-from groups.snapshot import Fault, Snapshot, read_snapshot, with_usable_racks
+from groups.settings import own_configs
+from groups.snapshot import Snapshot, SnapshotFault, read_snapshot, with_usable_racks
 
 
 class SavedSource(FileSource):
@@ -91,7 +91,7 @@ def _unknown_offsets(group: Group) -> Iterator[Problem]:
                 yield Problem(subject=subject, message=message, group=group.id)
 
 
-def _problem(fault: Fault) -> Problem:
+def _problem(fault: SnapshotFault) -> Problem:
     where = fault.error
     return Problem(
         subject=where.place,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from groups.listing import GroupFilter, GroupListing, Problem
 
 if TYPE_CHECKING:
-    from groups.group_configs import GroupConfig
     from groups.lag import NextRecords
     from groups.model import Cluster, Group, OpenTransaction, Topic
+    from groups.settings import GroupConfig
     from migration.access import Access
 
 

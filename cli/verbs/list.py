@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from cli.sources.source import Source
     from cli.topic_readers import Uses
     from groups.listing import GroupListing, Problem
-    from groups.readers import TopicUse
-    from groups.unused import LastUse
+    from groups.use import LastUse, TopicUse
 
 
 def list_groups(
@@ -61,7 +60,7 @@ def list_groups(
                 notify_missing_topics(groups, topics)
         if unused_for is not None:
             from cli.unused import unused_groups
-            from groups.unused import last_use
+            from groups.use import last_use
 
             read = unused_groups(groups, read, unused_for, named=False)
             last_uses = {group.id: last_use(group) for group in read.items}

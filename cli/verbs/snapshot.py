@@ -75,8 +75,8 @@ def take_snapshot(
     """
     from dataclasses import replace
 
-    from groups.group_configs import own_settings
     from groups.model import Cause, Problem
+    from groups.settings import own_settings
     from groups.snapshot import Snapshot, with_usable_racks
 
     found = source.with_leaders(described.items) if leaders else described.items

@@ -1,14 +1,15 @@
-"""Rules about ownership: partitions without an owner, members without partitions, skew, targets not reached."""
+"""Rules about subscriptions and ownership: missing topics, partitions without an owner, skew, targets not reached."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from groups.counts import share
-from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
-from groups.diagnosis.changes import assigned_ms
-from groups.diagnosis.rebalances import is_unsettled, partitions_text
+from groups.counts import counted, share
+from groups.diagnosis.case import DiagnosisCase, Least, Need, error, list_names, note, rule, warning
+from groups.diagnosis.rebalances import assigned_ms, is_unsettled, partitions_text
+from groups.findings import Finding
 from groups.model import Group, GroupType, Member, Partitions
+from groups.regex.broker import compile_broker_regex, judge
 from groups.times import duration_text
 
 METADATA_MAX_AGE_MS = 300_000
@@ -20,7 +21,7 @@ def is_settled(group: Group) -> bool:
     return bool(group.members) and not is_unsettled(group) and group.protocol_type in (None, "", "consumer")
 
 
-def _is_changing(case: Case) -> bool:
+def _is_changing(case: DiagnosisCase) -> bool:
     """Whether the assignment changed just now. A cooperative rebalance of a classic group has two parts, between which
     the group is Stable and partitions have no owner."""
     return assigned_ms(case) < min(case.seen_ms, case.thresholds.rebalance_ms)
@@ -34,7 +35,7 @@ def owned_count(member: Member) -> int:
     return sum(map(len, (member.owned or {}).values()))
 
 
-def unowned(case: Case, group: Group) -> Partitions:
+def unowned(case: DiagnosisCase, group: Group) -> Partitions:
     """Partitions without an owner, of the known topics that a member subscribes to by name or owns a partition of."""
     owned: dict[str, set[int]] = {}
     wanted: set[str] = set()
@@ -53,13 +54,12 @@ def unowned(case: Case, group: Group) -> Partitions:
 
 @rule(
     "partition-without-owner",
-    "partitions without an owner in a Stable group",
     source="ConsumerPartitionAssignor; KIP-848, Assignors",
     needs=(Need.MEMBERS, Need.TOPICS),
     least=UNCHANGED,
     applies=is_settled,
 )
-def without_owner(case: Case) -> Iterator[Symptom]:
+def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
     """A warning if only one observation shows it: members may not know new partitions yet. Otherwise an error, after
     five minutes if the group has committed other partitions of the topic, but not these."""
     left = unowned(case, case.group)
@@ -91,12 +91,11 @@ def _places(partitions: Partitions) -> set[tuple[str, int]]:
 
 @rule(
     "idle-members",
-    "members without partitions",
     source="ConsumerPartitionAssignor; KIP-848, Assignors",
     needs=(Need.MEMBERS,),
     applies=is_settled,
 )
-def idle_members(case: Case) -> Iterator[Symptom]:
+def idle_members(case: DiagnosisCase) -> Iterator[Finding]:
     """There are more members than partitions, maybe as a reserve. With enough partitions, the rule is `skew`."""
     group = case.group
     idle = [member.id for member in group.members if not owned_count(member)]
@@ -116,13 +115,12 @@ def idle_members(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "skew",
-    "members that own far more partitions than others",
     source="KIP-54 (sticky), KIP-848 (uniform); RangeAssignor",
     needs=(Need.MEMBERS,),
     least=UNCHANGED,
     applies=lambda group: is_settled(group) and group.type is not GroupType.SHARE,
 )
-def skew(case: Case) -> Iterator[Symptom]:
+def skew(case: DiagnosisCase) -> Iterator[Finding]:
     """Compares members of the same subscription: uneven totals are a warning, one uneven topic alone is a note."""
     members = case.group.members
     if len({member.subscription for member in members}) != 1 or _is_changing(case):
@@ -159,7 +157,7 @@ def skew(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
+def _is_uneven(case: DiagnosisCase, owned: dict[str, int]) -> bool:
     """Whether the most is at least `skew` times the least, and 2 more: a difference of one may be unavoidable."""
     most, least = max(owned.values()), min(owned.values())
     return most - least >= 2 and most >= case.thresholds.skew * max(least, 1)
@@ -167,13 +165,12 @@ def _is_uneven(case: Case, owned: dict[str, int]) -> bool:
 
 @rule(
     "target-not-reached",
-    "members that do not reach the epoch of the target assignment",
     source="KIP-932, KIP-1071: member epochs",
     needs=(Need.TWO_OBSERVATIONS,),
     least=Least(ms=lambda limits: limits.rebalance_ms, may_hide=lambda case: bool(late_members(case.group))),
     applies=lambda group: group.type in (GroupType.SHARE, GroupType.STREAMS) and not is_unsettled(group),
 )
-def target_not_reached(case: Case) -> Iterator[Symptom]:
+def target_not_reached(case: DiagnosisCase) -> Iterator[Finding]:
     """For groups whose state does not show a rebalance; if it does, the rule is `rebalance-stuck`."""
     since = case.since_ms(lambda group: bool(late_members(group)))
     late = late_members(case.group)
@@ -200,3 +197,80 @@ def late_members(group: Group) -> list[str]:
         for member in group.members
         if wanted is not None and member.epoch is not None and 0 <= member.epoch < wanted
     ]
+
+
+def subscribed(group: Group, of: Callable[[Member], tuple[str, ...]]) -> dict[str, list[str]]:
+    """Ids of members by each subscribed name or regex, in the group's order."""
+    found: dict[str, list[str]] = {}
+    for member in group.members:
+        for each in of(member):
+            found.setdefault(each, []).append(member.id)
+    return found
+
+
+def _topics(member: Member) -> tuple[str, ...]:
+    return member.subscription.topics if member.subscription else ()
+
+
+def _regexes(member: Member) -> tuple[str, ...]:
+    return (member.subscription.regex,) if member.subscription and member.subscription.regex else ()
+
+
+def has_regexes(group: Group) -> bool:
+    """Whether the broker matches a member's regex."""
+    return any(map(_regexes, group.members))
+
+
+@rule(
+    "topic-missing",
+    source="Metadata (UNKNOWN_TOPIC_OR_PARTITION)",
+    needs=(Need.MISSING_TOPICS,),
+    applies=lambda group: any(map(_topics, group.members)),
+)
+def topic_missing(case: DiagnosisCase) -> Iterator[Finding]:
+    """No partitions are assigned for such a topic, and the members get no error."""
+    wanted = subscribed(case.group, _topics)
+    gone = sorted(wanted.keys() & (case.missing_topics or frozenset()))
+    if not gone:
+        return
+    members = tuple(dict.fromkeys(member for topic in gone for member in wanted[topic]))
+    yield warning(
+        message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {list_names(gone)}, which "
+        f"do{'es' if len(gone) == 1 else ''} not exist.",
+        remedy="Create the topic, or correct its name in the client's configuration.",
+        members=members,
+        evidence={"topics": tuple(gone), "members": len(members)},
+    )
+
+
+@rule(
+    "regex-matches-nothing",
+    source="KIP-848, Regular Expressions (RE2/J)",
+    needs=(Need.TOPIC_NAMES,),
+    applies=has_regexes,
+)
+def regex_matches_nothing(case: DiagnosisCase) -> Iterator[Finding]:
+    """The broker matches the whole name of a topic, with RE2/J."""
+    names = case.topic_names or frozenset()
+    for pattern, members in subscribed(case.group, _regexes).items():
+        verdict = judge(pattern)
+        if not verdict.valid:
+            yield error(
+                message=f"The broker refuses the regex {pattern!r} of {case.named(members)}: {verdict.reason}.",
+                remedy=_TRY.format(pattern=pattern),
+                members=tuple(members),
+                evidence={"regex": pattern, "matches": 0, "topics": len(names)},
+            )
+        elif not compile_broker_regex(pattern).matches(names):
+            yield warning(
+                message=(
+                    f"The regex {pattern!r} of {case.named(members)} matches none of {counted(len(names), 'topic')}: "
+                    "the broker matches the whole name."
+                ),
+                remedy=_TRY.format(pattern=pattern),
+                members=tuple(members),
+                evidence={"regex": pattern, "matches": 0, "topics": len(names)},
+            )
+
+
+_TRY = "Check a new regex before clients use it: kohort validate-regex '{pattern}'."

@@ -1,24 +1,78 @@
-"""The input of a rule, from the observations of a group, and the form of its findings."""
+"""A group as observed, the thresholds, the input of a rule made from both, and the form of its findings."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
 from typing import TypeAlias
 
-from groups.brokers import OFFSETS_RETENTION
-from groups.diagnosis.observation import Observation, Thresholds
-from groups.findings import Evidence, Finding, Level
+from groups.findings import Finding, Level, finding
+from groups.lag import NextRecord, readable, records_between
 from groups.listing import shown_id
-from groups.model import Group, Member, Offsets, Topic
-from groups.progress import GroupProgress
+from groups.model import Cluster, CommittedOffset, Group, Member, Offsets, OpenTransaction, Problem, Topic
+from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
+from groups.settings import OFFSETS_RETENTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """A group at one moment. Facts of the cluster, such as `topics`, are shared between its groups."""
+
+    at_ms: int
+    """The time when the group had been described, in milliseconds since 1970."""
+    group: Group | None
+    """None if the group could not be read. Its `offsets` are None if they were not requested: observations between
+    the first and the last show members only."""
+    problem: Problem | None = None
+    """The reason if the group could not be read."""
+    topics: Mapping[str, Topic] | None = None
+    """The existing topics that groups read, commit to or name, with their offsets; None: not requested."""
+    missing_topics: frozenset[str] | None = None
+    """Topics that groups read, commit to or name but that do not exist; None when not known, as from a file."""
+    topic_names: frozenset[str] | None = None
+    """The names of all topics of the cluster; None when not known, or not requested because no member has a regex."""
+    cluster: Cluster | None = None
+    """The version and settings of the brokers; None: not requested."""
+    waiting_since_ms: Mapping[tuple[str, int], int | None] = field(default_factory=dict)
+    """The time since which a partition has unread records, in milliseconds since 1970: the later of the last commit
+    and the write time of the first unread record. None: no unread record, only transaction markers and aborted records.
+    Contains only the partitions for which it was requested."""
+    next_records: Mapping[tuple[str, int], NextRecord] = field(default_factory=dict)
+    """What follows the group's committed offset in the partitions for which it was requested."""
+    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
+    """Open transactions by partition, the earliest first, of partitions whose last stable offset is before the end;
+    None: not requested."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """The limits beyond which a rule reports a finding. Durations in milliseconds."""
+
+    rebalance_ms: int = 15_000
+    """A rebalance that lasts this long is stuck: a member of the consumer protocol takes part with a heartbeat every
+    5 seconds, a classic member with a heartbeat every 3 seconds and its next poll."""
+    storm: int = 3
+    """This many rebalances, or joins and departures of one host, during the observations are a storm."""
+    commit_interval_ms: int = COMMIT_INTERVAL_MS
+    """The interval at which consumers commit. An offset that does not move for three intervals, with records to read,
+    is stalled."""
+    catch_up_ms: int = 3_600_000
+    """A group that takes longer to catch up, at the present rates, is slow."""
+    hot: float = 10.0
+    """A partition with this many times the lag of the topic's other partitions is hot."""
+    transaction_ms: int = 60_000
+    """A transaction that is open for this long blocks consumers (the default of `transaction.timeout.ms`)."""
+    expiry_ms: int = 24 * 3_600_000
+    """Offsets that may expire within this time are reported."""
+    skew: float = 2.0
+    """A member with this many times the partitions of another member with the same subscription has too many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class DiagnosisCase:
     """The observations of one group. At least one of them shows the group, except for rules with `of_unread`."""
 
     observations: tuple[Observation, ...]
@@ -143,12 +197,12 @@ class Need(Enum):
     COMMIT_TIMES = "the source does not show when offsets were committed"
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
-    def is_met(self, case: Case) -> bool:
+    def is_met(self, case: DiagnosisCase) -> bool:
         """Whether the observations contain the data. Data that do not apply to the group are not missing."""
         return _MET[self](case)
 
 
-_MET: Mapping[Need, Callable[[Case], bool]] = {
+_MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TWO_OBSERVATIONS: lambda case: sum(1 for _ in case.seen) > 1,
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
     Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),
@@ -175,22 +229,10 @@ _MET: Mapping[Need, Callable[[Case], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symptom:
-    """A finding without the name of its rule."""
+error, warning, note = (partial(finding, level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))
+"""Findings of a rule, which adds its name and source."""
 
-    level: Level
-    message: str
-    remedy: str
-    evidence: Evidence = field(default_factory=dict)
-    members: tuple[str, ...] = ()
-    """The ids of the affected members."""
-    since_ms: int | None = None
-
-
-error, warning, note = (partial(Symptom, level=level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))
-
-Judge: TypeAlias = Callable[[Case], Iterable[Symptom]]
+Judge: TypeAlias = Callable[[DiagnosisCase], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,12 +241,12 @@ class Least:
     is not checked, if the group may have the problem."""
 
     ms: Callable[[Thresholds], int]
-    may_hide: Callable[[Case], bool] = lambda _: True
+    may_hide: Callable[[DiagnosisCase], bool] = lambda _: True
     """Whether a longer observation could show the problem."""
-    observed_ms: Callable[[Case], int] = lambda case: case.seen_ms
+    observed_ms: Callable[[DiagnosisCase], int] = lambda case: case.seen_ms
     """The time that counts, for instance since the last change of the assignment."""
 
-    def lacking_ms(self, case: Case) -> int | None:
+    def lacking_ms(self, case: DiagnosisCase) -> int | None:
         """The least time if the observation is shorter, and the group may have the problem."""
         least_ms = self.ms(case.thresholds)
         return least_ms if self.observed_ms(case) < least_ms and self.may_hide(case) else None
@@ -219,12 +261,10 @@ so at least twice in this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class DiagnosisRule:
     """A rule of the catalog."""
 
     name: str
-    about: str
-    """A short description of its findings."""
     source: str
     """The source of the rule: a KIP, a class of Kafka, an issue."""
     needs: tuple[Need, ...]
@@ -236,36 +276,23 @@ class Rule:
     of_unread: bool
     """Whether it also checks a group that no observation shows."""
 
-    def findings(self, case: Case) -> Iterator[Finding]:
+    def findings(self, case: DiagnosisCase) -> Iterator[Finding]:
         """Apply the rule; its findings have the rule's name and source."""
-        for found in self.judge(case):
-            yield Finding(
-                rule=self.name,
-                level=found.level,
-                message=found.message,
-                remedy=found.remedy,
-                source=self.source,
-                member=found.members[0] if len(found.members) == 1 else None,
-                members=found.members if len(found.members) > 1 else (),
-                since_ms=found.since_ms,
-                evidence=found.evidence,
-            )
+        return (replace(found, rule=self.name, source=self.source) for found in self.judge(case))
 
 
 def rule(
     name: str,
-    about: str,
     *,
     source: str,
     needs: Sequence[Need] = (),
     least: Least | None = None,
     applies: Callable[[Group], bool] = lambda _: True,
     of_unread: bool = False,
-) -> Callable[[Judge], Rule]:
+) -> Callable[[Judge], DiagnosisRule]:
     """Decorator that turns a function that checks a case into a rule."""
-    return lambda judge: Rule(
+    return lambda judge: DiagnosisRule(
         name=name,
-        about=about,
         source=source,
         needs=tuple(needs),
         least=least,
@@ -273,3 +300,52 @@ def rule(
         judge=judge,
         of_unread=of_unread,
     )
+
+
+Place: TypeAlias = tuple[str, int]
+
+
+def committed(case: DiagnosisCase) -> Iterator[tuple[Place, CommittedOffset, int]]:
+    """The group's committed offsets in the newest observation that requested them."""
+    for topic, offsets in case.offsets.items():
+        for partition, each in offsets.items():
+            if each.offset is not None and each.offset >= 0:
+                yield (topic, partition), each, each.offset
+
+
+def names(places: Iterable[Place]) -> str:
+    """The first few partitions, and the number of the others."""
+    return list_names([f"{topic}-{number}" for topic, number in sorted(places)])
+
+
+def all_names(places: Iterable[Place]) -> tuple[str, ...]:
+    """The names of all partitions, for the evidence."""
+    return tuple(f"{topic}-{number}" for topic, number in sorted(places))
+
+
+def unread(case: DiagnosisCase, place: Place) -> int:
+    """The number of records between the committed offset and the end; 0 if it is not known."""
+    topic = case.topics.get(place[0])
+    end = None if topic is None else (topic.end_offsets or {}).get(place[1])
+    found = case.offsets.get(place[0], {}).get(place[1])
+    return max(records_between(None if found is None else found.offset, end) or 0, 0)
+
+
+def waits_for_transaction(case: DiagnosisCase, place: Place) -> bool:
+    """Whether no record before the last stable offset is left to read, and records of open transactions follow."""
+    topic = case.topics.get(place[0])
+    commit = case.offsets.get(place[0], {}).get(place[1])
+    return (
+        topic is not None
+        and commit is not None
+        and is_held(topic, place[1], commit.offset, case.last.next_records.get(place))
+    )
+
+
+def is_held(topic: Topic, partition: int, committed: int | None, next_record: NextRecord | None) -> bool:
+    """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
+    start, stable, end = (
+        (offsets or {}).get(partition)
+        for offsets in (topic.start_offsets, topic.stable_offsets, topic.end_offsets)
+    )
+    return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held

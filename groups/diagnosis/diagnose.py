@@ -1,4 +1,7 @@
-"""The verdict on a group from its observations, with the rules that could not be checked."""
+"""All rules, and the verdict on a group from its observations, with the rules that could not be checked.
+
+Findings of the same level are shown in the order of the rules: causes before effects.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,58 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from groups.diagnosis.case import Case, Need, Rule
-from groups.diagnosis.catalog import RULES
-from groups.diagnosis.observation import Observation, Thresholds
-from groups.findings import Finding, Level
+from groups.diagnosis import (
+    assignments,
+    lag,
+    members,
+    offsets,
+    rebalances,
+    stalls,
+    transactions,
+)
+from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
+from groups.findings import Finding, Level, worst_first
 from groups.progress import GroupProgress, group_progress, readings_of
 from groups.times import duration_text
 from groups.waits import labels_of
 
+RULES: tuple[DiagnosisRule, ...] = (
+    rebalances.unavailable,
+    rebalances.stuck,
+    members.poll_interval,
+    members.storm,
+    members.static_fencing,
+    members.static_away,
+    members.evicted,
+    assignments.without_owner,
+    assignments.target_not_reached,
+    assignments.topic_missing,
+    assignments.regex_matches_nothing,
+    transactions.open_transaction,
+    transactions.pending_offsets,
+    offsets.topic_recreated,
+    offsets.records_lost,
+    offsets.beyond_end,
+    stalls.stalled_member,
+    stalls.stalled_partition,
+    stalls.stopped,
+    lag.overtaken,
+    lag.falling_behind,
+    lag.slow_catch_up,
+    lag.rewound,
+    lag.hot_partition,
+    offsets.never_committed,
+    offsets.expiring,
+    assignments.skew,
+    rebalances.in_progress,
+    offsets.left_over,
+    transactions.aborted_records,
+    assignments.idle_members,
+    members.mixed_protocols,
+)
 
-class Verdict(Enum):
+
+class Health(Enum):
     """The level of a group's worst finding; notes do not count."""
 
     OK = "ok"
@@ -43,21 +88,18 @@ class Diagnosis:
     not_checked: tuple[NotChecked, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Health:
         levels = {finding.level for finding in self.findings}
         if Level.ERROR in levels:
-            return Verdict.ERROR
-        return Verdict.WARNING if Level.WARNING in levels else Verdict.OK
-
-
-_WEIGHT = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
+            return Health.ERROR
+        return Health.WARNING if Level.WARNING in levels else Health.OK
 
 
 def diagnose(
     group: str,
     observations: Sequence[Observation],
     thresholds: Thresholds,
-    rules: Iterable[Rule] = RULES,
+    rules: Iterable[DiagnosisRule] = RULES,
     progress: GroupProgress | None = None,
 ) -> Diagnosis:
     """Check the observations of one group, oldest first; its progress is computed from them unless it is passed."""
@@ -74,7 +116,9 @@ def diagnose(
         ],
         commit_interval_ms=thresholds.commit_interval_ms,
     )
-    case = Case(observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress)
+    case = DiagnosisCase(
+        observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
+    )
     findings: list[Finding] = []
     missing: dict[tuple[str, int | None], list[str]] = {}
     for each_rule in rules:
@@ -92,7 +136,7 @@ def diagnose(
             missing.setdefault(_too_short(case, least_ms), []).append(each_rule.name)
     return Diagnosis(
         group=group,
-        findings=tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level])),
+        findings=worst_first(findings),
         not_checked=tuple(
             NotChecked(why=why, rules=tuple(names), least_ms=least_ms)
             for (why, least_ms), names in missing.items()
@@ -100,7 +144,7 @@ def diagnose(
     )
 
 
-def _too_short(case: Case, least_ms: int) -> tuple[str, int | None]:
+def _too_short(case: DiagnosisCase, least_ms: int) -> tuple[str, int | None]:
     """Why a rule is not checked that needs a longer observation, and how long."""
     if not case.seen_ms:
         return Need.TWO_OBSERVATIONS.value, None

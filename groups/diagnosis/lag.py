@@ -9,19 +9,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from groups.counts import counted
-from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
-from groups.diagnosis.changes import assigned_ms
-from groups.diagnosis.places import Place, all_names, names
-from groups.diagnosis.rebalances import is_unsettled
+from groups.diagnosis.case import (
+    DiagnosisCase,
+    Least,
+    Need,
+    Place,
+    all_names,
+    error,
+    names,
+    note,
+    rule,
+    warning,
+)
+from groups.diagnosis.rebalances import assigned_ms, is_unsettled
+from groups.findings import Finding
 from groups.model import Group, GroupType
 from groups.progress import (
     NEVER,
     RETENTION_CHECK_S,
     STILL_INTERVALS,
     TREND_INTERVALS,
-    Progress,
+    BurrowVerdict,
+    PartitionProgress,
     Trend,
-    Verdict,
 )
 from groups.times import seconds_text
 
@@ -44,7 +54,7 @@ def is_alone(group: Group) -> bool:
     return has_offsets(group) and not group.members
 
 
-def _has_trends(case: Case) -> bool:
+def _has_trends(case: DiagnosisCase) -> bool:
     return any(one.trend in (Trend.UNKNOWN, Trend.DRAINS) for one in case.progress.partitions.values())
 
 
@@ -56,19 +66,18 @@ TREND = Least(
 """For lag that grows or shrinks, unless it was known at once from the times of records and commits."""
 
 
-def _has_lag(case: Case) -> bool:
+def _has_lag(case: DiagnosisCase) -> bool:
     return any(one.catch_up_s and one.lag for one in case.progress.partitions.values())
 
 
 @rule(
     "overtaken",
-    "records that retention deletes before they are read",
     source="LogManager, deleteOldSegments; KIP-405",
     needs=(Need.TWO_OFFSETS, Need.START_OFFSETS),
     least=Least(ms=lambda _: 2 * RETENTION_CHECK_S * 1000, may_hide=_has_lag),
     applies=has_offsets,
 )
-def overtaken(case: Case) -> Iterator[Symptom]:
+def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
     """The log start approaches the committed offset and will reach it before the group has caught up."""
     found = {
         place: one.overtaken_s
@@ -95,19 +104,18 @@ def overtaken(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "falling-behind",
-    "lag that grows",
     source=BURROW,
     needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=TREND,
     applies=lambda group: bool(group.members),
 )
-def falling_behind(case: Case) -> Iterator[Symptom]:
+def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag grows although offsets move, or have not moved for a short time only, for a group that commits seldom."""
     gap_ms = case.group.commit_gap_ms or 0
     found = {
         place: one
         for place, one in case.progress.partitions.items()
-        if one.verdict is Verdict.WARN
+        if one.verdict is BurrowVerdict.WARN
         or (one.trend is Trend.GROWS and one.still_ms < STILL_INTERVALS * gap_ms)
     }
     if not found:
@@ -140,20 +148,19 @@ def falling_behind(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _oldest_text(found: Mapping[Place, Progress]) -> str:
+def _oldest_text(found: Mapping[Place, PartitionProgress]) -> str:
     ages = [one.age_s for one in found.values() if one.age_s is not None]
     return f" The oldest unread record is {seconds_text(max(ages))} old." if ages else ""
 
 
 @rule(
     "slow-catch-up",
-    "lag that takes long to catch up with",
     source="groups.progress",
     needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=TREND,
     applies=lambda group: bool(group.members),
 )
-def slow_catch_up(case: Case) -> Iterator[Symptom]:
+def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag shrinks; reports the partition that takes longest to catch up at the present rates."""
     found = {
         place: one.catch_up_s
@@ -183,20 +190,19 @@ def slow_catch_up(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _is_used(case: Case) -> bool:
+def _is_used(case: DiagnosisCase) -> bool:
     """Whether offsets may be committed now. Two consumers of a partition commit in turn, each at its interval."""
     return any(one.lag or one.committed_per_s for one in case.progress.partitions.values())
 
 
 @rule(
     "rewound",
-    "committed offsets that moved backwards",
     source="linkedin/Burrow#716",
     needs=(Need.TWO_OFFSETS,),
     least=Least(ms=lambda limits: TREND_INTERVALS * limits.commit_interval_ms, may_hide=_is_used),
     applies=has_offsets,
 )
-def rewound(case: Case) -> Iterator[Symptom]:
+def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order. If two consumers commit a
     partition in turn, its offset may be back where it was at the last observation."""
     found = {place: one for place, one in case.progress.partitions.items() if one.rewinds}
@@ -217,7 +223,6 @@ def rewound(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "hot-partition",
-    "a partition that lags far more than the others of its topic",
     source="linkedin/Burrow#170",
     needs=(Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=Least(
@@ -227,7 +232,7 @@ def rewound(case: Case) -> Iterator[Symptom]:
     ),
     applies=is_consuming,
 )
-def hot_partition(case: Case) -> Iterator[Symptom]:
+def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
     """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
     found = {place: one for place, one in _hottest(case) if one.committed_per_s}
     if not found:
@@ -245,8 +250,8 @@ def hot_partition(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _hottest(case: Case) -> Iterator[tuple[Place, Progress]]:
-    by_topic: dict[str, list[tuple[Place, Progress]]] = {}
+def _hottest(case: DiagnosisCase) -> Iterator[tuple[Place, PartitionProgress]]:
+    by_topic: dict[str, list[tuple[Place, PartitionProgress]]] = {}
     for place, one in case.progress.partitions.items():
         if one.lag is not None:
             by_topic.setdefault(place[0], []).append((place, one))
@@ -263,7 +268,7 @@ def _hottest(case: Case) -> Iterator[tuple[Place, Progress]]:
 
 
 _HOT_AFTER_S = 60
-_GETS_ON: Sequence[Verdict] = (Verdict.OK, Verdict.WARN)
+_GETS_ON: Sequence[BurrowVerdict] = (BurrowVerdict.OK, BurrowVerdict.WARN)
 
 
 def _rounded(rate: float | None) -> float | None:

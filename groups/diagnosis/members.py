@@ -10,10 +10,17 @@ from itertools import pairwise
 from typing import TypedDict
 
 from groups.counts import share
-from groups.diagnosis.case import EVENTS, Case, Need, Symptom, error, list_names, note, rule, warning
-from groups.diagnosis.changes import MembershipChange, by_host, changes, host_of, rebalances
-from groups.diagnosis.rebalances import awaited, partitions_text
-from groups.findings import Evidence
+from groups.diagnosis.case import EVENTS, DiagnosisCase, Need, error, list_names, note, rule, warning
+from groups.diagnosis.rebalances import (
+    MembershipChange,
+    awaited,
+    by_host,
+    changes,
+    host_of,
+    partitions_text,
+    rebalances,
+)
+from groups.findings import Evidence, Finding
 from groups.model import Group, GroupType, Member, MemberProtocol
 from groups.times import duration_text, seconds_text
 from groups.waits import AWAY
@@ -21,12 +28,11 @@ from groups.waits import AWAY
 
 @rule(
     "rebalance-storm",
-    "rebalances in quick succession, and the host that causes them",
     source="KIP-848, Group Epoch; KIP-345 (storms caused by restarts)",
     needs=(Need.TWO_OBSERVATIONS,),
     least=EVENTS,
 )
-def storm(case: Case) -> Iterator[Symptom]:
+def storm(case: DiagnosisCase) -> Iterator[Finding]:
     """An error if members join and soon leave again; a warning if many leave, as in a deployment.
 
     If members only join, a deployment is starting. If no observation shows a changed member, twice as many rebalances
@@ -66,7 +72,7 @@ def short_lived(found: list[MembershipChange]) -> list[MembershipChange]:
     return gone
 
 
-def _cause(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
+def _cause(case: DiagnosisCase, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
     if not found:
         return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
     again = returned(found)
@@ -81,7 +87,9 @@ def _cause(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int
     return f"Most members that joined or left are on {host}: {left} left, {joined} joined."
 
 
-def _storm_remedy(case: Case, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
+def _storm_remedy(
+    case: DiagnosisCase, found: list[MembershipChange], hosts: list[tuple[str, int, int]]
+) -> str:
     if not found:
         return f"See what changes: kohort watch {case.in_shell}."
     if returned(found):
@@ -112,13 +120,12 @@ def returned(found: list[MembershipChange]) -> list[str]:
 
 @rule(
     "poll-interval",
-    "members that leave and rejoin without a restart",
     source="KIP-62; KIP-848, Member Id; KafkaConsumer (max.poll.interval.ms)",
     needs=(Need.TWO_OBSERVATIONS,),
     least=EVENTS,
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
-def poll_interval(case: Case) -> Iterator[Symptom]:
+def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
     """A member of the consumer protocol keeps its id until its process exits; a classic member gets a new id."""
     found = list(changes(case))
     again = [each for each in returned(found) if _speaks_consumer(case, each)]
@@ -140,19 +147,18 @@ def poll_interval(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _speaks_consumer(case: Case, member_id: str) -> bool:
+def _speaks_consumer(case: DiagnosisCase, member_id: str) -> bool:
     member = case.member(member_id)
     return member is not None and member.protocol is MemberProtocol.CONSUMER
 
 
 @rule(
     "member-evicted",
-    "members that left and may still process records",
     source="KIP-62; KIP-848, Rebalance Timeout; librdkafka INTRODUCTION",
     needs=(Need.TWO_OBSERVATIONS,),
     least=EVENTS,
 )
-def evicted(case: Case) -> Iterator[Symptom]:
+def evicted(case: DiagnosisCase) -> Iterator[Finding]:
     """Members gone while a rebalance waited for them were removed by a timeout; others may have left on their own."""
     departures = {each.member.id: each for each in changes(case) if not each.came}
     gone = [each for each in departures.values() if not _is_back(case, each)]
@@ -179,7 +185,7 @@ def evicted(case: Case) -> Iterator[Symptom]:
         )
 
 
-def _long_awaited(case: Case, at_ms: int) -> set[str]:
+def _long_awaited(case: DiagnosisCase, at_ms: int) -> set[str]:
     """Ids of the members for which a rebalance waited at this observation and at least one before it."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
@@ -190,7 +196,7 @@ def _it(gone: list[MembershipChange]) -> str:
     return "it" if len(gone) == 1 else "them"
 
 
-def _gone_text(case: Case, gone: list[MembershipChange]) -> str:
+def _gone_text(case: DiagnosisCase, gone: list[MembershipChange]) -> str:
     texts = [f"{case.labels[each.member.id]} on {host_of(each.member)}" for each in gone]
     return f"{list_names(texts)} {'was' if len(gone) == 1 else 'were'}"
 
@@ -212,7 +218,7 @@ class _DepartureFacts(TypedDict):
     evidence: Evidence
 
 
-def _is_back(case: Case, gone: MembershipChange) -> bool:
+def _is_back(case: DiagnosisCase, gone: MembershipChange) -> bool:
     """Whether the member or instance has rejoined, or its client (id and host) has a new member."""
     before = {member.id for at, group in case.seen if at.at_ms == gone.since_ms for member in group.members}
     client = gone.member.client.id, gone.member.client.host
@@ -226,7 +232,6 @@ def _is_back(case: Case, gone: MembershipChange) -> bool:
 
 @rule(
     "static-fencing",
-    "static members that fence each other",
     source="KIP-345 (FENCED_INSTANCE_ID)",
     needs=(Need.TWO_OBSERVATIONS,),
     least=replace(
@@ -234,7 +239,7 @@ def _is_back(case: Case, gone: MembershipChange) -> bool:
         may_hide=lambda case: any(member.instance for _, group in case.seen for member in group.members),
     ),
 )
-def static_fencing(case: Case) -> Iterator[Symptom]:
+def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
     """An instance id changed its member id at least twice; one change is a restart."""
     hands: Counter[str] = Counter()
     ids: dict[str, dict[str, Member]] = {}
@@ -266,11 +271,10 @@ def static_fencing(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "static-member-away",
-    "static members that are away and keep their partitions",
     source="KIP-848, Static Membership",
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
-def static_away(case: Case) -> Iterator[Symptom]:
+def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     """Their partitions stay assigned to them until they rejoin or their sessions expire."""
     away = [member for member in case.group.members if member.epoch == AWAY]
     if not away:
@@ -305,11 +309,10 @@ def _is_away(group: Group, member_id: str) -> bool:
 
 @rule(
     "mixed-protocols",
-    "members of both protocols in one group",
     source="KIP-848, Upgrade and Downgrade",
     applies=lambda group: group.type is GroupType.CONSUMER,
 )
-def mixed_protocols(case: Case) -> Iterator[Symptom]:
+def mixed_protocols(case: DiagnosisCase) -> Iterator[Finding]:
     """The group is in a migration that is not complete."""
     classic = [member.id for member in case.group.members if member.protocol is MemberProtocol.CLASSIC]
     if not classic:

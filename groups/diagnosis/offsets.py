@@ -6,24 +6,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from groups.brokers import OFFSETS_RETENTION
 from groups.counts import counted
-from groups.diagnosis.case import Case, Need, Symptom, error, list_names, note, rule, warning
+from groups.diagnosis.case import (
+    DiagnosisCase,
+    Need,
+    Place,
+    all_names,
+    committed,
+    error,
+    list_names,
+    names,
+    note,
+    rule,
+    unread,
+    warning,
+)
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
-from groups.diagnosis.places import Place, all_names, committed, names, unread
+from groups.findings import Finding
 from groups.model import Topic
-from groups.readers import unsubscribed_topics
+from groups.settings import OFFSETS_RETENTION
 from groups.times import format_moment, seconds_text
+from groups.use import unsubscribed_topics
 
 
 @rule(
     "topic-recreated",
-    "offsets that were committed to a topic of the same name that was deleted",
     source="KAFKA-4095; OffsetCommitValue v4",
     needs=(Need.OFFSETS, Need.TOPICS),
     applies=has_offsets,
 )
-def topic_recreated(case: Case) -> Iterator[Symptom]:
+def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
     """Proved by the topic id in the commit, or by the topic's id, which has changed since the first observation."""
     found = sorted(_of_another_topic(case))
     if not found:
@@ -41,7 +53,7 @@ def topic_recreated(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _of_another_topic(case: Case) -> set[Place]:
+def _of_another_topic(case: DiagnosisCase) -> set[Place]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     found: set[Place] = set()
     first = next((each.topics for each in case.observations if each.topics is not None), {})
@@ -58,7 +70,7 @@ def _of_another_topic(case: Case) -> set[Place]:
     return found
 
 
-def _same(case: Case, place: Place) -> bool:
+def _same(case: DiagnosisCase, place: Place) -> bool:
     """Whether all observations that show the committed offset show the same one."""
     topic, number = place
     offsets = {
@@ -77,12 +89,11 @@ def first_topics(places: list[Place]) -> str:
 
 @rule(
     "records-lost",
-    "records that were deleted before they were read",
     source="Fetcher, OFFSET_OUT_OF_RANGE; redpanda-data/console#18843",
     needs=(Need.OFFSETS, Need.START_OFFSETS),
     applies=has_offsets,
 )
-def records_lost(case: Case) -> Iterator[Symptom]:
+def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     """The committed offset is below the log start, both in the first and in the last observation of the topics.
 
     In the last one is enough if the group has no members: a member may have read on without a commit.
@@ -120,12 +131,11 @@ def _start(topics: Mapping[str, Topic], place: Place) -> int | None:
 
 @rule(
     "beyond-end",
-    "committed offsets above the log end",
     source="strimzi/strimzi-kafka-operator#9269; KAFKA-4095",
     needs=(Need.OFFSETS, Need.END_OFFSETS),
     applies=has_offsets,
 )
-def beyond_end(case: Case) -> Iterator[Symptom]:
+def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     topics = case.topics
     found: dict[Place, int] = {}
@@ -157,12 +167,11 @@ def beyond_end(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "never-committed",
-    "partitions of a topic that the group reads, without a committed offset",
     source="KIP-1327; apache/kafka#22784",
     needs=(Need.MEMBERS, Need.OFFSETS, Need.END_OFFSETS),
     applies=is_consuming,
 )
-def never_committed(case: Case) -> Iterator[Symptom]:
+def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     """Partitions with records that a member owns at every observation, without an offset while others have one.
 
     With `auto.offset.reset=latest`, records produced before the consumer found the partition are not read: in
@@ -201,7 +210,7 @@ def never_committed(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _owned_throughout(case: Case) -> set[Place]:
+def _owned_throughout(case: DiagnosisCase) -> set[Place]:
     owned: set[Place] | None = None
     for _, group in case.seen:
         here = {
@@ -216,12 +225,11 @@ def _owned_throughout(case: Case) -> set[Place]:
 
 @rule(
     "offsets-expiring",
-    "committed offsets that are about to expire",
     source="KIP-496; offsets.retention.minutes",
     needs=(Need.OFFSETS, Need.COMMIT_TIMES, Need.RETENTION),
     applies=is_alone,
 )
-def expiring(case: Case) -> Iterator[Symptom]:
+def expiring(case: DiagnosisCase) -> Iterator[Finding]:
     """For groups without members. A classic group's retention starts when it became empty, after the last commit."""
     retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
     now_ms = case.last.at_ms
@@ -254,12 +262,11 @@ def expiring(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "left-over-offsets",
-    "offsets of topics that no member reads",
     source="KIP-496",
     needs=(Need.OFFSETS,),
     applies=is_consuming,
 )
-def left_over(case: Case) -> Iterator[Symptom]:
+def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()
     left = [place for place, _, _ in committed(case) if place[0] in unsubscribed]

@@ -1,13 +1,15 @@
-"""Rules about rebalances: stuck ones with the members that they wait for, and many in quick succession."""
+"""Rules about rebalances, stuck or in progress, and about the coordinator; and the changes between observations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from groups.diagnosis.case import Case, Least, Need, Symptom, error, list_names, note, rule
-from groups.model import Group, GroupState, GroupType, Partitions
+from groups.diagnosis.case import DiagnosisCase, Least, Need, error, list_names, note, rule
+from groups.findings import Finding
+from groups.model import Group, GroupState, GroupType, Member, Partitions
 from groups.times import duration_text
 from groups.waits import Wait, WaitKind, waits_of
 
@@ -27,7 +29,7 @@ def is_unsettled(group: Group) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwaitedMember:
+class BlockingMember:
     """A member that must act before a rebalance can complete."""
 
     member: str
@@ -40,19 +42,19 @@ _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN,
 """Waits for the member's own action, the most blocking first; all other kinds wait for other members."""
 
 
-def awaited(case: Case) -> list[AwaitedMember]:
+def awaited(case: DiagnosisCase) -> list[BlockingMember]:
     """The members that the newest rebalance waits for, the most blocking first.
 
     In PreparingRebalance of a classic group, these are all that may not have joined: brokers do not show who has.
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
-    found: list[AwaitedMember] = []
+    found: list[BlockingMember] = []
     for member, waits in observations[-1][1].items():
         wait = next((each for each in waits or () if each.kind in kinds), None)
         if wait is not None:
             found.append(
-                AwaitedMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
+                BlockingMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
             )
     return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
 
@@ -67,7 +69,7 @@ def _since(
     return min(at_ms for at_ms, _ in waiting)
 
 
-def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None:
+def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> int | None:
     """The time since which one rebalance has been in progress; None without a rebalance.
 
     Rebalances may follow each other too fast for any observation to show an end, as in a rolling restart. Then the
@@ -82,7 +84,6 @@ def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None
 
 @rule(
     "rebalance-stuck",
-    "a rebalance that does not end, and the members it waits for",
     source="KIP-848, Reconciliation; classic.ClassicGroup",
     needs=(Need.TWO_OBSERVATIONS,),
     least=Least(
@@ -90,7 +91,7 @@ def _unsettled_since(case: Case, waiting: Sequence[AwaitedMember]) -> int | None
         may_hide=lambda case: any(is_unsettled(group) for _, group in case.seen),
     ),
 )
-def stuck(case: Case) -> Iterator[Symptom]:
+def stuck(case: DiagnosisCase) -> Iterator[Finding]:
     """The group was in a rebalance at every observation, for longer than the threshold."""
     waiting = awaited(case)
     since = _unsettled_since(case, waiting)
@@ -114,7 +115,7 @@ def stuck(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterator[Symptom]:
+def _repeated_rebalances(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> Iterator[Finding]:
     """A classic group's rebalances complete but take most of the time, so that its members read little.
 
     Processes that are killed again and again leave their members in the group, and a rebalance waits for each of them
@@ -146,8 +147,8 @@ def _repeated_rebalances(case: Case, waiting: Sequence[AwaitedMember]) -> Iterat
     )
 
 
-@rule("rebalancing", "a rebalance in progress", source="KIP-848, Reconciliation; classic.ClassicGroup")
-def in_progress(case: Case) -> Iterator[Symptom]:
+@rule("rebalancing", source="KIP-848, Reconciliation; classic.ClassicGroup")
+def in_progress(case: DiagnosisCase) -> Iterator[Finding]:
     """The newest observation shows a rebalance that has not lasted long, as far as is known."""
     waiting = awaited(case)
     since = _unsettled_since(case, waiting)
@@ -185,7 +186,7 @@ def partitions_text(partitions: Partitions) -> str:
     )
 
 
-def _waits_for(case: Case, waiting: Sequence[AwaitedMember]) -> str:
+def _waits_for(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
     if not waiting:
         return "The source does not show which members it waits for."
     if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
@@ -207,7 +208,7 @@ _REMEDIES = {
 }
 
 
-def _remedy(case: Case, waiting: Sequence[AwaitedMember]) -> str:
+def _remedy(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
     if not waiting:
         return f"Check the members' logs; their epochs: kohort describe {case.in_shell} --members --verbose."
     first = waiting[0]
@@ -222,4 +223,125 @@ def _remedy(case: Case, waiting: Sequence[AwaitedMember]) -> str:
     return (
         f"{case.labels[first.member]}{where} {_REMEDIES[first.wait.kind]}. Take a thread dump and restart it; "
         f"otherwise the coordinator removes it after its session timeout or {limit}."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipChange:
+    """A member that joined or left between two observations."""
+
+    member: Member
+    came: bool
+    since_ms: int
+    """The time of the last observation before the change."""
+    at_ms: int
+    """The time of the first observation that shows the change."""
+
+
+def changes(case: DiagnosisCase) -> Iterator[MembershipChange]:
+    """The changes in the order of the observations; at each, departures are before joins.
+
+    A static member that has a new member id neither left nor joined: its restart causes no rebalance (KIP-345).
+    """
+    for (earlier, before), (later, after) in pairwise(case.seen):
+        was, now = ({_key(member): member for member in group.members} for group in (before, after))
+        for key in [*(was.keys() - now.keys()), *(now.keys() - was.keys())]:
+            came = key in now
+            member = now[key] if came else was[key]
+            yield MembershipChange(member=member, came=came, since_ms=earlier.at_ms, at_ms=later.at_ms)
+
+
+def held_ms(case: DiagnosisCase, holds: Callable[[Group], bool] = lambda _: True) -> int:
+    """How long every observation has shown a condition, no rebalance, and the last generation of a classic group."""
+    last = case.group.generation
+
+    def is_same(group: Group) -> bool:
+        is_same_generation = None in (last, group.generation) or group.generation == last
+        return not is_unsettled(group) and is_same_generation and holds(group)
+
+    return case.lasted_ms(case.since_ms(is_same))
+
+
+def assigned_ms(case: DiagnosisCase) -> int:
+    """How long every observation has shown the present owners of all partitions, and no rebalance."""
+    owners = {member.id: member.owned for member in case.group.members}
+    return held_ms(case, lambda group: {member.id: member.owned for member in group.members} == owners)
+
+
+def host_of(member: Member) -> str:
+    """The host of a member's client without the slash that a broker puts before an address without a name."""
+    return (member.client.host or "an unknown host").removeprefix("/")
+
+
+def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
+    """Hosts with the numbers of members that left and joined there, the host with most changes first."""
+    left = Counter(host_of(each.member) for each in found if not each.came)
+    joined = Counter(host_of(each.member) for each in found if each.came)
+    hosts = sorted(left.keys() | joined.keys(), key=lambda host: (-left[host] - joined[host], host))
+    return [(host, left[host], joined[host]) for host in hosts]
+
+
+def rebalances(case: DiagnosisCase) -> int:
+    """The least number of rebalances between the first observation and the last.
+
+    Epochs and generations count them. Brokers do not show the generation of a classic group: its count is the number
+    of observations with a rebalance, other members or another assignment after an observation without a rebalance.
+    """
+    groups = [group for _, group in case.seen]
+    first, last = _epoch(groups[0]), _epoch(groups[-1])
+    if first is not None and last is not None and groups[0].type is groups[-1].type:
+        return max(last - first, 0)
+    return sum(_rebalanced(before, after) for before, after in pairwise(groups))
+
+
+def _epoch(group: Group) -> int | None:
+    return group.generation if group.type is GroupType.CLASSIC else group.group_epoch
+
+
+def _rebalanced(before: Group, after: Group) -> bool:
+    if is_unsettled(before):
+        return False
+    return is_unsettled(after) or _assignment(before) != _assignment(after)
+
+
+def _assignment(group: Group) -> dict[str, object]:
+    return {_key(member): member.owned for member in group.members}
+
+
+def _key(member: Member) -> str:
+    return member.instance or member.id
+
+
+UNAVAILABLE = frozenset({"COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"})
+LOADING = "COORDINATOR_LOAD_IN_PROGRESS"
+
+
+@rule(
+    "coordinator-unavailable",
+    source="FindCoordinator, DescribeGroups (COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS)",
+    of_unread=True,
+)
+def unavailable(case: DiagnosisCase) -> Iterator[Finding]:
+    """The newest observation failed at every attempt within --timeout."""
+    last = case.observations[-1]
+    name = None if last.problem is None else last.problem.error
+    if name not in UNAVAILABLE and name != LOADING:
+        return
+    earlier = [each for each in case.observations if each.group is not None]
+    failing = [each for each in case.observations if not earlier or each.at_ms > earlier[-1].at_ms]
+    loads = name == LOADING
+    yield error(
+        message=(
+            f"The group's coordinator {'is still loading its log' if loads else 'is not available'} ({name}): members "
+            "can neither join, nor send heartbeats, nor commit."
+        ),
+        remedy=(
+            "Check __consumer_offsets: a partition has no leader, or the topic is missing because "
+            "offsets.topic.replication.factor is higher than the number of brokers (kafka-topics.sh --describe --topic "
+            "__consumer_offsets)."
+            if not loads
+            else "Wait, and check the broker's log: loading takes long if __consumer_offsets is not compacted."
+        ),
+        since_ms=failing[0].at_ms,
+        evidence={"error": name, "observations": len(case.observations), "failed_observations": len(failing)},
     )

@@ -9,14 +9,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from groups.counts import counted
-from groups.diagnosis.case import Case, Least, Need, Symptom, error, note, rule, warning
-from groups.diagnosis.changes import assigned_ms, held_ms
+from groups.diagnosis.case import (
+    DiagnosisCase,
+    Least,
+    Need,
+    Place,
+    Thresholds,
+    all_names,
+    error,
+    names,
+    note,
+    rule,
+    waits_for_transaction,
+    warning,
+)
 from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
-from groups.diagnosis.observation import Thresholds
-from groups.diagnosis.places import Place, all_names, names, waits_for_transaction
-from groups.findings import Evidence
+from groups.diagnosis.rebalances import assigned_ms, held_ms
+from groups.findings import Evidence, Finding
 from groups.model import Group, Member
-from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, Progress, Verdict
+from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, BurrowVerdict, PartitionProgress
 from groups.times import duration_text, format_moment
 
 SELDOM_MS = 60_000
@@ -30,14 +41,14 @@ class Stall:
     """A member with stalled partitions."""
 
     member: Member
-    places: Mapping[Place, Progress]
+    places: Mapping[Place, PartitionProgress]
     """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
     searched for a record if no other partition of the member has one."""
-    moving: Mapping[Place, Progress]
+    moving: Mapping[Place, PartitionProgress]
     """The partitions whose offsets the member commits."""
 
 
-def _stalls(case: Case) -> Iterator[Stall]:
+def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
     """Members with partitions that have been stalled since the member got them."""
     for member in case.group.members:
         owned = {
@@ -48,7 +59,7 @@ def _stalls(case: Case) -> Iterator[Stall]:
         stalled = {
             place: one
             for place, one in owned.items()
-            if one.verdict is Verdict.STALLED and not _waits(case, place)
+            if one.verdict is BurrowVerdict.STALLED and not _waits(case, place)
         }
         if stalled and _had(case, member, stalled) < case.seen_ms:
             still_ms = {
@@ -63,16 +74,18 @@ def _stalls(case: Case) -> Iterator[Stall]:
             moving = {
                 place: one
                 for place, one in owned.items()
-                if one.committed_per_s and one.verdict is not Verdict.STALLED
+                if one.committed_per_s and one.verdict is not BurrowVerdict.STALLED
             }
             yield Stall(member=member, places=stalled, moving=moving)
 
 
-def _waits(case: Case, place: Place) -> bool:
+def _waits(case: DiagnosisCase, place: Place) -> bool:
     return place in case.pending or waits_for_transaction(case, place)
 
 
-def _is_certain(case: Case, owned: Iterable[Place], stalled: Mapping[Place, Progress]) -> bool:
+def _is_certain(
+    case: DiagnosisCase, owned: Iterable[Place], stalled: Mapping[Place, PartitionProgress]
+) -> bool:
     """Whether a record is known to be unread, or no partition was searched for one."""
     searched = [place for place in owned if place in case.last.next_records]
     return not searched or any(place in stalled for place in searched)
@@ -82,7 +95,7 @@ def _owned(member: Member) -> list[Place]:
     return [(topic, number) for topic, numbers in (member.owned or {}).items() for number in numbers]
 
 
-def _had(case: Case, member: Member, places: Iterable[Place]) -> int:
+def _had(case: DiagnosisCase, member: Member, places: Iterable[Place]) -> int:
     """How long every observation has shown that the member owns the partitions."""
     wanted = set(places)
 
@@ -93,23 +106,23 @@ def _had(case: Case, member: Member, places: Iterable[Place]) -> int:
     return held_ms(case, owns)
 
 
-def _had_lag(one: Progress, limits: Thresholds) -> bool:
+def _had_lag(one: PartitionProgress, limits: Thresholds) -> bool:
     """Whether there was more to read at the first or the last reading than is produced in a commit interval."""
     in_interval = (one.produced_per_s or 0) * limits.commit_interval_ms / 1000
     lag = one.lag or 0
     return max(lag, lag - (one.lag_change or 0)) > max(in_interval, FEW_RECORDS)
 
 
-def _joined(stalls: Iterable[Stall]) -> dict[Place, Progress]:
+def _joined(stalls: Iterable[Stall]) -> dict[Place, PartitionProgress]:
     return {place: one for each in stalls for place, one in each.places.items()}
 
 
-def _still_ms(found: Mapping[Place, Progress]) -> int:
+def _still_ms(found: Mapping[Place, PartitionProgress]) -> int:
     """How long none of the offsets has moved, at least."""
     return min(one.still_ms for one in found.values())
 
 
-def _may_stall(case: Case) -> bool:
+def _may_stall(case: DiagnosisCase) -> bool:
     """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
     return any(
         (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, place)
@@ -124,7 +137,7 @@ STILL = Least(
 )
 
 
-def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
+def _evidence(case: DiagnosisCase, found: Mapping[Place, PartitionProgress]) -> Evidence:
     produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
     commits = [
         each.timestamp
@@ -140,7 +153,7 @@ def _evidence(case: Case, found: Mapping[Place, Progress]) -> Evidence:
     }
 
 
-def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[..., Symptom], str]:
+def _level(case: DiagnosisCase, still_ms: int, evidence: Evidence) -> tuple[Callable[..., Finding], str]:
     """The level of a stall, with a sentence if the group may commit less often than assumed."""
     gap_ms, rebalanced_ms = case.group.commit_gap_ms, case.group.rebalanced_ms
     is_long = still_ms >= SELDOM_MS
@@ -159,19 +172,18 @@ def _level(case: Case, still_ms: int, evidence: Evidence) -> tuple[Callable[...,
     return (error, "") if still_ms >= STILL_INTERVALS * gap_ms else (note, why)
 
 
-def _since_ms(case: Case, found: Mapping[Place, Progress]) -> int:
+def _since_ms(case: DiagnosisCase, found: Mapping[Place, PartitionProgress]) -> int:
     return case.last.at_ms - _still_ms(found)
 
 
 @rule(
     "stalled-member",
-    "a member that sends heartbeats and owns partitions, but commits nothing",
     source=f"{BURROW}; confluentinc/librdkafka#4723",
     needs=(Need.MEMBERS, Need.OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=STILL,
     applies=is_consuming,
 )
-def stalled_member(case: Case) -> Iterator[Symptom]:
+def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     """None of the member's partitions advances, and some have unread records."""
     stalls = [each for each in _stalls(case) if not each.moving]
     if not stalls:
@@ -204,13 +216,12 @@ def stalled_member(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "stalled-partition",
-    "a stalled partition of a member that commits others",
     source=BURROW,
     needs=(Need.MEMBERS, Need.TWO_OFFSETS, Need.COMMITS, Need.END_OFFSETS),
     least=STILL,
     applies=is_consuming,
 )
-def stalled_partition(case: Case) -> Iterator[Symptom]:
+def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     """Often caused by a record on which the consumer fails again and again; or it reads its other partitions first.
 
     A consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping
@@ -255,12 +266,11 @@ def stalled_partition(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "stopped",
-    "records that no member reads",
     source=BURROW,
     needs=(Need.OFFSETS, Need.END_OFFSETS),
     applies=is_alone,
 )
-def stopped(case: Case) -> Iterator[Symptom]:
+def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     """The group has no members, its offsets do not move, and there are unread records."""
     lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
     had_members = any(group.members for _, group in case.seen)
@@ -277,9 +287,9 @@ def stopped(case: Case) -> Iterator[Symptom]:
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.
     last_commit = f" The last commit was {duration_text(idle_ms)} ago." if idle_ms and idle_ms > 0 else ""
-    has_stopped = any(one.verdict is Verdict.STOPPED for one in lagging.values())
+    has_stopped = any(one.verdict is BurrowVerdict.STOPPED for one in lagging.values())
     abandoned = idle_ms is not None and idle_ms > ABANDONED_MS
-    level: Callable[..., Symptom] = error
+    level: Callable[..., Finding] = error
     seldom = ""
     if has_stopped and case.group.protocol_type == "":
         level, seldom = _level(case, _still_ms(lagging), evidence)

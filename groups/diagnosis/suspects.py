@@ -12,11 +12,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
-from groups.diagnosis.observation import Observation
-from groups.lag import NextRecords
+from groups.diagnosis.case import Observation
+from groups.lag import NextRecord, NextRecords
 from groups.model import CommittedOffset, Group, GroupType, Topic
 from groups.progress import FEW_RECORDS
-from groups.readable import NextRecord
 
 Place: TypeAlias = tuple[str, int]
 MOST_OF_A_MEMBER = 20

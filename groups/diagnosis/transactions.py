@@ -6,10 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from groups.counts import counted
-from groups.diagnosis.case import Case, Need, Symptom, error, note, rule, warning
+from groups.diagnosis.case import (
+    DiagnosisCase,
+    Need,
+    Place,
+    all_names,
+    error,
+    names,
+    note,
+    rule,
+    waits_for_transaction,
+    warning,
+)
 from groups.diagnosis.lag import has_offsets, is_consuming
-from groups.diagnosis.places import Place, all_names, names, waits_for_transaction
-from groups.findings import Evidence
+from groups.findings import Evidence, Finding
 from groups.model import OpenTransaction, PendingOffsets, Topic
 from groups.times import duration_text, format_moment
 from groups.transactions import how_to_end, oldest, pending_remedy, pending_text, producer_of
@@ -17,12 +27,11 @@ from groups.transactions import how_to_end, oldest, pending_remedy, pending_text
 
 @rule(
     "open-transaction",
-    "an open transaction that holds the last stable offset",
     source="KIP-664, Provide tooling to detect and abort hanging transactions",
     needs=(Need.TRANSACTIONS,),
     applies=is_consuming,
 )
-def open_transaction(case: Case) -> Iterator[Symptom]:
+def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     """The oldest open transaction for whose end the group's consumers wait, with no more records to read before it.
 
     An error if it is open for longer than the threshold; a warning if records were produced during the observation,
@@ -59,7 +68,7 @@ def open_transaction(case: Case) -> Iterator[Symptom]:
     )
 
 
-def _came(case: Case, place: Place) -> int:
+def _came(case: DiagnosisCase, place: Place) -> int:
     """The number of records produced to a partition in all of the observations, if its last stable offset was the same
     in the first and the last of them; else 0."""
     known = [each.topics for each in case.observations if each.topics is not None]
@@ -93,12 +102,11 @@ def _evidence(one: OpenTransaction) -> Evidence:
 
 @rule(
     "pending-offsets",
-    "offsets that are pending in an open transaction",
     source="KIP-447, UNSTABLE_OFFSET_COMMIT",
     needs=(Need.PENDING,),
     applies=has_offsets,
 )
-def pending_offsets(case: Case) -> Iterator[Symptom]:
+def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
     """Consumers that are assigned such a partition get no offset, and read nothing, until the transaction ends.
 
     An error if the transaction is open for longer than the threshold; a warning if the offsets were pending at the
@@ -124,11 +132,10 @@ def pending_offsets(case: Case) -> Iterator[Symptom]:
 
 @rule(
     "aborted-records",
-    "records of aborted transactions after the committed offset, and no others",
     source="KIP-98, Aborted transactions",
     applies=has_offsets,
 )
-def aborted_records(case: Case) -> Iterator[Symptom]:
+def aborted_records(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag that consumers with `read_committed` never read; brokers do not show the isolation level of consumers."""
     after = {
         place: record

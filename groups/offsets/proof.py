@@ -9,21 +9,27 @@ several cuts fit, the cut with most agreeing records around it is used; if sever
 Compaction, retention and transactions remove records from one side only. A cut is then still proved if the record
 before it has been read, the record after it has not, and a gap in the offsets explains the records between them.
 An offset that is not proved never skips a record that is known to be unread.
+
+`plan_cluster_copy` makes the proved offsets the commits of a group of another cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from groups.model import Group, GroupType, Problem
+from groups.offsets.model import GroupChange, OffsetChange, Place, Positions
+from groups.offsets.plan import refusals
+from groups.offsets.scenarios import name_of
 from wire.log.record_digests import RecordDigest, RecordWindow
 
 Matches = Sequence[frozenset[int]]
 """For each record of the target, the indices of the same records in the source's window."""
 
 
-class Verdict(Enum):
+class ProofVerdict(Enum):
     """Whether the offset in the target is proved to correspond to the source's, or why not."""
 
     PROVED = "proved"
@@ -44,7 +50,7 @@ class Verdict(Enum):
 class Proof:
     """An offset of the target, and how far it is proved."""
 
-    verdict: Verdict
+    verdict: ProofVerdict
     offset: int
     records: int = 0
     """The number of agreeing records on both sides of the offset, without a gap."""
@@ -82,11 +88,13 @@ def prove(
         return _of_empty(key, log, offset)
     if key is None:
         remark = "the source has no record there; starts at the earliest record of the target"
-        return Proof(verdict=Verdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
+        return Proof(verdict=ProofVerdict.NOTHING, offset=log.earliest, skipped=0, remark=remark)
     matches = _matches(source, records)
     if offset == 0 and target.from_start and 0 in matches[0]:
         agreeing = sum(index in found for index, found in enumerate(matches[: len(source.after)]))
-        return Proof(verdict=Verdict.PROVED, offset=records[0].offset, records=agreeing, twice=0, skipped=0)
+        return Proof(
+            verdict=ProofVerdict.PROVED, offset=records[0].offset, records=agreeing, twice=0, skipped=0
+        )
     return (
         _by_neighbors(source, target, matches, log)
         or _by_sides(source, target, matches, log, is_whole=is_whole)
@@ -118,10 +126,12 @@ def near_time(target: RecordWindow, log: TargetLog) -> tuple[RecordDigest | None
 
 def _of_empty(key: RecordDigest | None, log: TargetLog, offset: int) -> Proof:
     if key is not None:
-        return Proof(verdict=Verdict.EMPTY, offset=log.end)
+        return Proof(verdict=ProofVerdict.EMPTY, offset=log.end)
     if offset == 0:
-        return Proof(verdict=Verdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty")
-    return Proof(verdict=Verdict.NOTHING, offset=log.end, remark="neither log has a record")
+        return Proof(
+            verdict=ProofVerdict.PROVED, offset=log.end, twice=0, skipped=0, remark="both logs are empty"
+        )
+    return Proof(verdict=ProofVerdict.NOTHING, offset=log.end, remark="neither log has a record")
 
 
 def same(original: RecordDigest, copy: RecordDigest) -> bool:
@@ -190,10 +200,10 @@ def _by_neighbors(
     ):
         unread = (index for index, found in enumerate(matches) if found and min(found) >= read)
         index = min(cut.index, next(unread, cut.index))
-        return Proof(verdict=Verdict.SEVERAL, offset=_offset_at(index, target, log), records=cut.records)
+        return Proof(verdict=ProofVerdict.SEVERAL, offset=_offset_at(index, target, log), records=cut.records)
     is_last = cut.index == len(matches)
     return Proof(
-        verdict=Verdict.PROVED,
+        verdict=ProofVerdict.PROVED,
         offset=_offset_at(cut.index, target, log),
         records=cut.records,
         twice=0,
@@ -257,14 +267,14 @@ def _by_sides(
         lacking = read - 1 - max(matches[last])
         ended = last == len(matches) - 1
         return Proof(
-            verdict=Verdict.BEHIND if ended else Verdict.DIFFERS,
+            verdict=ProofVerdict.BEHIND if ended else ProofVerdict.DIFFERS,
             offset=log.end if ended else _offset_at(last + 1, target, log),
             twice=lacking if ended and is_whole else None,
             skipped=0,
         )
     if first == 0 and target.from_start:
         return Proof(
-            verdict=Verdict.MISSING,
+            verdict=ProofVerdict.MISSING,
             offset=_offset_at(0, target, log),
             twice=0,
             skipped=min(matches[0]) - read if is_whole else None,
@@ -289,7 +299,11 @@ def _between(source: RecordWindow, target: RecordWindow, matches: Matches, last:
         remarks.append("records before it are in one of the two logs only")
     explained = (not extra or gap_in_source) and (not missing or gap_in_target)
     return Proof(
-        verdict=Verdict.PROVED if explained else Verdict.MISSING if missing else Verdict.DIFFERS,
+        verdict=ProofVerdict.PROVED
+        if explained
+        else ProofVerdict.MISSING
+        if missing
+        else ProofVerdict.DIFFERS,
         offset=copies[last].offset + 1 if extra else copies[first].offset,
         records=2,
         twice=0,
@@ -304,7 +318,7 @@ def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
     timed = not key.is_append_time and not any(copy.is_append_time for copy in copies)
     if log.at_time < 0 and timed:
         remark = "the target has no record of that time or later; this offset is its end"
-        return Proof(verdict=Verdict.BEHIND, offset=log.end, remark=remark)
+        return Proof(verdict=ProofVerdict.BEHIND, offset=log.end, remark=remark)
     at_time = log.end if log.at_time < 0 else log.at_time
     there = next((copy for copy in copies if copy.offset >= at_time), None)
     alike = timed and there is not None and there.timestamp_ms == key.timestamp_ms
@@ -312,7 +326,112 @@ def _by_time(key: RecordDigest, target: RecordWindow, log: TargetLog) -> Proof:
     if not target.to_end or (not timed and not target.from_start):
         remarks.append(f"not found among the {len(copies)} records that were read; --search reads more")
     return Proof(
-        verdict=Verdict.SAME_TIME if alike else Verdict.DIFFERS,
+        verdict=ProofVerdict.SAME_TIME if alike else ProofVerdict.DIFFERS,
         offset=at_time,
         remark="; ".join(remarks) or None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicNames:
+    """The target's names of the source's topics: the same, or with a prefix, as MirrorMaker 2 copies them."""
+
+    prefix: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def in_target(self, place: Place) -> Place:
+        """The name of a source partition in the target."""
+        topic, number = place
+        return self.renamed.get(topic, f"{self.prefix}{topic}"), number
+
+    def collisions(self, topics: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Pairs of topics that would have the same name in the target, with that name."""
+        first: dict[str, str] = {}
+        found = []
+        for topic in sorted(set(topics)):
+            copy, _ = self.in_target((topic, 0))
+            other = first.setdefault(copy, topic)
+            if other != topic:
+                found.append((other, topic, copy))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedOffset(OffsetChange):
+    """A new offset in the target, with the source offset to which it corresponds."""
+
+    source_topic: str
+    source_offset: int
+    time_ms: int | None
+    """The time of the first unread record in the source, or of the last record if all are read; None if unknown."""
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvedOffset:
+    """The result for one partition of the source."""
+
+    proof: Proof
+    time_ms: int | None
+    lost: int = 0
+    """The number of unread records that are no longer in the source's log."""
+
+
+def plan_cluster_copy(
+    original: Group,
+    target: Group,
+    proved: Mapping[Place, ProvedOffset],
+    names: TopicNames,
+    positions: Positions,
+    *,
+    unproved: bool,
+    exists: bool,
+    refused: Sequence[Problem] = (),
+    problems: Sequence[Problem] = (),
+) -> GroupChange:
+    """Plan the commits in the target, whose log has the `positions`; `unproved` allows offsets that are not proved.
+
+    `refused` are other reasons not to copy the offsets.
+    """
+    changes: list[OffsetChange] = []
+    refused = [*refusals(target), *refused]
+    if target.type is GroupType.SHARE:
+        message = (
+            "it is a share group, which has start offsets instead of committed ones (offsets reset sets them)"
+        )
+        refused.append(Problem(subject=target.id, message=message))
+    for place, found in proved.items():
+        committed = (original.offsets or {})[place[0]][place[1]]
+        copy = topic, partition = names.in_target(place)
+        before = (target.offsets or {}).get(topic, {}).get(partition)
+        proof = found.proof
+        lost = f"{found.lost} unread records are no longer in the source" if found.lost else None
+        changes.append(
+            CopiedOffset(
+                topic=topic,
+                partition=partition,
+                before=None if before is None else before.offset,
+                after=proof.offset,
+                earliest=positions.earliest.get(copy),
+                end=positions.end.get(copy),
+                metadata=committed.metadata or "",
+                remark="; ".join(filter(None, (proof.remark, lost))) or None,
+                source_topic=place[0],
+                source_offset=committed.offset or 0,
+                time_ms=found.time_ms,
+                proof=proof,
+            )
+        )
+        if proof.verdict is not ProofVerdict.PROVED and not unproved:
+            message = (
+                f"the new offset is not proved ({proof.verdict.value}); --unproved sets it anyway, --topic skips the "
+                "partition"
+            )
+            refused.append(Problem(subject=f"{target.id}, {name_of(copy)}", message=message))
+    return GroupChange(
+        described=target,
+        exists=exists,
+        changes=tuple(changes),
+        refusals=tuple(refused),
+        problems=tuple(problems),
     )

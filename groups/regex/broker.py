@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from groups.errors import GroupsError
 from groups.regex.re2j import Parsed, PatternRefusedError, parse
-from groups.regex.write import TooLongError, write_for_re2
+from groups.regex.tree import TooLongError, write_for_re2
+from groups.trees import GroupsError
 
 MAX_BYTES = 32_767
 """The broker stores a regex in a record key, in which the length of a string has two bytes."""

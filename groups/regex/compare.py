@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from groups.regex import ClientEngine, posix, rewrite
-from groups.regex.automaton import Automaton, Difference, difference
+from groups.regex.automaton import Automaton, Difference, Names, difference
 from groups.regex.broker import BrokerRegex, RegexVerdict, judge
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import TooLargeError, UnsureError, without_atoms
-from groups.regex.topic_names import Names
-from groups.regex.tree import Assertion, Chars, Choice, Lookaround, Place, Tree, mask_of
+from groups.regex.tree import Assertion, Boundary, Chars, Choice, Lookaround, Tree, mask_of
 from groups.regex.tree import Sequence as Chain
 
 INTERNAL_TOPICS = ("__consumer_offsets", "__share_group_state", "__transaction_state")
@@ -255,7 +254,7 @@ def _word(text: str) -> Tree:
 
 
 _NOT_INTERNAL = Lookaround(
-    Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Place.END))), behind=False, negative=True
+    Chain((Choice(tuple(map(_word, INTERNAL_TOPICS))), Assertion(Boundary.END))), behind=False, negative=True
 )
 
 

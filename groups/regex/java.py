@@ -19,11 +19,11 @@ from groups.regex.tree import (
     WORD,
     Assertion,
     Atomic,
+    Boundary,
     Chars,
     Choice,
     Greed,
     Lookaround,
-    Place,
     Repeat,
     Sequence,
     Tree,
@@ -148,9 +148,9 @@ class _Parser:
         self.at += 1
         match character:
             case "^":
-                return Assertion(Place.START)
+                return Assertion(Boundary.START)
             case "$":
-                return Assertion(Place.END)
+                return Assertion(Boundary.END)
             case ".":
                 return Chars(ALL)
         return self.unless_canonical(Chars(self.single(character)))
@@ -514,12 +514,12 @@ class _Parser:
 
 
 _PLACES = {
-    "A": Place.START,
-    "G": Place.START,  # the end of the last match, here always the start of the name
-    "b": Place.WORD_EDGE,
-    "B": Place.NO_WORD_EDGE,
-    "Z": Place.END,
-    "z": Place.END,
+    "A": Boundary.START,
+    "G": Boundary.START,  # the end of the last match, here always the start of the name
+    "b": Boundary.WORD_EDGE,
+    "B": Boundary.NO_WORD_EDGE,
+    "Z": Boundary.END,
+    "z": Boundary.END,
 }
 _CLASSES = {
     "d": DIGITS, "D": ALL & ~DIGITS, "w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL, "h": 0, "H": ALL, "v": 0, "V": ALL,

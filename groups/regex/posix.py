@@ -21,8 +21,8 @@ from groups.regex.tree import (
     QUANTIFIERS,
     WORD,
     Assertion,
+    Boundary,
     Chars,
-    Place,
     Repeat,
     Sequence,
     Tree,
@@ -131,7 +131,7 @@ class _NotPlainError(Exception):
 _COUNTS = re.compile(r"\{(\d{0,5})(?:(,)(\d{0,5}))?\}")
 _MAX_DEPTH = 60
 _CLASSES = {"w": WORD, "W": ALL & ~WORD, "s": 0, "S": ALL}
-_PLACES = {"b": Place.WORD_EDGE, "B": Place.NO_WORD_EDGE}
+_PLACES = {"b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE}
 
 
 class _Parser:
@@ -192,9 +192,9 @@ class _Parser:
         self.at += 1
         match character:
             case "^":
-                return Assertion(Place.START)
+                return Assertion(Boundary.START)
             case "$":
-                return Assertion(Place.END)
+                return Assertion(Boundary.END)
             case ".":
                 return Chars(ALL)
         return Chars(mask_of(character))

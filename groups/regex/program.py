@@ -21,11 +21,11 @@ from groups.regex.tree import (
     WORD,
     Assertion,
     Atomic,
+    Boundary,
     Chars,
     Choice,
     Greed,
     Lookaround,
-    Place,
     Repeat,
     Sequence,
     Tree,
@@ -54,7 +54,7 @@ class PlaceCondition:
 
     bit: int
     reach: int
-    place: Place
+    place: Boundary
 
 
 @dataclass(slots=True)
@@ -112,11 +112,11 @@ class Program:
     def masks(self) -> set[int]:
         """The sets of characters that the program distinguishes."""
         masks = {mask for _, mask in self.chars}
-        if self.places() & {Place.WORD_EDGE, Place.NO_WORD_EDGE}:
+        if self.places() & {Boundary.WORD_EDGE, Boundary.NO_WORD_EDGE}:
             masks.add(WORD)
         return masks
 
-    def places(self) -> set[Place]:
+    def places(self) -> set[Boundary]:
         """The kinds of assertions in the program."""
         return {check.place for block in self.blocks for check in block if isinstance(check, PlaceCondition)}
 
@@ -245,7 +245,7 @@ class _Builder:
         return self.condition(LookAheadCondition(self.emit(), self.reach(following), body, tree.negative))
 
 
-_MIRRORED = {Place.START: Place.END, Place.END: Place.START}
+_MIRRORED = {Boundary.START: Boundary.END, Boundary.END: Boundary.START}
 
 
 def backwards(tree: Tree) -> Tree:

@@ -14,9 +14,9 @@ from groups.regex.tree import (
     HEX_DIGITS,
     QUANTIFIERS,
     Assertion,
+    Boundary,
     Chars,
     Choice,
-    Place,
     Repeat,
     Tree,
     fold,
@@ -117,7 +117,7 @@ class _Level:
 _COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
 _NAME = re.compile(r"[0-9A-Za-z_]+")
 _CONTROL = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_ASSERTIONS = {"A": Place.START, "b": Place.WORD_EDGE, "B": Place.NO_WORD_EDGE, "z": Place.END}
+_ASSERTIONS = {"A": Boundary.START, "b": Boundary.WORD_EDGE, "B": Boundary.NO_WORD_EDGE, "z": Boundary.END}
 
 
 class _Parser:
@@ -169,7 +169,7 @@ class _Parser:
                 self.levels[-1].end_option()
             case "^" | "$":
                 self.at += 1
-                place = Place.START if character == "^" else Place.END
+                place = Boundary.START if character == "^" else Boundary.END
                 self.assertion(place)
             case ".":
                 self.at += 1
@@ -185,7 +185,7 @@ class _Parser:
     def add(self, item: _Item) -> None:
         self.levels[-1].sequence.append(item)
 
-    def assertion(self, place: Place) -> None:
+    def assertion(self, place: Boundary) -> None:
         self.add(_Item(Assertion(place), skipped=1))
 
     def literal(self, character: str) -> None:

@@ -17,14 +17,15 @@ from groups.regex.tree import (
     Atomic,
     Chars,
     Choice,
+    NotRegularError,
     Repeat,
     Sequence,
     Tree,
     choice_of,
     mapped,
     sequence_of,
+    write_for_re2j,
 )
-from groups.regex.write import NotRegularError, write_for_re2j
 
 MAX_LENGTH = 2000
 """The most characters of a rewritten pattern; a longer one would not help."""

@@ -3,13 +3,18 @@
 Topic names are built from 65 characters, so a set of characters is a bit mask over these; how an engine handles other
 characters does not matter for a subscription. `^`, `$`, `\\A`, `\\z`, `\\Z` and their multi-line variants all mean
 the start or end of the name, because no name contains a line break.
+
+`write_for_re2j` and `write_for_re2` make a tree a pattern again. google-re2 limits the product of nested repetition
+counts to 1000, RE2/J each count alone: `(a{100}){11}` is written as eleven copies.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
 
 ALPHABET = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 """The characters of topic names (Kafka's Topic class), in ASCII order."""
@@ -50,7 +55,7 @@ def fold(mask: int) -> int:
     return mask | mask_of(characters_of(mask).swapcase())
 
 
-class Place(Enum):
+class Boundary(Enum):
     """The place at which an assertion holds."""
 
     START = auto()
@@ -102,7 +107,7 @@ class Repeat:
 class Assertion:
     """A condition on a place between characters."""
 
-    place: Place
+    place: Boundary
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +166,148 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
         case Repeat(body=body) | Lookaround(body=body) | Atomic(body=body):
             return replace(tree, body=change(body))
     return tree
+
+
+_PLACES = {Boundary.START: "^", Boundary.END: "$", Boundary.WORD_EDGE: r"\b", Boundary.NO_WORD_EDGE: r"\B"}
+_NO_CHARACTER = r"[^\x00-\x{10FFFF}]"
+_SHORT = {ALL: ".", DIGITS: r"\d", WORD: r"\w", 0: _NO_CHARACTER}
+
+
+class NotRegularError(Exception):
+    """The tree has a construct for which RE2/J has no syntax."""
+
+
+def write_for_re2j(tree: Tree) -> str:
+    """A pattern that means `tree` in RE2/J. Possessive repetitions are written as plain ones: the caller must check
+    that the meaning is the same."""
+    return _choice(tree)
+
+
+def _choice(tree: Tree) -> str:
+    if isinstance(tree, Choice):
+        return "|".join(_sequence(option) for option in tree.options)
+    return _sequence(tree)
+
+
+def _sequence(tree: Tree) -> str:
+    if isinstance(tree, Sequence):
+        return "".join(_item(part) for part in tree.parts)
+    return _item(tree)
+
+
+def _item(tree: Tree) -> str:
+    match tree:
+        case Chars(mask=mask):
+            return _chars(mask)
+        case Assertion(place=place):
+            return _PLACES[place]
+        case Sequence(parts):
+            return _sequence(tree) if len(parts) < 2 else f"(?:{_sequence(tree)})"
+        case Choice():
+            return f"(?:{_choice(tree)})"
+        case Repeat(body, least, most):
+            inner = _item(body)
+            if isinstance(body, Repeat | Assertion) or (isinstance(body, Sequence) and len(body.parts) < 2):
+                inner = f"(?:{inner})"
+            return inner + _count_suffix(least, most)
+    raise NotRegularError
+
+
+def _count_suffix(least: int, most: int | None) -> str:
+    if most is None:
+        return {0: "*", 1: "+"}.get(least, f"{{{least},}}")
+    if (least, most) == (1, 1):
+        return ""
+    return "?" if (least, most) == (0, 1) else f"{{{least}}}" if least == most else f"{{{least},{most}}}"
+
+
+def _chars(mask: int) -> str:
+    if mask in _SHORT:
+        return _SHORT[mask]
+    if mask.bit_count() == 1:
+        return re.sub(r"(\.)", r"\\\1", characters_of(mask))
+    inside, outside = _ranges(mask), _ranges(ALL & ~mask)
+    return f"[{inside}]" if len(inside) <= len(outside) + 1 else f"[^{outside}]"
+
+
+def _ranges(mask: int) -> str:
+    """The text between the brackets of a class; a hyphen is last."""
+    text = ""
+    characters = characters_of(mask)
+    at = 0
+    while at < len(characters):
+        end = at
+        while end + 1 < len(characters) and _adjacent(characters[end], characters[end + 1]):
+            end += 1
+        run = characters[at : end + 1]
+        text += run if len(run) < 3 else f"{run[0]}-{run[-1]}"
+        at = end + 1
+    return text.replace("-", "", 1) + "-" if characters.startswith("-") else text
+
+
+def _adjacent(first: str, second: str) -> bool:
+    both = first + second
+    of_a_kind = both.isdigit() or (both.isalpha() and both.isupper()) or (both.isalpha() and both.islower())
+    return of_a_kind and ALPHABET.index(second) == ALPHABET.index(first) + 1
+
+
+MAX_LENGTH = 4 << 20
+"""The most characters of a pattern with expanded repetitions."""
+
+
+class TooLongError(Exception):
+    """With expanded repetitions, the pattern is too long for this machine."""
+
+
+def write_for_re2(tree: Tree) -> str:
+    """The pattern with every repetition of a repetition expanded; TooLongError beyond MAX_LENGTH."""
+    return _written(tree)[0]
+
+
+def _written(tree: Tree) -> tuple[str, int]:
+    """The text, which can be followed by a quantifier, and the product of the counts in it."""
+    match tree:
+        case Chars(mask=mask):
+            return _spans(mask), 1
+        case Assertion():
+            return _item(tree), 1
+        case Sequence(parts):
+            return _joined("", parts)
+        case Choice(options):
+            return _joined("|", options)
+        case Repeat():
+            return _repeat(tree)
+    raise TypeError(f"RE2/J has no {tree!r}")
+
+
+@lru_cache(maxsize=1024)
+def _spans(mask: int) -> str:
+    """A class of few ranges, which may contain characters between those of topic names: `[--z]` are all."""
+    spans = re.finditer("1+", f"{mask:b}"[::-1])
+    text = "".join(
+        f"\\x{ord(ALPHABET[span.start()]):x}-\\x{ord(ALPHABET[span.end() - 1]):x}" for span in spans
+    )
+    return f"[{text}]" if text else _NO_CHARACTER
+
+
+def _joined(between: str, trees: tuple[Tree, ...]) -> tuple[str, int]:
+    written = [_written(tree) for tree in trees]
+    return _group(between.join(text for text, _ in written)), max((most for _, most in written), default=1)
+
+
+def _group(text: str) -> str:
+    return f"(?:{text})"
+
+
+def _repeat(tree: Repeat) -> tuple[str, int]:
+    text, product = _written(tree.body)
+    copies = max(1, tree.least if tree.most is None else tree.most)
+    if product == 1 or copies == 1:
+        return _group(f"{text}{_count_suffix(tree.least, tree.most)}"), product * copies
+    if len(text) * copies > MAX_LENGTH:
+        raise TooLongError
+    required = text * tree.least
+    if tree.most is None:
+        return _group(f"{required}{text}*"), product
+    optional = f"(?:{text}" * (tree.most - tree.least) + ")?" * (tree.most - tree.least)
+    return _group(required + optional), product

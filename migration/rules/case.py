@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partialmethod
 from typing import TypeAlias, TypeVar
 
-from groups.findings import Finding, Level
+from groups.findings import Finding, Level, finding
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
@@ -67,15 +67,7 @@ class Case:
         ids = tuple(member for member in members if member is not None)
         if len(ids) > 1:
             message = f"{message}{_MEMBERS.format(len(ids))}{named(self, ids)}."
-        return Finding(
-            rule=rule,
-            level=level,
-            member=ids[0] if len(ids) == 1 else None,
-            members=ids if len(ids) > 1 else (),
-            message=message,
-            remedy=remedy,
-            source=source,
-        )
+        return finding(level, rule=rule, members=ids, message=message, remedy=remedy, source=source)
 
     blocker = partialmethod(finding, Level.BLOCKER)
     """A finding because of which the plan cannot be carried out."""

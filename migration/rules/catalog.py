@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groups.findings import Finding, Level
+from groups.findings import Finding, Level, worst_first
 from migration.rules import (
     assignors,
     broker,
@@ -99,8 +99,6 @@ STREAMS_RULES: tuple[Rule, ...] = (
 )
 """Rules that apply to Kafka Streams, which has its own assignor and configuration."""
 
-_WEIGHT = {Level.BLOCKER: 0, Level.WARNING: 1, Level.INFO: 2}
-
 
 def judge(case: Case) -> tuple[Finding, ...]:
     """All findings of the rules, blockers first."""
@@ -108,7 +106,7 @@ def judge(case: Case) -> tuple[Finding, ...]:
     if not any(finding.level is Level.BLOCKER for finding in findings):
         rules = STREAMS_RULES if streams.is_streams(case) else RULES
         findings += [finding for rule in rules for finding in rule(case)]
-    return tuple(sorted(findings, key=lambda finding: _WEIGHT[finding.level]))
+    return worst_first(findings)
 
 
 def nothing_to_migrate(case: Case) -> Finding | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groups.bindings import first_with
-from groups.client_library import NOT_KNOWN
+from groups.client_library import NOT_KNOWN, first_with
 from groups.findings import Finding, Level
 from groups.listing import shown_id
 from groups.model import GroupType

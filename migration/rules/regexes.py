@@ -14,8 +14,8 @@ from shlex import quote
 from groups.findings import Finding, Level
 from groups.model import GroupType
 from groups.regex import ClientEngine
+from groups.regex.automaton import Names
 from groups.regex.compare import Comparison, compare, joined
-from groups.regex.topic_names import Names
 from migration.model import list_names
 from migration.rules.case import Case
 from migration.rules.user_data import libraries_of

@@ -10,9 +10,8 @@ from pyspark.sql.types import StructField, StructType
 
 from groups.dry_run import DryRun, DryRunRequest, dry_run_all
 from groups.findings import Finding, Level
-from groups.group_spec import current_of, wanted_topics
+from groups.group_spec import WhatIf, current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
-from groups.what_if import WhatIf
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
 from migration.expectation import library_of_all

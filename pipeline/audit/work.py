@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from groups.group_spec import wanted_topics
+from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Cluster, Group, Topic
 from groups.snapshot import Snapshot, with_usable_racks
-from groups.what_if import WhatIf
 from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
 
 if TYPE_CHECKING:

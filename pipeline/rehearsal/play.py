@@ -12,10 +12,9 @@ from typing import Any
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, UnknownAssignorError
 from coordinator.errors import InvalidSetting
 from groups.findings import Level
-from groups.group_spec import wanted_topics
+from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group
 from groups.snapshot import Snapshot, snapshot_text
-from groups.what_if import WhatIf
 from migration.model import Plan, Verdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan

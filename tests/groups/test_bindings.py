@@ -7,7 +7,7 @@ import importlib.metadata
 import confluent_kafka
 import pytest
 
-from groups.bindings import BINDINGS, Binding, binding_named, bundled, first_with
+from groups.client_library import BINDINGS, Binding, binding_named, bundled, first_with
 
 
 @pytest.mark.parametrize(

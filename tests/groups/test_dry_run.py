@@ -11,8 +11,8 @@ from assignors.errors import NoCommonProtocolError
 from assignors.rebalance import Procedure
 from assignors.registry import known
 from groups.dry_run import DryRunRequest, compare, dry_run, dry_run_all
+from groups.group_spec import WhatIf
 from groups.model import Client, Group, GroupType, Subscription, Topic
-from groups.what_if import WhatIf
 from tests.groups.facts import classic, member, topics
 
 EVERY = [(side, name) for side in Side for name in known(side)]

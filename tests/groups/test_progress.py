@@ -5,10 +5,10 @@ import pytest
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Topic
 from groups.progress import (
     NEVER,
-    Progress,
+    BurrowVerdict,
+    PartitionProgress,
     Reading,
     Trend,
-    Verdict,
     group_progress,
     partition_progress,
     readings_of,
@@ -32,7 +32,7 @@ def readings(
     ]
 
 
-def judged(*rows: tuple[float, int | None, int | None], owned: bool = True) -> Verdict | None:
+def judged(*rows: tuple[float, int | None, int | None], owned: bool = True) -> BurrowVerdict | None:
     return partition_progress(readings(*rows, owned=owned)).verdict
 
 
@@ -47,9 +47,9 @@ def test_rates_and_time_to_catch_up() -> None:
 
 
 def test_nothing_is_judged_that_is_not_known() -> None:
-    assert partition_progress([]) == Progress()
-    assert partition_progress(readings((0, None, 7), (10, None, 9))) == Progress()
-    assert partition_progress(readings((0, 5, None), (10, 5, None))) == Progress()
+    assert partition_progress([]) == PartitionProgress()
+    assert partition_progress(readings((0, None, 7), (10, None, 9))) == PartitionProgress()
+    assert partition_progress(readings((0, 5, None), (10, 5, None))) == PartitionProgress()
     once = partition_progress(readings((0, 5, 9)))
     assert (once.verdict, once.lag, once.lag_change, once.catch_up_s) == (None, 4, None, None)
     # The first reading knows nothing: there is one that counts.
@@ -61,39 +61,42 @@ def test_nothing_is_judged_that_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("rows", "verdict"),
     {
-        "caught-up": ([(0, 10, 10), (30, 10, 10)], Verdict.OK),
+        "caught-up": ([(0, 10, 10), (30, 10, 10)], BurrowVerdict.OK),
         "quiet topic: the first record is not committed at once": (
             [(0, 10, 10), (30, 10, 10), (33, 10, 11)],
-            Verdict.OK,
+            BurrowVerdict.OK,
         ),
         "quiet topic: nor for three commit intervals": (
             [(0, 10, 10), (30, 10, 11), (45, 10, 11)],
-            Verdict.STALLED,
+            BurrowVerdict.STALLED,
         ),
-        "stops after it had caught up": ([(0, 10, 10), (10, 10, 60), (30, 10, 160)], Verdict.STALLED),
-        "stands still, and nothing is produced": ([(0, 10, 20), (30, 10, 20)], Verdict.STALLED),
-        "stands still, not long enough": ([(0, 10, 20), (14.9, 10, 20)], Verdict.OK),
-        "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], Verdict.OK),
-        "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], Verdict.OK),
-        "small lag that grows within a commit interval": ([(0, 999, 1000), (30, 1255, 1300)], Verdict.OK),
-        "quiet topic: its newest records": ([(0, 10, 10), (30, 11, 12), (60, 12, 14)], Verdict.OK),
-        "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], Verdict.OK),
-        "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], Verdict.WARN),
+        "stops after it had caught up": ([(0, 10, 10), (10, 10, 60), (30, 10, 160)], BurrowVerdict.STALLED),
+        "stands still, and nothing is produced": ([(0, 10, 20), (30, 10, 20)], BurrowVerdict.STALLED),
+        "stands still, not long enough": ([(0, 10, 20), (14.9, 10, 20)], BurrowVerdict.OK),
+        "reads now and then": ([(0, 10, 50), (10, 10, 60), (20, 30, 70), (30, 30, 80)], BurrowVerdict.OK),
+        "steady lag": ([(0, 900, 1000), (10, 1000, 1100), (20, 1100, 1200)], BurrowVerdict.OK),
+        "small lag that grows within a commit interval": (
+            [(0, 999, 1000), (30, 1255, 1300)],
+            BurrowVerdict.OK,
+        ),
+        "quiet topic: its newest records": ([(0, 10, 10), (30, 11, 12), (60, 12, 14)], BurrowVerdict.OK),
+        "a burst after all was read": ([(0, 10, 10), (6, 20, 9_000)], BurrowVerdict.OK),
+        "lag grows": ([(0, 900, 1000), (30, 1200, 2000)], BurrowVerdict.WARN),
         "lag grows in spite of one drop": (
             [(0, 0, 100), (10, 0, 500), (20, 450, 900), (30, 450, 1300), (40, 500, 1700)],
-            Verdict.WARN,
+            BurrowVerdict.WARN,
         ),
-        "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], Verdict.OK),
-        "rewound": ([(0, 500, 1000), (30, 100, 1000)], Verdict.REWIND),
-        "rewound without lag": ([(0, 500, 500), (10, 100, 500), (20, 200, 500)], Verdict.REWIND),
-        "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], Verdict.OK),
-        "beyond the end": ([(0, 500, 10), (30, 500, 20)], Verdict.OK),
-        "the log was truncated": ([(0, 500, 600), (30, 500, 550)], Verdict.STALLED),
+        "lag is high and shrinks": ([(0, 0, 100_000), (30, 5000, 101_000)], BurrowVerdict.OK),
+        "rewound": ([(0, 500, 1000), (30, 100, 1000)], BurrowVerdict.REWIND),
+        "rewound without lag": ([(0, 500, 500), (10, 100, 500), (20, 200, 500)], BurrowVerdict.REWIND),
+        "rewound, and back where it was": ([(0, 500, 500), (10, 100, 500), (20, 500, 500)], BurrowVerdict.OK),
+        "beyond the end": ([(0, 500, 10), (30, 500, 20)], BurrowVerdict.OK),
+        "the log was truncated": ([(0, 500, 600), (30, 500, 550)], BurrowVerdict.STALLED),
     }.values(),
 )
-def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: Verdict) -> None:
+def test_each_rule(rows: list[tuple[float, int | None, int | None]], verdict: BurrowVerdict) -> None:
     assert judged(*rows) is verdict
-    stopped = Verdict.STOPPED if verdict is Verdict.STALLED else verdict
+    stopped = BurrowVerdict.STOPPED if verdict is BurrowVerdict.STALLED else verdict
     assert judged(*rows, owned=False) is stopped
 
 
@@ -120,15 +123,15 @@ def test_burst_is_no_trend() -> None:
 
 def test_a_slow_commit_interval_is_given_time() -> None:
     rows = readings((0, 100, 500), (60, 100, 800))
-    assert partition_progress(rows).verdict is Verdict.STALLED
-    assert partition_progress(rows, commit_interval_ms=60_000).verdict is Verdict.OK
+    assert partition_progress(rows).verdict is BurrowVerdict.STALLED
+    assert partition_progress(rows, commit_interval_ms=60_000).verdict is BurrowVerdict.OK
     assert partition_progress(rows).still_ms == 60_000
 
 
 def test_one_reading_is_judged_that_knows_since_when_records_wait() -> None:
     (once,) = readings((600, 5, 9))
-    assert partition_progress([once._replace(waiting_since_ms=0)]).verdict is Verdict.STALLED
-    assert partition_progress([once._replace(waiting_since_ms=595_000)]).verdict is Verdict.OK
+    assert partition_progress([once._replace(waiting_since_ms=0)]).verdict is BurrowVerdict.STALLED
+    assert partition_progress([once._replace(waiting_since_ms=595_000)]).verdict is BurrowVerdict.OK
 
 
 def test_when_the_log_start_passes_the_committed_offset() -> None:
@@ -161,12 +164,12 @@ def test_a_group_is_the_sum_of_its_partitions() -> None:
     assert last["orders", 3] == Reading(30_000, None, 1300, None)
     found = group_progress([first, last])
     assert [one.verdict for one in found.partitions.values()] == [
-        Verdict.STALLED,
-        Verdict.STOPPED,
-        Verdict.OK,
+        BurrowVerdict.STALLED,
+        BurrowVerdict.STOPPED,
+        BurrowVerdict.OK,
         None,
     ]
-    assert (found.verdict, found.lag) == (Verdict.STOPPED, 2693)
+    assert (found.verdict, found.lag) == (BurrowVerdict.STOPPED, 2693)
     assert (found.committed_per_s, found.produced_per_s, found.catch_up_s) == (10, 30, NEVER)
     assert group_progress([]).verdict is None
     assert group_progress([last]).catch_up_s is None

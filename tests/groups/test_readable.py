@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groups.lag import longest_lag_ms, partition_lags, with_next_records
+from groups.lag import NextRecord, Readable, longest_lag_ms, partition_lags, readable, with_next_records
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription, Topic
 from groups.progress import readings_of
-from groups.readable import NextRecord, Readable, readable
 
 NOW_MS = 1_767_225_600_000
 OLD_MS = NOW_MS - 86_400_000

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription
-from groups.readers import TopicUse, topic_use, unsubscribed_topics
+from groups.use import TopicUse, topic_use, unsubscribed_topics
 
 BARE = Member(id="a", owned={}, subscription=Subscription(topics=("other",)))
 OWNER = Member(id="a", owned={"orders": (1,)})

@@ -2,8 +2,8 @@
 
 import pytest
 
+from groups.group_spec import WhatIf, change_group, change_topics, unknown_names
 from groups.model import Topic
-from groups.what_if import WhatIf, change_group, change_topics, unknown_names
 from tests.groups.facts import classic, member, topics
 
 GROUP = classic(

@@ -15,8 +15,8 @@ from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.sources.writer import Failed
 from groups.counts import counted, first_names
-from groups.group_configs import ConfigOrigin, GroupConfig, faults
 from groups.model import GroupType, Problem
+from groups.settings import ConfigOrigin, GroupConfig, faults
 from wire.suggestion import did_you_mean
 
 

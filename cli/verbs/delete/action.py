@@ -26,7 +26,7 @@ from groups.listing import shown_id
 from groups.model import Group, Problem
 from groups.offsets.model import Place, PlannedChange
 from groups.offsets.plan import plan_group_deletion
-from groups.unused import last_use
+from groups.use import last_use
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from cli.render.cells import Cell, Duration
 from cli.render.document import Table, columns
 from groups.lag import PartitionLag, each_once, longest_lag_ms, total_lag
 from groups.model import Group
-from groups.readers import unsubscribed_topics
+from groups.use import unsubscribed_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,15 @@ from cli.selection import choose_groups, is_live, opened, without_deleted_groups
 from cli.sources.source import Source
 from cli.times import moment
 from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
-from groups.diagnosis.diagnose import Diagnosis, Verdict, diagnose
-from groups.diagnosis.observation import Thresholds
+from groups.diagnosis.case import Thresholds
+from groups.diagnosis.diagnose import Diagnosis, Health, diagnose
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
 
 
 def status_of(found: Sequence[Diagnosis]) -> ExitStatus:
     """FALSE if an error was found."""
-    return ExitStatus.FALSE if any(each.verdict is Verdict.ERROR for each in found) else ExitStatus.DONE
+    return ExitStatus.FALSE if any(each.verdict is Health.ERROR for each in found) else ExitStatus.DONE
 
 
 def diagnose_chosen(

@@ -73,7 +73,7 @@ def diagnose(
     from cli.times import milliseconds
     from cli.verbs.diagnose.action import diagnose_chosen, diagnose_recording, status_of
     from cli.verbs.diagnose.view import diagnosis_document
-    from groups.diagnosis.observation import Thresholds
+    from groups.diagnosis.case import Thresholds
 
     thresholds = Thresholds(
         rebalance_ms=milliseconds(rebalance, "--rebalance-time"),

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cli.sources.source import Source
 from cli.verbs.diagnose.observing import FleetObservation
-from groups.diagnosis.places import Place, is_held
+from groups.diagnosis.case import Place, is_held
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
@@ -21,8 +21,8 @@ from groups.diagnosis.suspects import (
     unread_partitions,
     waiting_since,
 )
+from groups.lag import NextRecord
 from groups.model import Group, GroupType, OpenTransaction, Topic
-from groups.readable import NextRecord
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:

@@ -12,12 +12,11 @@ from cli.progress import show_step
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups.counts import counted
-from groups.diagnosis.observation import Observation, Thresholds
+from groups.diagnosis.assignments import has_regexes
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.rebalances import is_unsettled
-from groups.diagnosis.subscriptions import has_regexes
-from groups.lag import topics_read
+from groups.lag import NextRecord, topics_read
 from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
-from groups.readable import NextRecord
 from groups.times import seconds_text
 from wire.errors import WireError
 

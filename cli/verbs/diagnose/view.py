@@ -12,12 +12,12 @@ from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from groups.counts import counted
 from groups.diagnosis.case import list_names
-from groups.diagnosis.diagnose import Diagnosis, Verdict
+from groups.diagnosis.diagnose import Diagnosis, Health
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
 from groups.times import duration_text, format_moment
 
-_ROLES = {Verdict.OK: Role.GOOD, Verdict.WARNING: Role.WARNING, Verdict.ERROR: Role.BAD}
+_ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
 IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
 """The formats for people; CSV has a row for each finding."""
 
@@ -86,10 +86,10 @@ def _rows(found: Sequence[Diagnosis]) -> Block:
 
 
 def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
-    shown = [each for each in found if each.verdict is not Verdict.OK]
+    shown = [each for each in found if each.verdict is not Health.OK]
     if len(found) == 1:
         (only,) = found
-        notes = _count(only, Level.NOTE) if only.verdict is Verdict.OK else 0
+        notes = _count(only, Level.NOTE) if only.verdict is Health.OK else 0
         text = f"{_verdict_line(only)}{_scope(found, notes, verbose=verbose)}."
         yield Text(text, _ROLES[only.verdict])
     else:
@@ -116,7 +116,7 @@ def _rules(found: Diagnosis) -> list[str]:
 
 
 def _verdict_line(found: Diagnosis) -> str:
-    if found.verdict is Verdict.OK:
+    if found.verdict is Health.OK:
         return f"{found.group}: no problems found"
     levels = Counter(finding.level for finding in found.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
@@ -126,10 +126,10 @@ def _verdict_line(found: Diagnosis) -> str:
 def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
     """The numbers of groups with errors, with only warnings, and without problems."""
     verdicts = Counter(each.verdict for each in found)
-    healthy = verdicts[Verdict.OK]
+    healthy = verdicts[Health.OK]
     others = [
         f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
-        for verdict, what in ((Verdict.ERROR, "errors"), (Verdict.WARNING, "only warnings"))
+        for verdict, what in ((Health.ERROR, "errors"), (Health.WARNING, "only warnings"))
         if verdicts[verdict]
     ]
     if not others:
@@ -137,7 +137,7 @@ def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
     else:
         rest = f"; no problems found in the other {healthy}" if healthy else ""
         text = f"Of {counted(len(found), 'group')}, {' and '.join(others)}{rest}"
-    worst = max(verdicts, key=list(_ROLES).index, default=Verdict.OK)
+    worst = max(verdicts, key=list(_ROLES).index, default=Health.OK)
     return Text(f"{text}{_scope(found, 0, verbose=verbose)}.", _ROLES[worst])
 
 
@@ -171,7 +171,7 @@ def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
             since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
             details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
         yield finding_item(finding, *details)
-    if not verbose and found.verdict is not Verdict.OK:
+    if not verbose and found.verdict is not Health.OK:
         yield from hidden_notes(_count(found, Level.NOTE))
 
 

@@ -23,9 +23,9 @@ from groups.dry_run import (
     inapplicable,
     uses_default_assignor,
 )
+from groups.group_spec import WhatIf, unknown_names
 from groups.listing import shown_id
 from groups.model import Group, Problem, Topic
-from groups.what_if import WhatIf, unknown_names
 
 
 def what_if_of(options: WhatIfOptions) -> WhatIf:

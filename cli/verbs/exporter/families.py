@@ -17,7 +17,7 @@ from cli.verbs.exporter.history import GroupHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
-from groups.readers import unsubscribed_topics
+from groups.use import unsubscribed_topics
 from migration.inspection import blocking_upgrade
 
 Labels: TypeAlias = tuple[str, ...]

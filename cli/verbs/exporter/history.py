@@ -18,8 +18,8 @@ from itertools import takewhile
 
 from cli.verbs.exporter.reading import PolledGroup, PollResult
 from groups import progress as progresses
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import Diagnosis, diagnose
-from groups.diagnosis.observation import Observation, Thresholds
 from groups.model import Group, GroupState, GroupType
 from groups.progress import GroupProgress, group_progress, readings_of_rows
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli.sources.source import Source
-from groups.diagnosis.subscriptions import has_regexes
+from groups.diagnosis.assignments import has_regexes
 from groups.lag import (
+    NextRecord,
     NextRecords,
     PartitionLag,
     each_once,
@@ -18,7 +19,6 @@ from groups.lag import (
 )
 from groups.listing import MALFORMED, Cause, GroupFilter, Problem
 from groups.model import Group, Topic
-from groups.readable import NextRecord
 
 UNREACHABLE = "UNREACHABLE"
 """The error if no broker answered: Kafka has no name for it."""

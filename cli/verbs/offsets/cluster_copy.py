@@ -18,8 +18,8 @@ from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
 from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
 from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
 from groups.model import Problem, wrong_topic_name
-from groups.offsets.cluster_copy import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
+from groups.offsets.proof import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.times import format_moment
 from wire.client.client import KafkaClient
 

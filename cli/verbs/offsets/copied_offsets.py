@@ -11,9 +11,18 @@ from cli.sources.permissions import with_missing_operations
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from groups.model import Group, Problem
-from groups.offsets.cluster_copy import ProvedOffset, TopicNames
 from groups.offsets.model import Place, Positions, TopicScope
-from groups.offsets.proof import Proof, TargetLog, Verdict, key_record, merged, near_time, prove
+from groups.offsets.proof import (
+    Proof,
+    ProofVerdict,
+    ProvedOffset,
+    TargetLog,
+    TopicNames,
+    key_record,
+    merged,
+    near_time,
+    prove,
+)
 from groups.offsets.scenarios import name_of
 from wire.client.client import KafkaClient
 from wire.client.errors import Answers
@@ -26,7 +35,7 @@ _AROUND = 16
 """Number of records compared on each side of an offset."""
 _ANCHORED = 512
 """Number of records with the same time that are read in the source to find a record of the target."""
-_MAY_BE_COMPACTED = (Verdict.DIFFERS, Verdict.SAME_TIME, Verdict.MISSING)
+_MAY_BE_COMPACTED = (ProofVerdict.DIFFERS, ProofVerdict.SAME_TIME, ProofVerdict.MISSING)
 _NO_TIMESTAMP = -1
 
 
@@ -140,13 +149,13 @@ class OffsetCopier:
             pending = [place for place in pending if place in windows]
             for place in pending:
                 proofs[place] = prove(around[place], windows[place], logs[place], offset=offsets[place])
-            unsure = [place for place in pending if proofs[place].verdict is not Verdict.PROVED]
+            unsure = [place for place in pending if proofs[place].verdict is not ProofVerdict.PROVED]
             pending = [place for place in unsure if not _is_searched(around[place], windows[place])]
         unsure = [place for place, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
         wider = self._wider({place: around[place] for place in unsure}, windows, logs, offsets)
         for place, window in wider.items():
             proof = prove(window, windows[place], logs[place], offset=offsets[place], is_whole=False)
-            if proof.verdict is Verdict.PROVED:
+            if proof.verdict is ProofVerdict.PROVED:
                 proofs[place] = proof
         return proofs
 

@@ -21,10 +21,9 @@ from cli.sources.permissions import ending
 from cli.sources.source import ReadResult, SettingsOfGroups, Source
 from cli.verbs.plan.client_files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
-from groups.group_configs import GroupConfig
-from groups.group_spec import wanted_topics
+from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group, Problem
-from groups.what_if import WhatIf
+from groups.settings import GroupConfig
 from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions

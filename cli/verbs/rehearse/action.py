@@ -13,10 +13,9 @@ from cli.progress import Progress
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from coordinator.errors import InvalidSetting
-from groups.group_spec import wanted_topics
+from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Cluster, Group, Topic
 from groups.times import format_moment
-from groups.what_if import WhatIf
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
 from migration.gate.notes import Notes

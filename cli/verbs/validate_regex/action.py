@@ -13,8 +13,8 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.selection import opened, source_is_named
 from groups.regex import ClientEngine
+from groups.regex.automaton import Names
 from groups.regex.compare import Comparison, compare, joined
-from groups.regex.topic_names import Names
 from wire.files import MEBIBYTE, read_bounded
 
 if TYPE_CHECKING:

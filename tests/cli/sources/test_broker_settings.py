@@ -2,8 +2,8 @@
 
 import pytest
 
-from groups.brokers import release_of, with_settings
 from groups.model import Cluster
+from groups.settings import release_of, with_settings
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.jars import kafka_version

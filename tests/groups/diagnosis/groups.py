@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding
 from groups.model import (
     Client,

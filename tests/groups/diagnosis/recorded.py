@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groups.diagnosis.observation import Observation
-from groups.lag import topics_with_offsets
+from groups.diagnosis.case import Observation
+from groups.lag import NextRecord, topics_with_offsets
 from groups.model import Group
-from groups.readable import NextRecord
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
 
 _OF_GROUP = ("commit_gap_ms", "rebalanced_ms")

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from groups.diagnosis.case import Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.diagnosis.observation import Thresholds
 from groups.findings import Level
 from groups.model import CommittedOffset, GroupState, GroupType, Problem, Subscription
 from tests.groups.diagnosis.groups import (

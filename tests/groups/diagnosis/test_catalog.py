@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from groups import transactions
-from groups.diagnosis import catalog
-from groups.diagnosis.catalog import RULES
+from groups.diagnosis import diagnose
+from groups.diagnosis.diagnose import RULES
 from tests.docs.test_commands import parses
 
 PAGE = Path(__file__).parents[3] / "docs" / "diagnose.md"
-SOURCES = sorted(Path(catalog.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(diagnose.__file__).parent.glob("*.py"))
 LOSING = re.compile(r"kohort delete|offsets delete|sh abort")
 SKIPPING = re.compile(r"--shift-by|--to-latest|--to-offset|--by-duration")
 COMMAND = re.compile(r"\bkohort (.+?)(?=[.:;,](?: |$)| \(|$)")

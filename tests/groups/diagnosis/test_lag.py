@@ -8,9 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from groups.diagnosis.case import Need
+from groups.diagnosis.case import Need, Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Finding, Level
 from groups.model import Cluster, CommittedOffset, Group, GroupState, OpenTransaction, Topic
 from groups.progress import NEVER

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Level
+from groups.lag import NextRecord
 from groups.model import CommittedOffset, Topic
-from groups.readable import NextRecord
 from tests.groups.diagnosis.groups import group, member
 
 START_MS = 1_700_000_000_000

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from groups.diagnosis.observation import Observation
+from groups.diagnosis.case import Observation
 from groups.findings import Level
+from groups.lag import NextRecord
 from groups.model import OpenTransaction, PendingOffsets
-from groups.readable import NextRecord
 from tests.groups.diagnosis.groups import START_MS, group, member
 from tests.groups.diagnosis.test_lag import EMPTY, NAME, found, look
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.diagnosis.observation import Observation, Thresholds
 from groups.findings import Level
 from tests.groups.diagnosis.kinds import KINDS, Kind
 from tests.groups.diagnosis.recorded import read

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.offsets.proof import Proof, TargetLog, Verdict, key_record, merged, near_time, prove, same
+from groups.offsets.proof import Proof, ProofVerdict, TargetLog, key_record, merged, near_time, prove, same
 from tests.support.long import cases
 from wire.log.record_digests import RecordDigest, RecordWindow
 
@@ -70,7 +70,7 @@ def test_an_exact_copy_is_proved_everywhere() -> None:
     for offset in range(41):
         proof = proved(LOG, copied(LOG, 7), offset)
         assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (
-            Verdict.PROVED,
+            ProofVerdict.PROVED,
             offset + 7,
             0,
             0,
@@ -80,36 +80,36 @@ def test_an_exact_copy_is_proved_everywhere() -> None:
 def test_same_times_with_other_values_prove_nothing() -> None:
     other = [dataclasses.replace(each, value=b"other") for each in copied(LOG, 3)]
     proof = proved(LOG, other, 12)
-    assert (proof.verdict, proof.offset) == (Verdict.SAME_TIME, 13)  # the first record of its time
+    assert (proof.verdict, proof.offset) == (ProofVerdict.SAME_TIME, 13)  # the first record of its time
 
 
 def test_a_copy_that_is_behind() -> None:
     # The group has read up to 20; the copy ends before 18: two records come again.
     proof = proved(LOG, copied(LOG, 7)[:18], 20)
-    assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (Verdict.BEHIND, 25, 2, 0)
+    assert (proof.verdict, proof.offset, proof.twice, proof.skipped) == (ProofVerdict.BEHIND, 25, 2, 0)
     # It ends right where the group stands: its end is the place.
     at_end = proved(LOG, copied(LOG, 7)[:20], 20)
-    assert (at_end.verdict, at_end.offset) == (Verdict.PROVED, 27)
+    assert (at_end.verdict, at_end.offset) == (ProofVerdict.PROVED, 27)
 
 
 def test_times_that_a_broker_set_do_not_say_that_a_copy_is_behind() -> None:
     source = [dataclasses.replace(each, is_append_time=True, timestamp_ms=9000) for each in LOG]
     proof = proved(source, copied(LOG, 7), 10)  # the time leads to the end, far from the place
-    assert (proof.verdict, proof.skipped) == (Verdict.DIFFERS, None)
+    assert (proof.verdict, proof.skipped) == (ProofVerdict.DIFFERS, None)
     assert "--search reads more" in (proof.remark or "")
     around = window(source, 10, AROUND, AROUND)
     whole = window(copied(LOG, 7), 47, 100, 100)
     log = TargetLog(earliest=7, end=47, at_time=-1)
     assert prove(around, whole, log, offset=10) == Proof(
-        verdict=Verdict.PROVED, offset=17, records=8, twice=0, skipped=0
+        verdict=ProofVerdict.PROVED, offset=17, records=8, twice=0, skipped=0
     )
 
 
 def test_a_copy_that_begins_later_lacks_unread_records() -> None:
     proof = proved(LOG, copied(LOG, 0)[22:], 20)
-    assert (proof.verdict, proof.offset, proof.skipped) == (Verdict.MISSING, 22, 2)
+    assert (proof.verdict, proof.offset, proof.skipped) == (ProofVerdict.MISSING, 22, 2)
     # What the group has read may be gone.
-    assert proved(LOG, copied(LOG, 0)[20:], 20).verdict is Verdict.PROVED
+    assert proved(LOG, copied(LOG, 0)[20:], 20).verdict is ProofVerdict.PROVED
 
 
 def test_compaction_on_either_side() -> None:
@@ -119,7 +119,7 @@ def test_compaction_on_either_side() -> None:
         (LOG[:20] + LOG[23:], copied(LOG, 7)),
     ):
         proof = proved(source, target, 20)
-        assert proof.verdict is Verdict.PROVED, proof
+        assert proof.verdict is ProofVerdict.PROVED, proof
         assert 25 <= proof.offset <= 29
 
 
@@ -130,17 +130,17 @@ def test_repeated_records_are_distinguished_by_neighbors_or_not() -> None:
         *(record(1 + number, 0, time_ms=1) for number in range(3)),
         record(4, 2),
     ]
-    assert proved(alike, copied(alike, 3), 0).verdict is Verdict.PROVED  # the start is a neighbor too
+    assert proved(alike, copied(alike, 3), 0).verdict is ProofVerdict.PROVED  # the start is a neighbor too
     assert proved(marked, copied(marked, 3), 2).offset == 5
     many = [record(number, 0, time_ms=1) for number in range(60)]
-    assert proved(many, copied(many, 3), 30).verdict is Verdict.SEVERAL
+    assert proved(many, copied(many, 3), 30).verdict is ProofVerdict.SEVERAL
 
 
 def test_empty_logs() -> None:
-    assert proved([], [], 0).verdict is Verdict.PROVED
-    assert proved([], [], 9).verdict is Verdict.NOTHING
-    assert (proved(LOG, [], 3, end=5).verdict, proved(LOG, [], 3, end=5).offset) == (Verdict.EMPTY, 5)
-    assert (proved([], LOG[4:], 9).verdict, proved([], LOG[4:], 9).offset) == (Verdict.NOTHING, 4)
+    assert proved([], [], 0).verdict is ProofVerdict.PROVED
+    assert proved([], [], 9).verdict is ProofVerdict.NOTHING
+    assert (proved(LOG, [], 3, end=5).verdict, proved(LOG, [], 3, end=5).offset) == (ProofVerdict.EMPTY, 5)
+    assert (proved([], LOG[4:], 9).verdict, proved([], LOG[4:], 9).offset) == (ProofVerdict.NOTHING, 4)
 
 
 def test_headers_may_be_added_but_not_changed() -> None:
@@ -184,7 +184,7 @@ def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDig
 def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
     kept = copied([LOG[3], LOG[5], LOG[30], LOG[34]], 7)
     proof = proved(LOG, kept, 20)
-    assert proof.verdict is not Verdict.PROVED
+    assert proof.verdict is not ProofVerdict.PROVED
     source = window(LOG, 20, AROUND, AROUND)
     log = TargetLog(earliest=10, end=42, at_time=37)
     target = window(kept, 37, AROUND, 100)
@@ -192,7 +192,7 @@ def test_a_compacted_copy_is_proved_by_records_far_from_the_offset() -> None:
     assert (before, after) == (kept[1], kept[2])
     wider = merged(source, [window(LOG, 5, 2, 2), window(LOG, 30, 2, 2)], 20)
     proof = prove(wider, target, log, offset=20, is_whole=False)
-    assert (proof.verdict, proof.offset, proof.skipped) == (Verdict.PROVED, 37, None)
+    assert (proof.verdict, proof.offset, proof.skipped) == (ProofVerdict.PROVED, 37, None)
 
 
 @settings(max_examples=cases("KOHORT_PROOFS", 250, many=50_000), deadline=None)
@@ -203,7 +203,7 @@ def test_what_is_proved_skips_nothing_and_reads_nothing_again(
     source, copy, offset = history
     proof = proved(source, [each for each, _ in copy], offset, search=search)
     assert proof.offset <= (copy[-1][0].offset + 1 if copy else 0)
-    if proof.verdict is not Verdict.PROVED:
+    if proof.verdict is not ProofVerdict.PROVED:
         return
     # What the source has lost can be compared with nothing.
     known = {each.offset for each in source}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groups.regex.automaton import Automaton, Difference, are_same, difference
+from groups.regex.automaton import FEW, MANY, Automaton, Difference, Names, are_same, difference
 from groups.regex.java import parse_java
 from groups.regex.program import TooLargeError
-from groups.regex.topic_names import FEW, MANY, Names
 
 
 def _automaton(pattern: str) -> Automaton:

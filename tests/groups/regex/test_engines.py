@@ -12,10 +12,10 @@ from random import Random
 
 import pytest
 
+from groups.regex.automaton import Names
 from groups.regex.broker import judge
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import TooLargeError, UnsureError, without_atoms
-from groups.regex.topic_names import Names
 from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import Engine, ask_engines
 

@@ -6,10 +6,9 @@ from random import Random
 
 import pytest
 
-from groups.regex.automaton import Automaton
+from groups.regex.automaton import Automaton, Names
 from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError, anywhere, parse_posix
 from groups.regex.program import TooLargeError
-from groups.regex.topic_names import Names
 from tests.groups.regex.random_patterns import random_pattern, random_topics
 
 

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from groups.regex import ClientEngine
+from groups.regex.automaton import Names
 from groups.regex.compare import INTERNAL_TOPICS, Comparison, compare
 from groups.regex.posix import PosixRegex, PosixSyntaxError
-from groups.regex.topic_names import Names
 from tests.groups.regex.random_patterns import random_pattern, random_topics
 from tests.kafka.regex_engines import ask_engines
 

@@ -21,8 +21,8 @@ from cli.sources.group_settings import GroupSettings
 from cli.sources.source import Notices
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
-from groups.group_configs import ConfigOrigin, GroupConfig, bounds, faults
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription, Topic
+from groups.settings import ConfigOrigin, GroupConfig, bounds, faults
 from groups.snapshot import Snapshot, write_snapshot
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig

@@ -21,9 +21,8 @@ from cli.sources.source import ReadResult
 from cli.verbs.describe.offsets import OffsetsView, lag_time_remarks
 from cli.verbs.describe.view import DescribeMode, describe_document
 from coordinator.store.partition_files import OFFSETS_TOPIC
-from groups.lag import PartitionLag
+from groups.lag import NextRecord, PartitionLag
 from groups.model import CommittedOffset, Group, GroupListing, GroupState, GroupType, Member, Topic
-from groups.readable import NextRecord
 from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
 from tests.cli.schemas import faults

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import pytest
 
 from cli.verbs.diagnose.action import observe_cluster
-from groups.diagnosis.observation import Observation, Thresholds
+from groups.diagnosis.case import Observation, Thresholds
 from tests.cli.sources.live_source import live_source
 from tests.cli.verbs.diagnose.kinds import LIVE
 from tests.cli.verbs.diagnose.scene import Scene

@@ -14,9 +14,8 @@ from assignors.assignor import Leader, Side
 from assignors.model import NO_GENERATION
 from cli.sources.replayed import ReplayedSource
 from groups.dry_run import DryRunRequest, dry_run
-from groups.group_spec import wanted_topics
+from groups.group_spec import ADDED, WhatIf, change_group, change_topics, wanted_topics
 from groups.model import Group, GroupState, Member, Partitions, Topic
-from groups.what_if import ADDED, WhatIf, change_group, change_topics
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka import member as rig

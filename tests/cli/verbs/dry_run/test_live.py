@@ -15,8 +15,8 @@ import pytest
 from assignors.assignor import Leader, Side
 from assignors.java.hash_map import timeline_order
 from groups.dry_run import DryRun, DryRunRequest, dry_run
+from groups.group_spec import ADDED, WhatIf
 from groups.model import Member
-from groups.what_if import ADDED, WhatIf
 from tests.cli.command import Kohort
 from tests.cli.verbs.dry_run.live_group import (
     JAVA,

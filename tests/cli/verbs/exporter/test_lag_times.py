@@ -10,9 +10,8 @@ import pytest
 import cli.verbs.exporter.reading as reading
 from cli.sources.source import FileSource, FoundRecords, Source
 from cli.verbs.exporter.reading import LagTimes
-from groups.lag import NextRecords
+from groups.lag import NextRecord, NextRecords
 from groups.model import Problem, Topic
-from groups.readable import NextRecord
 
 PLACE = ("orders", 0)
 
