@@ -16,7 +16,7 @@ class Family:
     commands: Mapping[str, str]
 
 
-_FAULT = "cli.verbs.fault.command"
+_FAULT = "cli.verbs.fault"
 _OFFSETS = "cli.verbs.offsets.command"
 _CONTEXT = "cli.verbs.context.command"
 _FLEET = "cli.verbs.fleet.command"
@@ -31,8 +31,8 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "log": Family(
             summary="Read a broker's own log of groups and offsets.",
             commands={
-                "dump": "cli.verbs.log_dump.command:log_dump",
-                "verify": "cli.verbs.log_verify.command:log_verify",
+                "dump": "cli.verbs.log.command:log_dump",
+                "verify": "cli.verbs.log.command:log_verify",
             },
         ),
     },

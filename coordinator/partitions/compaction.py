@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from coordinator.partitions.log import Log
+from coordinator.partitions.log import Log, SegmentIndex
 from coordinator.partitions.producers import Producers
-from coordinator.partitions.segment_index import SegmentIndex
 from coordinator.partitions.settings import MAX_LONG, RecordSettings
 from coordinator.store.cleaner import CompactionSettings, closed_segments, compact, replace_segments
 from coordinator.store.disk import sync

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coordinator.partitions.log import Log
+from coordinator.partitions.log import Log, SegmentIndex
 from coordinator.partitions.producers import Producers
-from coordinator.partitions.segment_index import SegmentIndex
 from wire.files import open_regular
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import scan

@@ -27,10 +27,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coordinator.partitions.compaction import LogCompaction
-from coordinator.partitions.leader_epochs import LeaderEpochs
-from coordinator.partitions.log import Log
+from coordinator.partitions.log import Log, SegmentIndex
+from coordinator.partitions.partition import LeaderEpochs
 from coordinator.partitions.producers import Producers
-from coordinator.partitions.segment_index import SegmentIndex
 from coordinator.store.cleaner import DELETED, delete_indexes, finish_interrupted, write_missing_indexes
 from coordinator.store.directory_files import read_checkpoint, write_checkpoint
 from coordinator.store.disk import side_by_side, sync

@@ -13,9 +13,8 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.partitions.coordinator_log import CoordinatorLog
 from coordinator.partitions.directory import RecordDirectory, StoredCheckpoints, StoredPartition
-from coordinator.partitions.leader_epochs import LeaderEpochs
 from coordinator.partitions.log import Log, MemoryFiles
-from coordinator.partitions.partition import Partition
+from coordinator.partitions.partition import LeaderEpochs, Partition
 from coordinator.partitions.settings import RecordSettings
 from coordinator.store.partition_files import INTERNAL_TOPICS, read_leader_epochs
 from wire.errors import ErrorCode

@@ -6,14 +6,13 @@ ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from struct import Struct
 
 import numpy as np
 
 from coordinator.errors import RequestRefused
-from coordinator.partitions.errors import RecordsRefused, RefusedRecord
 from coordinator.partitions.settings import RecordSettings
 from wire.errors import ErrorCode
 from wire.log.batch_header import (
@@ -37,6 +36,25 @@ from wire.log.compression import MOST_BYTES, BadCompression, Codec, ExpandsTooFa
 from wire.log.errors import DamagedLog
 from wire.log.log_records import LogRecord, records_of
 from wire.log.varints import Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedRecord:
+    """A rejected record: its index in the batch, and the reason."""
+
+    index: int
+    message: str
+
+
+class RecordsRefused(RequestRefused):
+    """A batch is not appended; the rejected records are sent to the client too."""
+
+    def __init__(
+        self, code: ErrorCode, message: str | None = None, records: Sequence[RefusedRecord] = ()
+    ) -> None:
+        super().__init__(code, message)
+        self.records = records
+
 
 ZSTD_SINCE = 7
 """The first Produce version in which batches may be compressed with zstd (KIP-110)."""

@@ -1,16 +1,19 @@
-"""A broker of the cluster, as clients see it."""
+"""A broker of the cluster as clients see it, and the sessions of its connections."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
 from coordinator.partitions.fetch_sessions import FetchSessions
+from coordinator.server.security.principals import ANONYMOUS
+from coordinator.server.security.sasl import Reply, SaslLogin
 
 
-class Endpoint(Protocol):
+class BrokerEndpoint(Protocol):
     """The listener of a broker."""
 
     @property
@@ -36,7 +39,7 @@ class Broker:
     rack: str | None = None
     host: str = ""
     port: int = 0
-    endpoint: Endpoint | None = None
+    endpoint: BrokerEndpoint | None = None
     fetch_sessions: FetchSessions = field(default_factory=_no_sessions)
 
     def forget(self) -> None:
@@ -46,3 +49,66 @@ class Broker:
     def advertise(self, host: str, port: int | None) -> None:
         """Set the address that clients connect to; port None: the port that it listens on."""
         self.host, self.port = host, self.port if port is None else port
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The sender of a request: client id ("" for none), host as Kafka shows it (`/127.0.0.1`), and principal."""
+
+    client_id: str
+    host: str
+    principal: str = ANONYMOUS
+
+    @property
+    def address(self) -> str:
+        """The host as ACLs write it."""
+        return self.host.removeprefix("/")
+
+
+@dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Session:
+    """The state of a connection. `host` and `principal` as in `Caller`.
+
+    `end` closes the connection at once.
+    """
+
+    host: str
+    end: Callable[[], object]
+    is_mute: bool = False
+    """A fault has dropped an answer, so no further ones are sent."""
+    principal: str = ANONYMOUS
+    login: SaslLogin | None = None
+    """None: no login is required."""
+    _caller: Caller = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._caller = self._called("")
+
+    @property
+    def client_id(self) -> str:
+        """The client id of the last request."""
+        return self._caller.client_id
+
+    def caller(self, client_id: str) -> Caller:
+        """The sender of a request on this connection."""
+        if client_id != self._caller.client_id:
+            self._caller = self._called(client_id)
+        return self._caller
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests are answered."""
+        return self.login is None or self.login.is_complete
+
+    def receive(self, content: bytes, now_ms: int) -> Reply | None:
+        """Pass a frame to the login. None: it is a request to answer. :raises DecodeError:"""
+        if self.login is None:
+            return None
+        reply = self.login.receive(content, now_ms)
+        if reply is not None and self.login.is_complete:
+            self.principal = f"User:{self.login.user}"
+            self._caller = self._called(self._caller.client_id)
+        return reply
+
+    def _called(self, client_id: str) -> Caller:
+        return Caller(client_id=client_id, host=self.host, principal=self.principal)

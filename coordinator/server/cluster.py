@@ -31,18 +31,15 @@ from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.partitions.directory import RecordDirectory
 from coordinator.partitions.partitions import Partitions
 from coordinator.partitions.producers import EndTransactionMarker
-from coordinator.server.broker import Broker
-from coordinator.server.caller import Session
-from coordinator.server.compactor import Compactor
-from coordinator.server.coordinators import Coordinators
+from coordinator.server.broker import Broker, Session
 from coordinator.server.faults.rules import Rules
-from coordinator.server.group_coordinator import GroupCoordinator
+from coordinator.server.group_coordinator import Coordinators, GroupCoordinator
 from coordinator.server.journal import Journal, resolve
 from coordinator.server.limits import Limits
+from coordinator.server.log_manager import Compactor, RecordExpiry
 from coordinator.server.placement import Placement, Replicas
-from coordinator.server.retention import Retention
+from coordinator.server.security.authorizer import StoredAcls
 from coordinator.server.security.security import Security
-from coordinator.server.security.stored_acls import StoredAcls
 from coordinator.server.settings import BrokerSettings, transaction_settings
 from coordinator.server.topics import Topics
 from coordinator.server.transactions import Transactions
@@ -96,7 +93,7 @@ class Cluster:
         self._data = data
         self._journal: Journal | None = None
         self._compactor: Compactor | None = None
-        self._retention: Retention | None = None
+        self._retention: RecordExpiry | None = None
         self.recovered: RecoveredContent | None = None
         if data is None:
             self.cluster_id = format_uuid(uuid4())
@@ -269,7 +266,7 @@ class Cluster:
                 self.now_ms,
             )
         interval_ms = self.settings.log_retention_check_interval_ms
-        self._retention = Retention(
+        self._retention = RecordExpiry(
             self.partitions, interval_ms, self.now_ms, self.settings.producer_id_expiration_ms
         )
         self.groups.start(self._journal)

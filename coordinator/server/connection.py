@@ -26,7 +26,7 @@ from ipaddress import IPv6Address, ip_address
 from types import coroutine
 from typing import Any, TypeVar, cast
 
-from coordinator.server.caller import Session
+from coordinator.server.broker import Session
 from coordinator.server.dispatch import LONG_BYTES, Dispatcher, Incoming, parse_request
 from coordinator.server.exchange import PeerFault
 from coordinator.server.limits import Limits

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from coordinator.faults import AnswerError, Drop, Dropped
 from coordinator.server.apis.fields import CachedFields
-from coordinator.server.broker import Broker
-from coordinator.server.caller import Session
+from coordinator.server.broker import Broker, Session
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange, PeerFault
 from coordinator.server.faults.error_answers import error_answer

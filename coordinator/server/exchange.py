@@ -9,8 +9,7 @@ from uuid import UUID
 
 from coordinator.engine.calls import A, Request
 from coordinator.errors import RequestRefused
-from coordinator.server.broker import Broker
-from coordinator.server.caller import Caller
+from coordinator.server.broker import Broker, Caller
 from coordinator.server.cluster import Cluster
 from wire.acls import OPERATIONS, Operation, ResourceType, operation_bits
 from wire.errors import ErrorCode

@@ -34,7 +34,7 @@ from coordinator.faults import (
     Fence,
     RequestRule,
 )
-from coordinator.server.caller import Caller
+from coordinator.server.broker import Caller
 from coordinator.server.cluster import Cluster
 from coordinator.server.faults.reading import tree_of
 from coordinator.server.topics import TopicRefused

@@ -3,30 +3,114 @@
 Everything runs in one event loop: no other call interrupts a call of the engine. A call is answered when its records
 are as durable as the journal's policy requires. If a write fails, the engine is ahead of the disk: every pending and
 every later call is refused, with the error that a broker answers after a storage error.
+
+There is one engine for all brokers; a group's coordinator is the leader of its partition of `__consumer_offsets`. When
+a partition gets another leader, everything that a broker holds only in memory is dropped: the engine unloads the
+groups, the old leader answers NOT_COORDINATOR from then on, and the new leader COORDINATOR_LOAD_IN_PROGRESS until it
+has loaded them. After that, the groups are as after a restart.
+
+Source: KIP-848 "Initialize"; CoordinatorRuntime, GroupCoordinatorService.partitionFor. The counts: the sensors of
+GroupCoordinatorMetrics, and their uses in GroupMetadataManager and OffsetMetadataManager.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 
 from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, Request
+from coordinator.engine.classic.join_group import JoinGroup
+from coordinator.engine.classic.sync_group import SyncGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.context import State
 from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.removal import OffsetDelete
+from coordinator.engine.records import (
+    ClassicGroupRecord,
+    ConsumerGroupRecord,
+    OffsetRecord,
+    Record,
+    RegexRecord,
+)
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
-from coordinator.server.caller import Caller
-from coordinator.server.counts import Counts
+from coordinator.server.broker import Caller
 from coordinator.server.journal import Journal
 from coordinator.server.limits import Limits
+from coordinator.server.placement import Placement
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from wire.errors import ErrorCode
 from wire.messages.layout import NO_UUID
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """Counters. As in Kafka, offsets of a deleted group or topic count as neither deleted nor expired."""
+
+    offset_commits: int = 0
+    offset_expirations: int = 0
+    offset_deletions: int = 0
+    classic_rebalances: int = 0
+    """Completed classic rebalances: the leader has sent its assignment."""
+    consumer_rebalances: int = 0
+    """New group epochs because a subscription or a subscribed topic changed."""
+
+    def call(self, request: Request[Any], records: Sequence[Record]) -> None:
+        """Count the records of a call."""
+        offsets = [record.value is None for record in records if isinstance(record, OffsetRecord)]
+        self.offset_commits += offsets.count(False)
+        if isinstance(request, OffsetDelete):
+            self.offset_deletions += offsets.count(True)
+        elif isinstance(request, SyncGroup):
+            self.classic_rebalances += any(isinstance(record, ClassicGroupRecord) for record in records)
+        elif isinstance(request, JoinGroup) or (
+            isinstance(request, ConsumerGroupHeartbeat) and request.epoch >= 0
+        ):
+            self.consumer_rebalances += bool(_with_new_epoch(records))
+
+    def timers(self, records: Sequence[Record]) -> None:
+        """Count the records of timers. Only the timer that resolves regexes counts a new group epoch."""
+        for record in records:
+            self.offset_expirations += isinstance(record, OffsetRecord) and record.value is None
+        resolved = {record.group for record in records if isinstance(record, RegexRecord)}
+        self.consumer_rebalances += len(resolved & _with_new_epoch(records))
+
+
+def _with_new_epoch(records: Iterable[Record]) -> set[str]:
+    return {
+        record.group
+        for record in records
+        if isinstance(record, ConsumerGroupRecord) and record.value is not None
+    }
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadTimes:
+    """How long the partitions of `__consumer_offsets` took to load, since the start."""
+
+    partitions: int = 0
+    total_s: float = 0.0
+    longest_s: float = math.nan
+    """NaN: none was loaded."""
+
+    def add(self, seconds: float, partitions: int = 1) -> None:
+        """Count partitions that each took this long to load."""
+        self.partitions += partitions
+        self.total_s += seconds * partitions
+        self.longest_s = seconds if math.isnan(self.longest_s) else max(self.longest_s, seconds)
+
+    @property
+    def average_s(self) -> float:
+        return self.total_s / self.partitions if self.partitions else math.nan
+
 
 # A distant deadline is checked again: the loop's clock may drift from ours.
 LONGEST_SLEEP_S = 60.0
@@ -177,3 +261,75 @@ class GroupCoordinator:
         result = self._engine.expire(self._now_ms())
         self.counts.timers(result.records)
         self.deliver(result)
+
+
+class Coordinators:
+    """The coordinator of each group. Belongs to the event loop in which it is used."""
+
+    def __init__(
+        self,
+        placement: Placement,
+        partitions: int,
+        engine: Engine,
+        now_ms: Callable[[], int],
+        deliver: Callable[[CoordinatorResult], None],
+    ) -> None:
+        """`partitions` is the number of partitions of `__consumer_offsets`; `deliver` takes the engine's results."""
+        self.partitions = partitions
+        self._placement = placement
+        self._engine = engine
+        self._now_ms = now_ms
+        self._deliver = deliver
+        self.load_times = LoadTimes()
+        self._loading: dict[int, asyncio.TimerHandle] = {}
+        self._partition_of = lru_cache(maxsize=100_000)(lambda group: partition_for(group, partitions))
+
+    def partition_of(self, group: str) -> int:
+        """The partition of `__consumer_offsets` that holds a group."""
+        return self._partition_of(group)
+
+    def coordinator_of(self, group: str) -> int:
+        """The node id of the broker that coordinates a group; `placement.NO_LEADER` when all are down."""
+        return self._placement.leader(OFFSETS_TOPIC, self._partition_of(group))
+
+    def refusal(self, node_id: int, group: str) -> ErrorCode:
+        """The error of a broker that does not coordinate a group; NONE if it does."""
+        partition = self._partition_of(group)
+        if self._placement.leader(OFFSETS_TOPIC, partition) != node_id:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition in self._loading else ErrorCode.NONE
+
+    @property
+    def loading(self) -> int:
+        """The number of partitions that are loading."""
+        return len(self._loading)
+
+    def is_loading(self, node_id: int) -> bool:
+        """Whether a broker is loading some of its groups."""
+        return any(self._placement.leader(OFFSETS_TOPIC, each) == node_id for each in self._loading)
+
+    def reload(self, partitions: Iterable[int], loading_ms: int) -> None:
+        """Unload the groups of these partitions, and load them on their leaders, which may have changed."""
+        some = frozenset(partitions)
+        self._deliver(self._engine.unload(lambda group: self._partition_of(group) in some, self._now_ms()))
+        loop = asyncio.get_running_loop()
+        for each in some:
+            self._stop_loading(each)
+            self._loading[each] = loop.call_later(loading_ms / 1000, self._load, each, loop.time())
+            if not loading_ms:
+                self._load(each, loop.time())
+
+    def close(self) -> None:
+        """Cancel all loading."""
+        for each in list(self._loading):
+            self._stop_loading(each)
+
+    def _load(self, partition: int, began_s: float) -> None:
+        self._stop_loading(partition)
+        self._deliver(self._engine.load(lambda group: self._partition_of(group) == partition, self._now_ms()))
+        self.load_times.add(asyncio.get_running_loop().time() - began_s)
+
+    def _stop_loading(self, partition: int) -> None:
+        handle = self._loading.pop(partition, None)
+        if handle is not None:
+            handle.cancel()

@@ -42,7 +42,7 @@ STALLED_S = 60.0
 """A client that has begun to send a long request is disconnected after that time without further bytes of it."""
 
 
-class Connection(Protocol):
+class LimitedConnection(Protocol):
     """A connection as the limits use it."""
 
     @property
@@ -73,12 +73,12 @@ class Limits:
         self.quick = ThreadPoolExecutor(QUICK_AT_ONCE, thread_name_prefix="quick")
         self.slow = ThreadPoolExecutor(1, thread_name_prefix="slow")
         self._turn = asyncio.Lock()
-        self._received: dict[Connection, tuple[int, float]] = {}
+        self._received: dict[LimitedConnection, tuple[int, float]] = {}
         """The bytes of each long request and the time of the last ones, the oldest first."""
-        self._arrived: dict[Connection, int] = {}
+        self._arrived: dict[LimitedConnection, int] = {}
         """The bytes of long requests that are answered now."""
         self._received_bytes = 0
-        self._unread: dict[Connection, None] = {}
+        self._unread: dict[LimitedConnection, None] = {}
         """Connections with large unread answers, those that have had them the longest first."""
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
@@ -106,7 +106,7 @@ class Limits:
         async with self._turn:
             await asyncio.sleep(0)
 
-    def received(self, connection: Connection, size: int) -> None:
+    def received(self, connection: LimitedConnection, size: int) -> None:
         """Count bytes of a long request."""
         before, _ = self._received.pop(connection, (0, 0.0))
         self._received[connection] = before + size, time.monotonic()
@@ -114,11 +114,11 @@ class Limits:
         while self._received_bytes > MOST_RECEIVED and len(self._received) > 1:
             self._drop_receiving(next(iter(self._received)))
 
-    def arrived(self, connection: Connection) -> None:
+    def arrived(self, connection: LimitedConnection) -> None:
         """The connection's long request is whole; its bytes count until `release`."""
         self._arrived[connection] = self._received.pop(connection, (0, 0.0))[0]
 
-    def release(self, connection: Connection) -> None:
+    def release(self, connection: LimitedConnection) -> None:
         """The connection's long request is answered, or will never be."""
         size, _ = self._received.pop(connection, (0, 0.0))
         self._received_bytes -= size + self._arrived.pop(connection, 0)
@@ -129,7 +129,7 @@ class Limits:
         for connection in [each for each, (_, progress) in self._received.items() if progress < stopped]:
             self._drop_receiving(connection)
 
-    def _drop_receiving(self, connection: Connection) -> None:
+    def _drop_receiving(self, connection: LimitedConnection) -> None:
         self.release(connection)
         connection.drop()
 
@@ -138,7 +138,7 @@ class Limits:
         """How large an answer may be whose size the server decides."""
         return max(0, MOST_UNSENT - self._unsent()) // ANSWER_SHARE
 
-    def written(self, connection: Connection) -> None:
+    def written(self, connection: LimitedConnection) -> None:
         """Count a large answer; if there are too many bytes, clients that do not read lose their connections."""
         self._unread.setdefault(connection)
         unsent = self._unsent()
@@ -152,7 +152,7 @@ class Limits:
             )
             slowest.drop()
 
-    def read(self, connection: Connection) -> None:
+    def read(self, connection: LimitedConnection) -> None:
         """The connection's client has read its answers, or is gone."""
         self._unread.pop(connection, None)
 

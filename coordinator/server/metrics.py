@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import CannotListen
-from coordinator.server.web import Page, PageRequest, WebServer
+from coordinator.server.web import PageRequest, WebPage, WebServer
 from groups.listing import GroupState, GroupType
 from wire.client.address import Address
 
@@ -245,15 +245,15 @@ class MetricsEndpoint(Collector):
         await asyncio.to_thread(self._server.shutdown)
         self._server.server_close()
 
-    def page(self, request: PageRequest) -> Page:
+    def page(self, request: PageRequest) -> WebPage:
         """The metrics, at any path; with `name[]` only those. Called in any thread."""
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         names = parse_qs(request.query).get("name[]")
         text = encode(self._registry.restricted_registry(names) if names else self._registry)
         headers = {"Content-Type": content_type}
         if gzip_accepted(request.headers.get("Accept-Encoding", "")):
-            return Page(pieces=[gzip.compress(text)], headers={**headers, "Content-Encoding": "gzip"})
-        return Page(pieces=[text], headers=headers)
+            return WebPage(pieces=[gzip.compress(text)], headers={**headers, "Content-Encoding": "gzip"})
+        return WebPage(pieces=[text], headers=headers)
 
     def describe(self) -> Iterable[Metric]:
         return ()

@@ -25,7 +25,7 @@ NO_LEADER = -1
 """The leader of a partition when no broker is running."""
 
 
-class Place(NamedTuple):
+class PartitionReplicas(NamedTuple):
     """A partition as Metadata shows it; brokers by their node ids."""
 
     leader: int
@@ -87,7 +87,7 @@ class Placement:
         led = self._led.get((topic, partition))
         return self.replicas(topic, partition)[0] if led is None else led
 
-    def place(self, topic: str, partition: int) -> Place:
+    def place(self, topic: str, partition: int) -> PartitionReplicas:
         """The Metadata fields of an existing partition."""
         replicas = self.replicas(topic, partition)
         leader = self.leader(topic, partition)
@@ -95,7 +95,7 @@ class Placement:
             replicas = (leader,)
         in_sync = tuple(each for each in replicas if each not in self._away)
         offline = tuple(each for each in replicas if each in self._away)
-        return Place(leader, replicas, in_sync, offline)
+        return PartitionReplicas(leader, replicas, in_sync, offline)
 
     def move(self, topic: str, partition: int, broker: int) -> None:
         """Make a running broker the leader of a partition of a topic that was put.

@@ -10,20 +10,18 @@ from typing import Any, TypeAlias
 
 from coordinator.server.apis import (
     admin,
-    alter_configs,
     classic_groups,
     client_assignment,
     cluster,
     configs,
     consumer_groups,
     faults,
-    features,
     fetch,
     groups,
+    leadership,
     logs,
     offsets,
     produce,
-    reassignments,
     security,
     topics,
     transactions,
@@ -156,7 +154,7 @@ async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "api_keys": [_versions(api) for api in (*SERVED.values(), *_own(exchange))],
-        **features.feature_fields(exchange.cluster.configs.features, exchange.version),
+        **admin.feature_fields(exchange.cluster.configs.features, exchange.version),
     }
 
 
@@ -239,7 +237,7 @@ SERVED: Mapping[int, ServedApi] = {
         _served(OFFSET_FOR_LEADER_EPOCH, logs.offset_for_leader_epoch),
         _served(DESCRIBE_CONFIGS, keeping(SHOWN_SETTINGS, configs.describe_configs), grows=True),
         _served(SASL_AUTHENTICATE, security.sasl_authenticate),
-        _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.alter_configs)),
+        _served(ALTER_CONFIGS, keeping(CHANGED_SETTINGS, configs.alter_configs)),
         _served(
             DESCRIBE_LOG_DIRS,
             requires_operation(Operation.DESCRIBE, admin.describe_log_dirs, results=()),
@@ -250,20 +248,18 @@ SERVED: Mapping[int, ServedApi] = {
         _served(
             ELECT_LEADERS,
             requires_operation(
-                Operation.ALTER, reassignments.elect_leaders, replica_election_results=not_elected
+                Operation.ALTER, leadership.elect_leaders, replica_election_results=not_elected
             ),
             grows=True,
         ),
-        _served(
-            INCREMENTAL_ALTER_CONFIGS, keeping(CHANGED_SETTINGS, alter_configs.incremental_alter_configs)
-        ),
+        _served(INCREMENTAL_ALTER_CONFIGS, keeping(CHANGED_SETTINGS, configs.incremental_alter_configs)),
         _served(
             ALTER_PARTITION_REASSIGNMENTS,
-            requires_operation(Operation.ALTER, reassignments.alter_partition_reassignments, responses=()),
+            requires_operation(Operation.ALTER, leadership.alter_partition_reassignments, responses=()),
         ),
         _served(
             LIST_PARTITION_REASSIGNMENTS,
-            requires_operation(Operation.DESCRIBE, reassignments.list_partition_reassignments, topics=()),
+            requires_operation(Operation.DESCRIBE, leadership.list_partition_reassignments, topics=()),
         ),
         _served(OFFSET_DELETE, offsets.offset_delete),
         _served(
@@ -276,7 +272,7 @@ SERVED: Mapping[int, ServedApi] = {
                 Operation.DESCRIBE, admin.describe_user_scram_credentials, results=not_described
             ),
         ),
-        _served(UPDATE_FEATURES, requires_operation(Operation.ALTER, features.update_features, results=())),
+        _served(UPDATE_FEATURES, requires_operation(Operation.ALTER, admin.update_features, results=())),
         _served(DESCRIBE_CLUSTER, cluster.describe_cluster),
         _served(CONSUMER_GROUP_HEARTBEAT, consumer_groups.consumer_group_heartbeat),
         _served(CONSUMER_GROUP_DESCRIBE, consumer_groups.consumer_group_describe, grows=True),

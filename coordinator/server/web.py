@@ -45,7 +45,7 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class WebPage:
     """An answer. Pieces that can be read only once need their `length`."""
 
     pieces: Iterable[bytes]
@@ -64,7 +64,7 @@ class WebServer(ThreadingHTTPServer):
         self,
         host: str,
         port: int,
-        page: Callable[[PageRequest], Page],
+        page: Callable[[PageRequest], WebPage],
         report: Callable[[str], object],
         tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:

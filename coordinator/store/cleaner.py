@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.store.compaction import Retention, Survey
+from coordinator.store.compaction import RecordRetention, Survey
 from coordinator.store.disk import sync
 from wire.log.batch_header import CONTROL
 from wire.log.errors import DamagedLog
@@ -126,7 +126,7 @@ def compact(
         _check(stopped)
         survey.add(_read(span.path), keys=span.end > first_dirty)
     end = _cleanable_end(spans, survey.open_from, active)
-    retention = Retention(
+    retention = RecordRetention(
         survey,
         now_ms=now_ms,
         delete_retention_ms=settings.delete_retention_ms,
@@ -163,7 +163,7 @@ def _group_segments(spans: Sequence[SegmentSpan], segment_bytes: int) -> list[_S
     return runs
 
 
-def _merge(run: _SegmentGroup, retention: Retention, put_in_place: Callable[[Path, int], None]) -> None:
+def _merge(run: _SegmentGroup, retention: RecordRetention, put_in_place: Callable[[Path, int], None]) -> None:
     cleaned = run.paths[0].parent / f"{segment_name(run.base_offset)}{CLEANED}"
     is_same = len(run.paths) == 1
     try:

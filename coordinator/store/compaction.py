@@ -1,7 +1,7 @@
 """Compaction: the choice of the records that survive, the last valid one of every key. `cleaner` writes them.
 
-Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `Retention` reads it again,
-in the same order, and returns the remaining records:
+Theory of operation. A `Survey` reads the log and finds the last valid record of each key. `RecordRetention`
+reads it again, in the same order, and returns the remaining records:
 
 - A record is removed if its key has a later one, if its transaction was aborted, or if it has no key.
 - A tombstone stays for `delete_retention_ms` after the first compaction that finds it, which sets the batch's delete
@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.store.transactions import Transactions
+from coordinator.store.digest import OpenTransactions
 from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
 from wire.log.batches import Columns, ControlType, columns_of, records_of, rewrite_batch
 from wire.log.control_records import MalformedControlRecord, ending
@@ -46,7 +46,7 @@ class Survey:
         self._has_data: set[int] = set()
         self._rolled_back: dict[int, tuple[list[int], list[int]]] = {}
         self._began: dict[int, int] = {}
-        self._transactions: Transactions[int] = Transactions()
+        self._transactions: OpenTransactions[int] = OpenTransactions()
 
     @property
     def open_from(self) -> int | None:
@@ -137,7 +137,7 @@ class Retained:
     is_same: bool
 
 
-class Retention:
+class RecordRetention:
     """See the module. Segments must be passed in their order."""
 
     def __init__(

@@ -18,17 +18,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator.store.transactions import Transactions
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.batches import Columns, ControlType
 from wire.log.control_records import MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
 from wire.log.varints import Ints
+
+V = TypeVar("V")
+
+
+class OpenTransactions(Generic[V]):
+    """The records of open transactions by producer, the last value of each key.
+
+    A producer has one transaction at a time; the control batch that ends it has its id. Records of an aborted
+    transaction never take effect. Source: CoordinatorLoaderImpl.processMemoryRecords.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[int, dict[bytes, V]] = {}
+
+    def write(self, producer_id: int, written: Iterable[tuple[bytes, V]]) -> None:
+        """Add records to the producer's transaction, which is started if none is open."""
+        self._open.setdefault(producer_id, {}).update(written)
+
+    def end(self, producer_id: int) -> dict[bytes, V]:
+        """End the producer's transaction, committed or aborted. Returns its records; empty if none is open."""
+        return self._open.pop(producer_id, {})
+
+    def open(self) -> Iterator[tuple[int, bytes, V]]:
+        """Producer id, key and value of all records of open transactions."""
+        for producer_id, written in self._open.items():
+            for key, value in written.items():
+                yield producer_id, key, value
+
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -81,7 +108,7 @@ class Digest:
         self._values: dict[bytes, _Written] = {}
         self._tombstones: dict[bytes, int] = {}
         self._rolled_back: dict[bytes, _Written] = {}
-        self._transactions: Transactions[_Written] = Transactions()
+        self._transactions: OpenTransactions[_Written] = OpenTransactions()
 
     def add(self, columns: Columns) -> None:
         """Process the next records."""

@@ -7,7 +7,7 @@ records' times. Compaction removes records: in a compacted part, resets and comm
 
 The outcome of transactions is in their markers, which are in the log after their records. A producer has one
 transaction at a time, and the next marker with its id in the same partition ends it
-(`coordinator.store.transactions`).
+(`coordinator.store.digest`).
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from cli.verbs.exporter.options import ExporterOptions
 from cli.verbs.exporter.web import Login, read_token, reason
 from coordinator.server.security.access_file import read_access_file
 from coordinator.server.security.addresses import ListenAddress, parse_listen
-from coordinator.server.security.tls import ClientAuth, server_context
-from coordinator.server.security.users import Users
+from coordinator.server.security.sasl import Users
+from coordinator.server.security.security import server_context
+from coordinator.server.security.settings import ClientAuth
 from groups.yaml_files import TreeError
 from wire.client.errors import InvalidAddress, TlsFailed
 from wire.client.security import TlsSettings

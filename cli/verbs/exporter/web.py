@@ -13,8 +13,8 @@ from pathlib import Path
 from prometheus_client.exposition import gzip_accepted
 
 from cli.verbs.exporter.cache import FigureCache
-from coordinator.server.security.users import Users
-from coordinator.server.web import Page, PageRequest
+from coordinator.server.security.sasl import Users
+from coordinator.server.web import PageRequest, WebPage
 from wire.files import MEBIBYTE, read_bounded
 
 METRICS, HEALTHY, READY = "/metrics", "/-/healthy", "/-/ready"
@@ -88,17 +88,17 @@ class ExporterPages:
     report: Callable[[str], object]
     """Called with a line for each internal error."""
 
-    def page(self, request: PageRequest) -> Page:
+    def page(self, request: PageRequest) -> WebPage:
         """Any page. Called in any thread."""
         path = request.path
         if path == HEALTHY:
-            return Page(pieces=[b"running\n"])
+            return WebPage(pieces=[b"running\n"])
         if path == READY:
             if self.cache.state.last_ms is None:
-                return Page(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
-            return Page(pieces=[b"ready\n"])
+                return WebPage(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
+            return WebPage(pieces=[b"ready\n"])
         if not self._is_let_in(request):
-            return Page(
+            return WebPage(
                 status=HTTPStatus.UNAUTHORIZED,
                 pieces=[b"login required\n"],
                 headers={"WWW-Authenticate": 'Basic realm="kohort", charset="UTF-8"'},
@@ -106,8 +106,8 @@ class ExporterPages:
         if path == METRICS:
             return self._metrics(request)
         if path == "/":
-            return Page(pieces=[_LANDING.encode()], headers={"Content-Type": "text/html; charset=utf-8"})
-        return Page(
+            return WebPage(pieces=[_LANDING.encode()], headers={"Content-Type": "text/html; charset=utf-8"})
+        return WebPage(
             status=HTTPStatus.NOT_FOUND, pieces=[f"not found; see / {METRICS} {HEALTHY} {READY}\n".encode()]
         )
 
@@ -118,13 +118,13 @@ class ExporterPages:
             self.report(f"--token-file cannot be read: {reason(error)}")
             return False
 
-    def _metrics(self, request: PageRequest) -> Page:
+    def _metrics(self, request: PageRequest) -> WebPage:
         exposition = self.cache.exposition(
             request.headers.get("Accept", ""),
             compressed=gzip_accepted(request.headers.get("Accept-Encoding", "")),
         )
         more = {"Content-Encoding": "gzip"} if exposition.is_compressed else {}
-        return Page(
+        return WebPage(
             pieces=exposition.pieces,
             headers={"Content-Type": exposition.content_type, "Vary": "Accept, Accept-Encoding", **more},
             length=exposition.length,

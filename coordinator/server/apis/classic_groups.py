@@ -14,7 +14,7 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.describe_groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
 from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
-from coordinator.server.caller import Caller
+from coordinator.server.broker import Caller
 from coordinator.server.exchange import Exchange
 from wire.errors import ErrorCode
 from wire.messages.reader import LONGEST_STRING

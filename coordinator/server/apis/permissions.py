@@ -27,7 +27,7 @@ MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class EntryRule:
     """`entries` names the request's list; `results` the response's list, which has an entry for each.
 
     `refusal` returns the result of a forbidden entry, None if it is allowed.
@@ -38,7 +38,7 @@ class Rule:
     refusal: Callable[[Exchange, Any], Mapping[str, Any] | None]
 
 
-def keeping(rule: Rule, answer: Handler) -> Handler:
+def keeping(rule: EntryRule, answer: Handler) -> Handler:
     """A handler that answers only the entries that the rule allows."""
 
     @wraps(answer)
@@ -129,7 +129,7 @@ def _creation(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
     }
 
 
-CREATIONS = Rule(entries="topics", results="topics", refusal=_creation)
+CREATIONS = EntryRule(entries="topics", results="topics", refusal=_creation)
 """CreateTopics requires CREATE on the topic or on the cluster."""
 
 
@@ -172,7 +172,7 @@ def _deletion(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
     }
 
 
-DELETIONS = Rule(entries="topics", results="responses", refusal=_deletion)
+DELETIONS = EntryRule(entries="topics", results="responses", refusal=_deletion)
 """DeleteTopics requires DELETE on the topic or on the cluster."""
 DELETIONS_BY_NAME = replace(DELETIONS, entries="topic_names")
 """DeleteTopics before version 6."""
@@ -184,7 +184,7 @@ def _growth(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
     return {"name": requested.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
 
 
-GROWTHS = Rule(entries="topics", results="results", refusal=_growth)
+GROWTHS = EntryRule(entries="topics", results="results", refusal=_growth)
 """The rule of CreatePartitions."""
 
 _OF_CLUSTER = (ResourceType.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
@@ -212,13 +212,13 @@ def _of_settings(
     return refusal
 
 
-SHOWN_SETTINGS = Rule(
+SHOWN_SETTINGS = EntryRule(
     entries="resources",
     results="results",
     refusal=_of_settings(Operation.DESCRIBE_CONFIGS, {"configs": ()}),
 )
 """The rule of DescribeConfigs."""
-CHANGED_SETTINGS = Rule(
+CHANGED_SETTINGS = EntryRule(
     entries="resources", results="responses", refusal=_of_settings(Operation.ALTER_CONFIGS, {})
 )
 """The rule of AlterConfigs and IncrementalAlterConfigs."""
@@ -232,5 +232,5 @@ def _producers(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
     return {"name": requested.name, "partitions": partitions}
 
 
-PRODUCERS = Rule(entries="topics", results="topics", refusal=_producers)
+PRODUCERS = EntryRule(entries="topics", results="topics", refusal=_producers)
 """The rule of DescribeProducers."""

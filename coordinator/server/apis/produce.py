@@ -8,9 +8,8 @@ from typing import Any
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
-from coordinator.partitions.errors import RecordsRefused
 from coordinator.partitions.partition import Partition
-from coordinator.partitions.validation import single_batch
+from coordinator.partitions.validation import RecordsRefused, single_batch
 from coordinator.server.apis.leadership import (
     MOVED,
     current_leader,

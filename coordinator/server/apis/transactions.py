@@ -16,7 +16,7 @@ from coordinator.server.apis.offsets import forbidden_commits
 from coordinator.server.exchange import Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
-from coordinator.transactions.records import by_topic
+from coordinator.transactions.log import by_topic
 from coordinator.transactions.transaction import (
     NO_START,
     TopicPartition,

@@ -34,7 +34,7 @@ class UnknownPrincipal(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class PrincipalRule:
     """One of `ssl.principal.mapping.rules`; without a pattern it is DEFAULT. `case` is L, U or empty."""
 
     pattern: re.Pattern[str] | None = None
@@ -71,10 +71,10 @@ _RULE = re.compile(
     r"\s*(?:(?P<default>DEFAULT)|RULE:(?P<pattern>(?:\\.|[^\\/])*)/(?P<replacement>(?:\\.|[^\\/])*)/(?P<case>[LU]?))?"
     r"\s*(?:,|$)"
 )
-DEFAULT = (Rule(),)
+DEFAULT = (PrincipalRule(),)
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
     """`RULE:pattern/replacement/[LU],…,DEFAULT`; the first that matches a name applies.
 
     :raises InvalidSetting:
@@ -86,17 +86,17 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
             raise InvalidSetting(f"ssl.principal.mapping.rules: Invalid rule: {text[position:]}")
         position = found.end()
         if found["default"] is not None:
-            rules.append(Rule())
+            rules.append(PrincipalRule())
         elif found["pattern"] is not None:
             try:
                 pattern = re.compile(found["pattern"])
             except re.error as error:
                 raise InvalidSetting(f"ssl.principal.mapping.rules: {found['pattern']}: {error}") from None
-            rules.append(Rule(pattern=pattern, replacement=found["replacement"], case=found["case"]))
+            rules.append(PrincipalRule(pattern=pattern, replacement=found["replacement"], case=found["case"]))
     return tuple(rules)
 
 
-def principal_of(certificate: Mapping[str, Any] | None, rules: Sequence[Rule] = DEFAULT) -> str:
+def principal_of(certificate: Mapping[str, Any] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
     """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS.
 
     :raises UnknownPrincipal: no rule matches its name

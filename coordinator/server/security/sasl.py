@@ -1,6 +1,6 @@
 """The server's side of a SASL login: PLAIN and SCRAM, for one connection, without I/O.
 
-Theory of operation. `Login.receive` gets every frame before it is parsed as a request. Until the client is
+Theory of operation. `SaslLogin.receive` gets every frame before it is parsed as a request. Until the client is
 authenticated, only ApiVersions is passed to the server, and SaslHandshake and SaslAuthenticate are answered here
 (KIP-43, KIP-152); after a handshake of version 0 frames are bare tokens. Anything else closes the connection without an
 answer, as in Kafka's `SaslServerAuthenticator`. After the login every frame is passed to the server, until the session
@@ -9,12 +9,15 @@ expires (KIP-368): a new handshake before that starts another login, of the same
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from coordinator.server.security.users import SCRAM_DIGESTS, Users
+from wire.client.security import Secret
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, HEAD, Api
 from wire.messages.reader import DecodeError
@@ -22,6 +25,52 @@ from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 if TYPE_CHECKING:
     from wire.messages.schemas.security import SaslAuthenticateResponseFields
+SCRAM_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+ITERATIONS = 4096
+"""Kafka's default for both mechanisms (ScramMechanism.minIterations)."""
+SALT_BYTES = 16
+
+
+ScramCredential: TypeAlias = tuple[bytes, bytes, bytes, int]
+"""A server's credential for SCRAM (RFC 5802): salt, stored key, server key and iterations."""
+
+
+class Users:
+    """Passwords by user name. SCRAM credentials are derived when they are first needed."""
+
+    def __init__(self, passwords: Mapping[str, Secret]) -> None:
+        self._passwords = dict(passwords)
+        self._credentials: dict[tuple[str, str], ScramCredential] = {}
+
+    def __len__(self) -> int:
+        return len(self._passwords)
+
+    def has_password(self, user: str, password: str) -> bool:
+        """Whether the user exists and has this password. Takes the same time in every case."""
+        known = self._passwords.get(user)
+        wanted = "" if known is None else known.reveal()
+        return hmac.compare_digest(wanted.encode(), password.encode()) and known is not None
+
+    def scram_credential(self, user: str, mechanism: str) -> ScramCredential | None:
+        """None: unknown user."""
+        password = self._passwords.get(user)
+        if password is None:
+            return None
+        found = self._credentials.get((user, mechanism))
+        if found is None:
+            found = _scram_credential(password.reveal(), SCRAM_DIGESTS[mechanism])
+            self._credentials[user, mechanism] = found
+        return found
+
+
+def _scram_credential(password: str, digest: str) -> ScramCredential:
+    """As in Kafka: from the password's bytes, which are not normalized (ScramFormatter.normalize)."""
+    salt = secrets.token_bytes(SALT_BYTES)
+    salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, ITERATIONS)
+    client_key = hmac.digest(salted, b"Client Key", digest)
+    server_key = hmac.digest(salted, b"Server Key", digest)
+    return salt, hashlib.new(digest, client_key).digest(), server_key, ITERATIONS
+
 
 MAX_FRAME_BYTES = 524_288
 """The longest frame of a client that has not logged in: Kafka's `sasl.server.max.receive.size`."""
@@ -38,7 +87,7 @@ class LoginRefused(Exception):
     """The login failed; the text is sent to the client, and is empty if it would reveal too much."""
 
 
-class State(Enum):
+class LoginState(Enum):
     """The state of a login."""
 
     HANDSHAKE = "HANDSHAKE"
@@ -55,7 +104,7 @@ class Reply:
     failed: str | None = None
 
 
-class Login:
+class SaslLogin:
     """The login of one connection. `user` is the authenticated user, None before."""
 
     def __init__(self, users: Users, mechanisms: Sequence[str], max_reauth_ms: int) -> None:
@@ -63,7 +112,7 @@ class Login:
         self._users = users
         self._mechanisms = tuple(mechanisms)
         self._max_reauth_ms = max_reauth_ms
-        self._state = State.HANDSHAKE
+        self._state = LoginState.HANDSHAKE
         self._mechanism = ""
         self._handshake_version = 0
         self._exchange: Exchange | None = None
@@ -74,24 +123,24 @@ class Login:
     @property
     def is_complete(self) -> bool:
         """Whether requests are answered."""
-        return self._state is State.COMPLETE
+        return self._state is LoginState.COMPLETE
 
     def receive(self, content: bytes, now_ms: int) -> Reply | None:
         """Take a frame. None: it is a request for the server to answer.
 
         :raises DecodeError: it is malformed
         """
-        if self._state is State.COMPLETE:
+        if self._state is LoginState.COMPLETE:
             return self._during_session(content, now_ms)
-        if self._state is State.AUTHENTICATE and self._handshake_version < TOKENS_IN_REQUESTS:
+        if self._state is LoginState.AUTHENTICATE and self._handshake_version < TOKENS_IN_REQUESTS:
             return self._bare_token(content, now_ms)
         key, version, correlation_id = _head(content)
-        if self._state is State.HANDSHAKE:
+        if self._state is LoginState.HANDSHAKE:
             if key == API_VERSIONS_KEY:
                 return None
             if key == SASL_HANDSHAKE.key:
                 return self._handshake(content, version, correlation_id)
-        elif self._state is State.AUTHENTICATE and key == SASL_AUTHENTICATE.key:
+        elif self._state is LoginState.AUTHENTICATE and key == SASL_AUTHENTICATE.key:
             return self._token(content, version, correlation_id, now_ms)
         return self._fail(None, f"unexpected request of API {key} during the SASL handshake")
 
@@ -125,7 +174,7 @@ class Login:
         )
         if not is_enabled:
             return self._fail(answer, f"SASL mechanism {mechanism[:40]!r} is not enabled")
-        self._state = State.AUTHENTICATE
+        self._state = LoginState.AUTHENTICATE
         self._handshake_version = version
         if self.user is not None and mechanism != self._mechanism:
             return self._fail(answer, "re-authentication requires the same SASL mechanism")
@@ -177,12 +226,12 @@ class Login:
             raise LoginRefused(
                 f"Cannot change principals during re-authentication from User.{self.user}: User.{user}"
             )
-        self.user, self._exchange, self._state = user, None, State.COMPLETE
+        self.user, self._exchange, self._state = user, None, LoginState.COMPLETE
         self._expires_ms = now_ms + self._max_reauth_ms if self._max_reauth_ms else None
         return last
 
     def _fail(self, answer: bytes | None, why: str) -> Reply:
-        self._state, self._exchange = State.FAILED, None
+        self._state, self._exchange = LoginState.FAILED, None
         return Reply(answer=answer, failed=why)
 
 
@@ -228,10 +277,9 @@ def _scram(users: Users, mechanism: str) -> Exchange:
 
     asked: list[str] = []
 
-    def credential(user: str) -> tuple[bytes, bytes, bytes, int] | None:
+    def credential(user: str) -> ScramCredential | None:
         asked.append(user)
-        known = users.scram_credential(user, mechanism)
-        return None if known is None else (known.salt, known.stored_key, known.server_key, known.iterations)
+        return users.scram_credential(user, mechanism)
 
     server = ScramMechanism(mechanism).make_server(credential)
     first = yield b""

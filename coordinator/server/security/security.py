@@ -7,10 +7,26 @@ from dataclasses import dataclass, field
 
 from coordinator.server.security.access_file import AccessFile
 from coordinator.server.security.authorizer import Authorizer
-from coordinator.server.security.sasl import Login
-from coordinator.server.security.settings import SecuritySettings
-from coordinator.server.security.tls import server_context
-from coordinator.server.security.users import Users
+from coordinator.server.security.sasl import SaslLogin, Users
+from coordinator.server.security.settings import ClientAuth, SecuritySettings
+from wire.client.security import TlsSettings
+from wire.client.tls import identify, trust
+
+_VERIFY = {
+    ClientAuth.NONE: ssl.CERT_NONE,
+    ClientAuth.REQUESTED: ssl.CERT_OPTIONAL,
+    ClientAuth.REQUIRED: ssl.CERT_REQUIRED,
+}
+
+
+def server_context(settings: TlsSettings, client_auth: ClientAuth) -> ssl.SSLContext:
+    """The TLS context of a listener. :raises TlsFailed: a certificate or key cannot be read"""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.verify_mode = _VERIFY[client_auth]
+    if client_auth is not ClientAuth.NONE:
+        trust(made, settings)
+    identify(made, settings)
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +38,11 @@ class Security:
     authorizer: Authorizer | None = None
     context: ssl.SSLContext | None = None
 
-    def login(self) -> Login | None:
+    def login(self) -> SaslLogin | None:
         """The login of a new connection; None if no login is required."""
         if not self.settings.protocol.sasl:
             return None
-        return Login(self.users, self.settings.mechanisms, self.settings.max_reauth_ms)
+        return SaslLogin(self.users, self.settings.mechanisms, self.settings.max_reauth_ms)
 
 
 def secure(settings: SecuritySettings, file: AccessFile) -> Security:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from coordinator.engine.config import parse_integer
 from coordinator.errors import InvalidSetting
-from coordinator.server.security.principals import DEFAULT, Rule, parse_rules
+from coordinator.server.security.principals import DEFAULT, PrincipalRule, parse_rules
 from coordinator.server.security.sasl import MECHANISMS
-from coordinator.server.security.tls import ClientAuth
 from wire.client.config.config_file import ConfigFileError, Properties
 from wire.client.config.key_stores import tls_settings
 from wire.client.security import SecurityProtocol, TlsSettings
@@ -43,6 +43,14 @@ EFFECTIVE = frozenset(
 _PLACE = Path("--config")
 
 
+class ClientAuth(Enum):
+    """Whether clients show a certificate: Kafka's `ssl.client.auth`."""
+
+    NONE = "none"
+    REQUESTED = "requested"
+    REQUIRED = "required"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecuritySettings:
     """How clients authenticate. `max_reauth_ms` is how long a login is valid, 0: no limit.
@@ -53,7 +61,7 @@ class SecuritySettings:
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: TlsSettings = field(default_factory=TlsSettings)
     client_auth: ClientAuth = ClientAuth.NONE
-    principal_rules: tuple[Rule, ...] = DEFAULT
+    principal_rules: tuple[PrincipalRule, ...] = DEFAULT
     mechanisms: tuple[str, ...] = tuple(MECHANISMS)
     max_reauth_ms: int = 0
     failure_delay_ms: int = 100

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.partitions.leader_epochs import UNDEFINED, LeaderEpochs
 from coordinator.partitions.log import Log, MemoryFiles
+from coordinator.partitions.partition import UNDEFINED, LeaderEpochs
 from coordinator.partitions.settings import RecordSettings
 from wire.log.batch_header import Batch, batch_at
 from wire.log.batch_writer import encode_batch

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from coordinator.server import web
-from coordinator.server.security.tls import ClientAuth, server_context
-from coordinator.server.web import MOST_CONNECTIONS, Page, WebServer
+from coordinator.server.security.security import server_context
+from coordinator.server.security.settings import ClientAuth
+from coordinator.server.web import MOST_CONNECTIONS, WebPage, WebServer
 from tests.kafka.wait import wait_until
 from tests.wire.client.certificates import make_certificates, need_openssl
 from wire.client.security import TlsSettings
@@ -31,7 +32,7 @@ def listening(tls: ssl.SSLContext | None = None) -> Iterator[int]:
     with WebServer(
         HOST,
         0,
-        lambda request: Page(pieces=[LARGE if request.path == "/large" else b"running\n"]),
+        lambda request: WebPage(pieces=[LARGE if request.path == "/large" else b"running\n"]),
         errors.append,
         lambda: tls,
     ) as server:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
-from coordinator.store.transactions import Transactions
+from coordinator.store.digest import Digest, OpenTransactions, RecordStatus, RemainingRecord
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from wire.log.batch_scan import scan
@@ -110,7 +109,7 @@ def test_marks_of_other_kinds_end_nothing() -> None:
 
 
 def test_transactions_keep_the_last_value_and_forget_what_ended() -> None:
-    transactions: Transactions[int] = Transactions()
+    transactions: OpenTransactions[int] = OpenTransactions()
     transactions.write(P, [(b"k", 1), (b"l", 2)])
     transactions.write(P, [(b"k", 3)])
     transactions.write(Q, [(b"k", 4)])

@@ -6,11 +6,7 @@ from itertools import count
 import pytest
 
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator, TransactionSettings
-from coordinator.transactions.records import (
-    decode_transaction,
-    decode_transactional_id,
-    encode_transaction,
-)
+from coordinator.transactions.log import decode_transaction, decode_transactional_id, encode_transaction
 from coordinator.transactions.transaction import (
     MAX_EPOCH,
     Transaction,

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from coordinator.server.security.access_file import read_access_file
-from coordinator.server.security.users import Users
+from coordinator.server.security.sasl import Users
 from groups.yaml_files import TreeError
 from wire.acls import Acl, Operation, PatternType, Permission, ResourceType
 

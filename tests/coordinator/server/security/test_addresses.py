@@ -8,8 +8,7 @@ from coordinator.server.security.addresses import (
     parse_advertised,
     parse_listen,
 )
-from coordinator.server.security.settings import SecuritySettings
-from coordinator.server.security.tls import ClientAuth
+from coordinator.server.security.settings import ClientAuth, SecuritySettings
 from wire.client.errors import InvalidAddress
 from wire.client.security import SecurityProtocol
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.server.security.sasl import Login
-from coordinator.server.security.users import Users
+from coordinator.server.security.sasl import SaslLogin, Users
 from tests.coordinator.server.security.conversation import plain
 from tests.support.long import cases
 from wire.client.security import Secret
@@ -26,18 +25,18 @@ def frame(api: Api, version: int, **fields: object) -> bytes:
 
 
 @pytest.fixture
-def login() -> Login:
+def login() -> SaslLogin:
     users = Users({name: Secret(name) for name in ("alice", "bob")})
-    return Login(users, ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
+    return SaslLogin(users, ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
 
 
-def handshake(login: Login, now_ms: int, mechanism: str = "PLAIN") -> str | None:
+def handshake(login: SaslLogin, now_ms: int, mechanism: str = "PLAIN") -> str | None:
     reply = login.receive(frame(SASL_HANDSHAKE, 1, mechanism=mechanism), now_ms)
     assert reply is not None
     return reply.failed
 
 
-def token(login: Login, now_ms: int, user: str = "alice") -> tuple[int, int]:
+def token(login: SaslLogin, now_ms: int, user: str = "alice") -> tuple[int, int]:
     """The error and the lifetime."""
     reply = login.receive(frame(SASL_AUTHENTICATE, 2, auth_bytes=plain(user, user)), now_ms)
     assert reply is not None
@@ -46,7 +45,7 @@ def token(login: Login, now_ms: int, user: str = "alice") -> tuple[int, int]:
     return answer.error_code, answer.session_lifetime_ms
 
 
-def test_a_session_ends_unless_the_client_logs_in_again(login: Login) -> None:
+def test_a_session_ends_unless_the_client_logs_in_again(login: SaslLogin) -> None:
     handshake(login, 0)
     assert token(login, 0) == (0, LIFETIME_MS)
     assert login.receive(REQUEST, LIFETIME_MS) is None
@@ -58,7 +57,7 @@ def test_a_session_ends_unless_the_client_logs_in_again(login: Login) -> None:
     assert (expired.answer, expired.failed is None) == (None, False)
 
 
-def test_who_logs_in_again_is_the_same_user(login: Login) -> None:
+def test_who_logs_in_again_is_the_same_user(login: SaslLogin) -> None:
     handshake(login, 0)
     token(login, 0)
     handshake(login, 2_000)
@@ -66,13 +65,13 @@ def test_who_logs_in_again_is_the_same_user(login: Login) -> None:
     assert not login.is_complete
 
 
-def test_the_mechanism_stays(login: Login) -> None:
+def test_the_mechanism_stays(login: SaslLogin) -> None:
     handshake(login, 0)
     token(login, 0)
     assert handshake(login, 2_000, "SCRAM-SHA-256") is not None
 
 
-def test_nothing_else_is_answered_between_handshake_and_token(login: Login) -> None:
+def test_nothing_else_is_answered_between_handshake_and_token(login: SaslLogin) -> None:
     handshake(login, 0)
     token(login, 0)
     handshake(login, 2_000)
@@ -81,7 +80,7 @@ def test_nothing_else_is_answered_between_handshake_and_token(login: Login) -> N
     assert refused.failed is not None
 
 
-def test_a_second_handshake_within_a_second_is_the_servers_to_refuse(login: Login) -> None:
+def test_a_second_handshake_within_a_second_is_the_servers_to_refuse(login: SaslLogin) -> None:
     handshake(login, 0)
     token(login, 0)
     handshake(login, 2_000)
@@ -90,7 +89,7 @@ def test_a_second_handshake_within_a_second_is_the_servers_to_refuse(login: Logi
 
 
 def test_without_a_lifetime_a_login_is_good_for_ever() -> None:
-    login = Login(Users({"alice": Secret("alice")}), ("PLAIN",), 0)
+    login = SaslLogin(Users({"alice": Secret("alice")}), ("PLAIN",), 0)
     handshake(login, 0)
     assert token(login, 0) == (0, 0)
     assert login.receive(REQUEST, 1 << 60) is None
@@ -122,7 +121,7 @@ FRAMES = st.one_of(
 @settings(max_examples=cases("KOHORT_EXAMPLES", 300, many=20_000))
 @given(frames=st.lists(st.tuples(FRAMES, st.integers(-1, 300)), max_size=6))
 def test_nothing_but_a_password_lets_anybody_in(frames: list[tuple[bytes, int]]) -> None:
-    login = Login(Users({"alice": Secret("secret")}), ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
+    login = SaslLogin(Users({"alice": Secret("secret")}), ("PLAIN", "SCRAM-SHA-256"), LIFETIME_MS)
     for sent, cut in frames:
         try:
             login.receive(sent if cut < 0 else sent[:cut], 0)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.errors import RequestRefused
-from coordinator.server.security.authorizer import Authorizer
-from coordinator.server.security.stored_acls import StoredAcls
+from coordinator.server.security.authorizer import Authorizer, StoredAcls
 from coordinator.store.data_directory import DataDirectory, StorageSettings
 from coordinator.store.directory_files import ConfigKind
 from wire.acls import Acl, Operation, ResourceType

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.verbs.log_dump import texts
-from cli.verbs.log_dump.chunks import Chunk, RecordFilter, chunks_of
-from cli.verbs.log_dump.lines import record_lines
-from cli.verbs.log_dump.segments import SegmentFile
+from cli.verbs.log import texts
+from cli.verbs.log.chunks import Chunk, RecordFilter, chunks_of
+from cli.verbs.log.segments import SegmentData
+from cli.verbs.log.writers import record_lines
 from tests.cli.command import Answer, Kohort
 from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit, pairs, save_log, small_log
 from tests.cli.schemas import load
@@ -330,7 +330,7 @@ def test_any_bytes_end_in_an_answer(kohort: Kohort, tmp_path: Path) -> None:
 def _lines(tmp_path: Path, records: Sequence[tuple[bytes, bytes | None]]) -> list[dict[str, Any]]:
     file = tmp_path / FIRST
     file.write_bytes(encode_batch(records, base_offset=0, timestamp=START_MS))
-    found = list(chunks_of(SegmentFile.read(file), RecordFilter()))
+    found = list(chunks_of(SegmentData.read(file), RecordFilter()))
     return [json.loads(line) for chunk in found if isinstance(chunk, Chunk) for line in record_lines(chunk)]
 
 

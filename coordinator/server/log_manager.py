@@ -1,7 +1,8 @@
-"""Compaction of the data directory while the server runs: of the coordinators' records, and of topics.
+"""Work on the records while the server runs: compaction, and retention by the settings of their topics.
 
-It runs in a thread, so that answers wait for it at most as long as the interpreter switches threads. Compacted
-segments of topics are put in place in the event loop.
+Compaction runs in a thread, so that answers wait for it at most as long as the interpreter switches threads. Compacted
+segments of topics are put in place in the event loop. Retention checks one partition at a time, and clients are
+answered in between; a thread removes the files.
 """
 
 from __future__ import annotations
@@ -99,3 +100,41 @@ class Compactor:
                 return await self._closing.wait()
         except TimeoutError:
             return False
+
+
+LONGEST_SLEEP_S = 86_400.0
+
+
+class RecordExpiry:
+    """Periodically deletes records that are due, until it is closed."""
+
+    def __init__(
+        self,
+        partitions: Partitions,
+        interval_ms: int,
+        now_ms: Callable[[], int],
+        producer_expiration_ms: int,
+    ) -> None:
+        self._partitions = partitions
+        self._producer_expiration_ms = producer_expiration_ms
+        self._interval_s = min(interval_ms / 1000, LONGEST_SLEEP_S)
+        self._now_ms = now_ms
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop after the current partition."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._interval_s)
+            for partition in self._partitions.kept():
+                try:
+                    partition.expire(self._now_ms())
+                    partition.producers.expire(self._now_ms(), self._producer_expiration_ms)
+                except OSError as error:
+                    _log.warning("Cannot delete records of %s: %s", partition, error.strerror or error)
+                await asyncio.sleep(0)
+            await asyncio.to_thread(self._partitions.file_remover())

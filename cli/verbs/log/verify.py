@@ -10,8 +10,8 @@ from typing import Any
 
 from cli.progress import Progress
 from cli.render.document import Block, Document, Table, columns, fields, table_of
-from cli.verbs.log_dump.chunks import Chunk, RecordFilter, chunks_of_part
-from cli.verbs.log_dump.segments import SegmentFile, damage_of, partition_directories, path_text
+from cli.verbs.log.chunks import Chunk, RecordFilter, chunks_of_part
+from cli.verbs.log.segments import SegmentData, damage_of, partition_directories, path_text
 from coordinator.store.partition_files import read_leader_epochs, read_topic_id
 from groups.model import Problem
 from groups.times import format_moment
@@ -85,7 +85,7 @@ class PartitionVerifier:
     ) -> int:
         """Check a segment that should start at `next_offset`; returns the offset after it."""
         try:
-            segment = SegmentFile.read(path)
+            segment = SegmentData.read(path)
         except DamagedLog as error:
             checked.problems.append(damage_of(error))
             return next_offset
@@ -120,7 +120,7 @@ def _small_files(directory: Path) -> Iterator[Problem]:
             yield damage_of(error)
 
 
-def _order(segment: SegmentFile, part: IntactRun, base_offset: int, is_last: bool) -> Iterator[Problem]:
+def _order(segment: SegmentData, part: IntactRun, base_offset: int, is_last: bool) -> Iterator[Problem]:
     """Problems of a part's first offset, and of damage that is not at the end of the log."""
     if len(part.batches) and part.batches[0].base_offset < base_offset:
         first = part.batches[0]

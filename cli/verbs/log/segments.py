@@ -77,14 +77,14 @@ def _refuse_other_topic(directory: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentFile:
+class SegmentData:
     """A segment's file, with its path as printed."""
 
     file: str
     data: bytes
 
     @classmethod
-    def read(cls, path: Path) -> SegmentFile:
+    def read(cls, path: Path) -> SegmentData:
         """:raises OSError: the file cannot be read; :raises DamagedLog: it is too long for a segment"""
         if path.stat().st_size > MOST_BYTES:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")

@@ -15,8 +15,8 @@ import numpy as np
 
 from cli.errors import UsageError
 from cli.selection import split_list
-from cli.verbs.log_dump.segments import SegmentFile, damage_of
-from cli.verbs.log_dump.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
+from cli.verbs.log.segments import SegmentData, damage_of
+from cli.verbs.log.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
 from groups.model import Problem
 from groups.times import read_moment
 from wire.log.batch_header import CONTROL
@@ -97,13 +97,13 @@ def _sizes(starts: Ints, ends: Ints) -> Ints:
     return sizes
 
 
-def chunks_of(segment: SegmentFile, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
+def chunks_of(segment: SegmentData, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
     """The selected records of a segment; in place of unreadable data, a problem with its position and the reason."""
     for part in segment.parts():
         yield from chunks_of_part(segment, part, wanted)
 
 
-def chunks_of_part(segment: SegmentFile, part: IntactRun, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
+def chunks_of_part(segment: SegmentData, part: IntactRun, wanted: RecordFilter) -> Iterator[Chunk | Problem]:
     """Like `chunks_of`, for one part of a segment."""
     for columns in readable_columns(wanted.overlapping(part.batches)):
         if isinstance(columns, DamagedLog):

@@ -1,4 +1,4 @@
-"""`kohort log dump`."""
+"""`kohort log dump` and `kohort log verify`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.options import option
+from cli.options import OutputOptions, option
 from cli.render.output_format import DumpFormat
 
 
@@ -46,9 +46,9 @@ def log_dump(
 
     from cli.errors import ExitStatus, UsageError
     from cli.output import notice, write_next
-    from cli.verbs.log_dump.chunks import parse_wanted
-    from cli.verbs.log_dump.segments import segment_files
-    from cli.verbs.log_dump.writers import BATCHES, RECORDS, WRITERS, dump
+    from cli.verbs.log.chunks import parse_wanted
+    from cli.verbs.log.segments import segment_files
+    from cli.verbs.log.writers import BATCHES, RECORDS, WRITERS, dump
     from groups.model import Problem
 
     if batches and (groups or key_types):
@@ -64,3 +64,29 @@ def log_dump(
         notice(f"{problem.subject}: {problem.message}")
     if problems:
         raise typer.Exit(int(ExitStatus.UNREADABLE))
+
+
+def log_verify(
+    *,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR…", help="A broker's log directory, or partitions' directories."),
+    ],
+    output: OutputOptions,
+) -> None:
+    """Check the coordinator's log for damage.
+
+    Checks every batch, record and index file, and shows the file and byte of each fault. Exit status: 0 no
+    faults, 1 faults found.
+
+    \b
+    Examples:
+      kohort log verify /var/lib/kafka/data
+    """
+    from cli.errors import ExitStatus
+    from cli.output import emit
+    from cli.verbs.log.verify import log_verify_document, verify
+
+    partitions, errors = verify(paths)
+    wrong = any(checked.problems for checked in partitions)
+    emit(log_verify_document(partitions, errors), output, ExitStatus.FALSE if wrong else ExitStatus.DONE)

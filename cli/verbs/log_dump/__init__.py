@@ -1,1 +1,0 @@
-"""Records read by `kohort log dump`, and its output formats."""
