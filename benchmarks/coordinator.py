@@ -15,12 +15,12 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, CoordinatorResult, Request
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import JoinProtocol, Record

@@ -1,6 +1,7 @@
 """Configs of brokers, topics and groups: definitions, overrides, and effective values.
 
+`settings`      what is configured here: the fields of brokers, the coordinator and groups, with their defaults
+`properties`    the reader of a broker's properties file
 `definitions`   every config of Kafka 4.3.1, from `kafka.tsv`: type, default and valid values
-`stored`        the configs set while the server runs, stored with the topics
 `topics`        the effective configs of a topic: its overrides, then the broker's
 """

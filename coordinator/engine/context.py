@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from coordinator.configs.settings import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.calls import CoordinatorResult, RegexRefresh
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config, ConsumerSettings, GroupOverrides, consumer_settings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.offsets.pending import PendingOffsets
 from coordinator.engine.records import Record, StoredOffset, Written

@@ -18,11 +18,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from coordinator.configs.settings import Config, GroupOverrides
 from coordinator.engine import describe_groups, groups, session_expiry
 from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config, GroupOverrides
 from coordinator.engine.consumer import client_assignment, regex_refresh
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.consumer.group import ConsumerGroup

@@ -22,9 +22,8 @@ from coordinator.configs.brokers import BrokerConfigs, ConfigSource
 from coordinator.configs.definitions import BROKER
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
 from coordinator.configs.groups import check_others, of_consumer_groups
-from coordinator.configs.stored import StoredConfigs
+from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.configs.topics import TopicConfigs
-from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
@@ -40,7 +39,7 @@ from coordinator.server.log_manager import Compactor, RecordExpiry
 from coordinator.server.placement import Placement, Replicas
 from coordinator.server.security.authorizer import StoredAcls
 from coordinator.server.security.security import Security
-from coordinator.server.settings import BrokerSettings, transaction_settings
+from coordinator.server.stored_configs import StoredConfigs
 from coordinator.server.topics import Topics
 from coordinator.server.transactions import Transactions
 from coordinator.store.data_directory import DataDirectory, RecoveredContent
@@ -141,7 +140,7 @@ class Cluster:
         self.producer_ids = count(self.now_ms() * 1000)
         self.transactions = Transactions(
             TransactionCoordinator(
-                transaction_settings(settings),
+                settings,
                 partial(next, self.producer_ids),
                 () if self._transactions_log is None else self._transactions_log.recovered.values(),
                 lambda: TransactionVersion(self.configs.features.levels[TRANSACTION_VERSION]),
@@ -214,7 +213,7 @@ class Cluster:
         self._leaders_changed([(OFFSETS_TOPIC, partition)], loading_ms)
 
     def reassign(self, topic: str, partition: int, replicas: Replicas) -> None:
-        """Assign other replicas to an existing partition. :raises TopicRefused:"""
+        """Assign other replicas to an existing partition. :raises RequestRefused:"""
         has_new_leader = self.topics.reassign(self.topics.image.topics[topic], partition, replicas)
         self.topics_changed()
         if has_new_leader:

@@ -37,7 +37,6 @@ from coordinator.faults import (
 from coordinator.server.broker import Caller
 from coordinator.server.cluster import Cluster
 from coordinator.server.faults.reading import tree_of
-from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.counts import counted
 from groups.times import seconds_text
@@ -221,12 +220,10 @@ def _listed(members: list[Any]) -> str:
 
 
 async def _change_topic(cluster: Cluster, event: ChangeTopic) -> str:
-    """:raises FaultRefused:"""
+    """:raises RequestRefused: :raises FaultRefused:"""
     try:
         async with cluster.topics.changing:
             return await asyncio.to_thread(_changed, cluster, event)
-    except TopicRefused as error:
-        raise FaultRefused(str(error)) from None
     finally:
         cluster.topics_changed()
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.errors import RequestRefused
 from coordinator.server.placement import Placement, Replicas
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
@@ -20,14 +21,6 @@ from wire.log.errors import StorageFailed
 MAX_NAME_LENGTH = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 _ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
-
-
-class TopicRefused(Exception):
-    """A topic cannot be created or changed; `code` is Kafka's, `message` is sent to the client."""
-
-    def __init__(self, code: int, message: str | None = None) -> None:
-        super().__init__(message or str(code))
-        self.code, self.message = code, message
 
 
 class Topics:
@@ -70,12 +63,12 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> TopicInfo:
-        """Create a topic; without `replicas`, the server assigns brokers. :raises TopicRefused:"""
+        """Create a topic; without `replicas`, the server assigns brokers. :raises RequestRefused:"""
         if name in self.image.topics or name in INTERNAL_TOPICS:
-            raise TopicRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+            raise RequestRefused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
-            raise TopicRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
+            raise RequestRefused(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
         placed = replicas or self.place(name, range(partitions))
         topic = TopicInfo(name=name, id=uuid4(), partitions=partitions)
         if not dry_run:
@@ -92,10 +85,10 @@ class Topics:
         return next((other for other in self._by_unified.get(_unified(name), ()) if other != name), None)
 
     def place(self, name: str, partitions: Iterable[int], factor: int | None = None) -> Sequence[Replicas]:
-        """Brokers for partitions of a topic, `factor` for each. :raises TopicRefused: there are too few brokers"""
+        """Brokers for partitions of a topic, `factor` for each. :raises RequestRefused: there are too few brokers"""
         wanted, brokers = self._factor if factor is None else factor, len(self._racks)
         if wanted > brokers:
-            raise TopicRefused(
+            raise RequestRefused(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
                 f"Unable to replicate the partition {wanted} time(s): The target replication factor of {wanted} "
                 f"cannot be reached because only {brokers} broker(s) are registered or some brokers have all their "
@@ -116,15 +109,17 @@ class Topics:
         replicas: Sequence[Replicas] | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Add partitions; without `replicas` they have as many as the first partition. :raises TopicRefused:"""
+        """Add partitions; without `replicas` they have as many as the first partition. :raises RequestRefused:"""
         topic = self.image.topics.get(name)
         if topic is None:
-            raise TopicRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         _check_changeable(name)
         if partitions == topic.partitions:
-            raise TopicRefused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {partitions} partition(s).")
+            raise RequestRefused(
+                ErrorCode.INVALID_PARTITIONS, f"Topic already has {partitions} partition(s)."
+            )
         if partitions < topic.partitions:
-            raise TopicRefused(
+            raise RequestRefused(
                 ErrorCode.INVALID_PARTITIONS,
                 f"The topic {name} currently has {topic.partitions} partition(s); "
                 f"{partitions} would not be an increase.",
@@ -142,7 +137,7 @@ class Topics:
             self.show(grown)
 
     def reassign(self, topic: TopicInfo, partition: int, replicas: Replicas) -> bool:
-        """Assign other brokers to a partition. Returns whether its leader has changed. :raises TopicRefused:"""
+        """Assign other brokers to a partition. Returns whether its leader has changed. :raises RequestRefused:"""
         placed = [self._placement.replicas(topic.name, number) for number in range(topic.partitions)]
         placed[partition] = replicas
         with _storing():
@@ -152,7 +147,7 @@ class Topics:
         return has_new_leader
 
     def delete(self, topic: TopicInfo) -> None:
-        """Delete a topic. :raises TopicRefused: its files cannot be deleted"""
+        """Delete a topic. :raises RequestRefused: its files cannot be deleted"""
         _check_changeable(topic.name)
         with _storing():
             if self._kept is not None:
@@ -212,16 +207,16 @@ def _storing() -> Iterator[None]:
     try:
         yield
     except StorageFailed as error:
-        raise TopicRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        raise RequestRefused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
 
 def _check_changeable(name: str) -> None:
     if name in INTERNAL_TOPICS:
-        raise TopicRefused(ErrorCode.POLICY_VIOLATION, f"{name} is managed by kohort serve itself.")
+        raise RequestRefused(ErrorCode.POLICY_VIOLATION, f"{name} is managed by kohort serve itself.")
 
 
 def check_name(name: str) -> None:
-    """Kafka's rules for topic names (`Topic.validate`). :raises TopicRefused:"""
+    """Kafka's rules for topic names (`Topic.validate`). :raises RequestRefused:"""
     why = None
     if not name:
         why = "the empty string is not allowed"
@@ -232,13 +227,22 @@ def check_name(name: str) -> None:
     elif not _LEGAL.fullmatch(name):
         why = f"'{name}' {_ILLEGAL}"
     if why is not None:
-        raise TopicRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")
+        raise RequestRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {why}")
+
+
+def missing(name: str) -> RequestRefused:
+    """The error for a topic that does not exist: its name may be invalid."""
+    try:
+        check_name(name)
+    except RequestRefused as error:
+        return error
+    return RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def check_distinct(name: str, other: str | None) -> None:
-    """Check that a new topic has no collision with another (`Topics.collision`). :raises TopicRefused:"""
+    """Check that a new topic has no collision with another (`Topics.collision`). :raises RequestRefused:"""
     if other is not None:
-        raise TopicRefused(
+        raise RequestRefused(
             ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}"
         )
 

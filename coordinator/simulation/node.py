@@ -22,8 +22,8 @@ from random import Random
 from typing import Any, Protocol
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, CoordinatorResult, Request
-from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage

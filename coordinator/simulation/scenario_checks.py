@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from assignors.assignor import Leader, Side
 from assignors.errors import AssignorError, NoCommonProtocolError
 from assignors.registry import find, rebalance_protocol
+from coordinator.configs.settings import Config
 from coordinator.consumer.library import LIBRARIES, AfterError
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.config import Config
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartition
 from groups.model import wrong_topic_name

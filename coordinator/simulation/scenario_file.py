@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from coordinator.engine.config import Config
+from coordinator.configs.settings import Config
 from coordinator.faults import ChangeTopic, FailCoordinator, PartitionCount, Seconds
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.scenario import (

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.config import Config
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Event, Faults, MemberScript, Restart, Scenario, Variant
 from coordinator.simulation.scenario_checks import (

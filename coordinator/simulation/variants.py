@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.config import Config
 from coordinator.simulation.scenario import Event, MemberScript, Restart, Scenario, Variant
 
 _ASSIGNORS = {Variant.EAGER: ("range",), Variant.COOPERATIVE: ("cooperative-sticky",)}

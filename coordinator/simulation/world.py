@@ -14,13 +14,13 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import Request
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import (
     ConsumerMemberRecord,

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
+from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.store.cleaner import CompactionSettings, compact, dirty_ratio
@@ -67,6 +68,23 @@ class StorageSettings:
     partitions: int = DEFAULT_PARTITIONS
     limits: SegmentLimits = field(default_factory=SegmentLimits)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
+
+    @classmethod
+    def of(cls, brokers: BrokerSettings, config: Config, fsync: FsyncPolicy) -> Self:
+        """The settings of a server's directory."""
+        segment_bytes = config.offsets_topic_segment_bytes
+        return cls(
+            fsync=fsync,
+            node_id=brokers.node_id,
+            partitions=config.offsets_topic_num_partitions,
+            limits=SegmentLimits(segment_bytes=segment_bytes, roll_ms=brokers.log_roll_ms),
+            compaction=CompactionSettings(
+                segment_bytes=segment_bytes,
+                min_cleanable_dirty_ratio=brokers.log_cleaner_min_cleanable_ratio,
+                delete_retention_ms=brokers.log_cleaner_delete_retention_ms,
+                producer_expiration_ms=brokers.producer_id_expiration_ms,
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from coordinator.configs.settings import BrokerSettings
 from coordinator.transactions.transaction import (
     MAX_EPOCH,
     TopicPartition,
@@ -30,15 +31,6 @@ from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIde
 
 NO_IDENTITY = ProducerIdentity()
 State, Version = TransactionState, TransactionVersion
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionSettings:
-    """A broker's transaction settings, with its defaults; names are the broker's, `_` for `.`."""
-
-    transaction_max_timeout_ms: int = 900_000
-    transactional_id_expiration_ms: int = 7 * 86_400_000
-    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +50,7 @@ class TransactionCoordinator:
 
     def __init__(
         self,
-        settings: TransactionSettings,
+        settings: BrokerSettings,
         new_producer_id: Callable[[], int],
         transactions: Iterable[Transaction] = (),
         version: Callable[[], TransactionVersion] = lambda: Version.TV_2,

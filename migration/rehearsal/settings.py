@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.config import Config
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
 from coordinator.simulation.variants import of_brokers

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from uuid import NAMESPACE_URL, uuid5
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.outputs import Partitions, TopicPartition
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo

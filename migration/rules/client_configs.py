@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from shlex import quote
 
-from coordinator.engine.config import Config
+from coordinator.configs.settings import Config
 from groups.findings import Finding, Level
 from groups.model import Member
 from migration.client_config import (

@@ -121,14 +121,15 @@ def prepare_cluster(
 
     UsageError if an option is invalid. :raises StorageError: :raises DamagedLog: with the directory
     """
+    from coordinator.configs.properties import parse_settings
+    from coordinator.errors import InvalidSetting
     from coordinator.server.cluster import Cluster
-    from coordinator.server.settings import InvalidSetting, parse_settings, parse_topics, storage_settings
 
     if fsync is not None and data is None:
         raise UsageError("--fsync needs a data directory: add --data DIR")
     try:
         settings, of_groups = parse_settings(given)
-        wanted = parse_topics(_partition_texts(topics))
+        wanted = _partition_counts(topics)
     except InvalidSetting as error:
         raise UsageError(str(error)) from None
     if data is None:
@@ -136,7 +137,7 @@ def prepare_cluster(
         _make_topics(cluster, wanted)
         return cluster
     from coordinator.server.connection import KEPT_FREE, most_open_files
-    from coordinator.store.data_directory import DataDirectory
+    from coordinator.store.data_directory import DataDirectory, StorageSettings
 
     files = most_open_files()
     if files < 2 * KEPT_FREE:
@@ -144,7 +145,7 @@ def prepare_cluster(
             f"this process may open {files} files, and --data needs {2 * KEPT_FREE}: run `ulimit -n 1024`, "
             "or raise the limit of the service or container"
         )
-    opened = DataDirectory.open(data, storage_settings(settings, of_groups, fsync or DEFAULT_FSYNC))
+    opened = DataDirectory.open(data, StorageSettings.of(settings, of_groups, fsync or DEFAULT_FSYNC))
     try:
         cluster = Cluster(settings, of_groups, opened, security, brokers=brokers)
         _make_topics(cluster, wanted)
@@ -156,9 +157,8 @@ def prepare_cluster(
 
 def settings_without_effect(given: Mapping[str, str]) -> list[str]:
     """Notices of broker settings that have no effect here, a line each."""
-    from coordinator.configs.known import without_effect
+    from coordinator.configs.properties import OURS, without_effect
     from coordinator.server.security.settings import EFFECTIVE
-    from coordinator.server.settings import OURS
 
     return list(without_effect(given, OURS | EFFECTIVE))
 
@@ -206,14 +206,14 @@ def acl_notices(cluster: Cluster) -> list[str]:
 
 def _make_topics(cluster: Cluster, wanted: Mapping[str, int]) -> None:
     """Create the missing topics. UsageError: one cannot be created, or exists with another partition count."""
-    from coordinator.server.topics import TopicRefused
+    from coordinator.errors import RequestRefused
 
     for name, partitions in wanted.items():
         known = cluster.topics.image.topics.get(name)
         if known is None:
             try:
                 cluster.topics.create(name, partitions)
-            except TopicRefused as error:
+            except RequestRefused as error:
                 raise UsageError(str(error)) from None
         elif known.partitions != partitions:
             raise UsageError(
@@ -231,15 +231,17 @@ def _pairs(config: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _partition_texts(topics: Sequence[str]) -> dict[str, str]:
+def _partition_counts(topics: Sequence[str]) -> dict[str, int]:
+    """By topic; one if none is given. :raises InvalidSetting:"""
     from cli.selection import split_list
+    from coordinator.configs.settings import parse_integer
 
     parted = {}
     for text in split_list(topics):
         name, _, partitions = (part.strip() for part in text.partition(":"))
         if name in parted:
             raise UsageError(f"topic {name} is given twice")
-        parted[name] = partitions
+        parted[name] = parse_integer(f"the number of partitions of {name}", partitions or "1", minimum=1)
     return parted
 
 

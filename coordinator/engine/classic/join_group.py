@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from coordinator.configs.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
 from coordinator.engine import downgrade
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.config import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
 from coordinator.engine.consumer.group import ConsumerGroup, check_room
 from coordinator.engine.consumer.member import ConsumerMember, normal_topics
 from coordinator.engine.consumer.update import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup
 from coordinator.engine.classic.heartbeat import classic_member, expect_join, keep_classic_member_alive
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import EngineContext, require_group_id
 from coordinator.engine.downgrade import encode_assignment

@@ -17,8 +17,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
+from coordinator.configs.settings import Config
 from coordinator.engine.classic.group import count
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.client_assignors import ClientSide
 from coordinator.engine.consumer.member import (
     DELETED_ASSIGNMENT,

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assignors.java.hash_map import map_order, string_hashes
+from coordinator.configs.settings import Config
 from coordinator.engine import upgrade
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer.client_assignors import check_readable, check_reads_classic
 from coordinator.engine.consumer.group import ConsumerGroup, check_room

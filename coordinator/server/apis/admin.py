@@ -15,7 +15,7 @@ from coordinator.server.apis.configs import OF_BROKER, OF_BROKER_LOGGER, OF_CLIE
 from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
-from coordinator.server.topics import TopicRefused, check_name
+from coordinator.server.topics import missing
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
@@ -89,12 +89,7 @@ def _missing(exchange: Exchange, name: str) -> Mapping[str, Any]:
     operations = exchange.operations(ResourceType.TOPIC, name)
     if not _may_describe(exchange, name):
         return _nameless(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    try:
-        check_name(name)
-    except TopicRefused as refused:
-        error = refused.code
-    return {**_nameless(name, error), "topic_authorized_operations": operations}
+    return {**_nameless(name, missing(name).code), "topic_authorized_operations": operations}
 
 
 def _nameless(name: str, error: int) -> Mapping[str, Any]:

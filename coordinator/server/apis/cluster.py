@@ -13,7 +13,7 @@ from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import NO_LEADER
-from coordinator.server.topics import TopicRefused, check_name
+from coordinator.server.topics import missing
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
@@ -121,11 +121,7 @@ def _of_name(exchange: Exchange, name: str) -> Mapping[str, Any]:
     found = cluster.topics.image.topics.get(name)
     if found is not None:
         return _topic(cluster, found)
-    try:
-        check_name(name)
-    except TopicRefused as error:
-        return _missing(name, None, error.code)
-    return _missing(name, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return _missing(name, None, missing(name).code)
 
 
 def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 from coordinator.configs.brokers import ALL, ConfigSource, Synonym
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
 from coordinator.configs.features import FEATURES
+from coordinator.configs.properties import OURS
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
-from coordinator.server.settings import OURS
-from coordinator.server.topics import TopicRefused, check_name
+from coordinator.server.topics import check_name, missing
 from wire.errors import ErrorCode
 
 OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP = 2, 4, 8, 16, 32
@@ -53,18 +53,11 @@ def _refusal(exchange: Exchange, kind: int, name: str) -> tuple[int, str]:
     if not name and kind in _NAMELESS:
         return ErrorCode.INVALID_REQUEST, _NAMELESS[kind]
     if kind == OF_TOPIC and name not in exchange.cluster.topics.image.topics:
-        return _no_topic(name)
+        error = missing(name)
+        return error.code, error.message or ""
     if kind in (OF_BROKER, OF_BROKER_LOGGER) and name not in ("", str(exchange.broker.node_id)):
         return ErrorCode.INVALID_REQUEST, _no_broker(kind, exchange.broker.node_id, name)
     return ErrorCode.NONE, ""
-
-
-def _no_topic(name: str) -> tuple[int, str]:
-    try:
-        check_name(name)
-    except TopicRefused as error:
-        return error.code, str(error)
-    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""
 
 
 def _no_broker(kind: int, node_id: int, name: str) -> str:
@@ -291,10 +284,7 @@ def _alter_topic(exchange: Exchange, topic: str, requested: Any, changed: Change
     configs = exchange.cluster.configs
     if not topic:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
-    try:
-        check_name(topic)
-    except TopicRefused as error:
-        raise RequestRefused(ErrorCode(error.code), error.message) from None
+    check_name(topic)
     if topic not in exchange.cluster.topics.image.topics:
         raise RequestRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{topic}' does not exist.")
     values = changed(configs.topics.own.get(topic, {}), TOPIC, requested)

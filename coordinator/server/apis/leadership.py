@@ -17,7 +17,6 @@ from coordinator.partitions.partition import Partition
 from coordinator.server.apis.topics import check_placed
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
-from coordinator.server.topics import TopicRefused
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
@@ -135,7 +134,7 @@ def _reassigned(exchange: Exchange, topic: str, requested: Any) -> Mapping[str, 
     message = None
     try:
         _reassign(exchange, topic, requested.partition_index, requested.replicas)
-    except (TopicRefused, RequestRefused) as refused:
+    except RequestRefused as refused:
         error, message = refused.code, refused.message
     return {"partition_index": requested.partition_index, "error_code": error, "error_message": message}
 

@@ -15,7 +15,7 @@ from coordinator.server.apis.configs import created
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import Exchange
 from coordinator.server.placement import Replicas
-from coordinator.server.topics import TopicRefused, Topics, check_distinct, check_name
+from coordinator.server.topics import Topics, check_distinct, check_name
 from wire.errors import ErrorCode
 
 MOST_PARTITIONS = 10_000
@@ -31,7 +31,7 @@ _MANUAL = "The manual partition assignment includes"
 def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: int | None = None) -> None:
     """Validate the brokers of each partition; `factor`: the replication factor, None: as the first partition.
 
-    Source: ReplicationControlManager.validateManualPartitionAssignment. :raises TopicRefused:
+    Source: ReplicationControlManager.validateManualPartitionAssignment. :raises RequestRefused:
     """
     for brokers in replicas:
         why = _replica_problem(brokers, known)
@@ -41,7 +41,7 @@ def check_placed(replicas: Sequence[Replicas], known: Container[int], factor: in
                 f"which have {factor} replica(s)."
             )
         if why is not None:
-            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} {why}")
+            raise RequestRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{_MANUAL} {why}")
         factor = len(brokers)
 
 
@@ -96,7 +96,7 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
         return
     async with cluster.topics.changing:
         for name in names:
-            with suppress(TopicRefused):
+            with suppress(RequestRefused):
                 check_distinct(name, cluster.topics.collision(name))
                 await asyncio.to_thread(cluster.topics.create, name, cluster.settings.num_partitions)
         cluster.topics_changed()
@@ -132,7 +132,7 @@ def _create(
         replicas = () if requested.name in cluster.topics.image.topics else _placed(cluster, requested)
         own = _own_settings(cluster, requested)
         topic = _made(cluster, requested, replicas, own, dry_run)
-    except (TopicRefused, RequestRefused) as error:
+    except RequestRefused as error:
         return _refused(requested.name, error.code, error.message)
     return {
         "name": topic.name,
@@ -147,7 +147,7 @@ def _create(
 
 
 def _own_settings(cluster: Cluster, requested: Any) -> dict[str, str]:
-    """The new topic's configs. :raises TopicRefused:"""
+    """The new topic's configs. :raises RequestRefused:"""
     own = {one.name: one.value for one in requested.configs}
     nulls = [name for name, text in own.items() if text is None]
     try:
@@ -155,7 +155,7 @@ def _own_settings(cluster: Cluster, requested: Any) -> dict[str, str]:
             raise InvalidSetting(f"Null value not supported for topic configs: {', '.join(nulls)}")
         cluster.topic_configs.check(own)
     except InvalidSetting as error:
-        raise TopicRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
+        raise RequestRefused(ErrorCode.INVALID_CONFIG, str(error)) from None
     return own
 
 
@@ -170,24 +170,24 @@ def _made(
         return cluster.topics.create(
             requested.name, _count(cluster, requested), replicas=replicas, dry_run=dry_run
         )
-    except TopicRefused:
+    except RequestRefused:
         if is_new:
             cluster.configs.set_topic(requested.name, {})
         raise
 
 
 def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
-    """Validate a new topic's partitions and replicas, and assign brokers. :raises TopicRefused:"""
+    """Validate a new topic's partitions and replicas, and assign brokers. :raises RequestRefused:"""
     factor, partitions = requested.replication_factor, requested.num_partitions
     if requested.assignments:
         return _manually_placed(cluster, requested)
     if factor == 0 or factor < UNSET:
-        raise TopicRefused(
+        raise RequestRefused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
     if partitions == 0 or partitions < UNSET:
-        raise TopicRefused(
+        raise RequestRefused(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
         )
     wanted = None if factor == UNSET else factor
@@ -200,17 +200,17 @@ def _manually_placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
         (requested.num_partitions, "numPartitions"),
     ):
         if given != UNSET:
-            raise TopicRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
+            raise RequestRefused(ErrorCode.INVALID_REQUEST, f"{_BY_HAND} {what} was not set to -1.")
     numbers = Counter(one.partition_index for one in requested.assignments)
     for number, count in numbers.items():
         if count > 1:
             why = f"Found multiple manual partition assignments for partition {number}"
-            raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+            raise RequestRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     by_number = {one.partition_index: tuple(one.broker_ids) for one in requested.assignments}
     check_placed(list(by_number.values()), cluster.brokers)
     if set(numbers) != set(range(len(numbers))):
         why = "partitions should be a consecutive 0-based integer sequence"
-        raise TopicRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+        raise RequestRefused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     return [by_number[number] for number in range(len(by_number))]
 
 
@@ -257,10 +257,10 @@ def _grow(cluster: Cluster, requested: Any, before: int, room: int, dry_run: boo
     try:
         if before and more > 0:
             if more > room:
-                raise TopicRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
+                raise RequestRefused(ErrorCode.POLICY_VIOLATION, TOO_MANY)
             replicas = _more_assigned(cluster, requested, more)
         cluster.topics.grow(requested.name, requested.count, replicas=replicas, dry_run=dry_run)
-    except TopicRefused as error:
+    except RequestRefused as error:
         return _grown(requested.name, error.code, error.message)
     return _grown(requested.name, ErrorCode.NONE, None)
 
@@ -269,7 +269,7 @@ def _more_assigned(cluster: Cluster, requested: Any, more: int) -> Sequence[Repl
     if requested.assignments is None:
         return None
     if len(requested.assignments) != more:
-        raise TopicRefused(
+        raise RequestRefused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {more} additional partition(s), but only {len(requested.assignments)} "
             "assignment(s) were specified.",
@@ -330,7 +330,7 @@ def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[Mapping[st
 def _deleted(topics: Topics, topic: TopicInfo) -> Mapping[str, Any]:
     try:
         topics.delete(topic)
-    except TopicRefused as error:
+    except RequestRefused as error:
         return _deletion(topic.name, topic.id, error.code, error.message)
     return _deletion(topic.name, topic.id, ErrorCode.NONE, None)
 

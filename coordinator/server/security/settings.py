@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from coordinator.engine.config import parse_integer
+from coordinator.configs.settings import parse_integer
 from coordinator.errors import InvalidSetting
 from coordinator.server.security.principals import DEFAULT, PrincipalRule, parse_rules
 from coordinator.server.security.sasl import MECHANISMS

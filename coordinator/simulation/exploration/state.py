@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.member import Member
 from coordinator.consumer.outputs import (
     Callback,
@@ -20,7 +21,6 @@ from coordinator.consumer.outputs import (
 )
 from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.config import Config
 from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
+from coordinator.configs.properties import parse_settings
 from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
@@ -20,7 +21,6 @@ from coordinator.server import cluster as cluster_module
 from coordinator.server import topics as topics_module
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener, close_all
-from coordinator.server.settings import parse_settings
 from tests.conformance.play import Server
 from tests.kafka.ports import HOST
 

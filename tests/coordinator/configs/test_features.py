@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coordinator.configs.features import Features, FeatureUpdate, UpgradeType
-from coordinator.configs.stored import StoredConfigs
 from coordinator.errors import RequestRefused
+from coordinator.server.stored_configs import StoredConfigs
 from coordinator.store.data_directory import DataDirectory
 from tests.coordinator.store.directories import SMALL
 from wire.log.errors import Unusable

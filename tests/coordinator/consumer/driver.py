@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.consumer.library import library_named
 from coordinator.consumer.member import Identity, Member
 from coordinator.consumer.outputs import (
@@ -28,7 +29,6 @@ from coordinator.consumer.outputs import (
 )
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.calls import Call, CoordinatorResult, Request
-from coordinator.engine.config import Config
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused

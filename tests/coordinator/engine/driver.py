@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import UUID
 
+from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, CoordinatorResult, Request
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.engine.config import Config
+from coordinator.configs.settings import Config
 from coordinator.errors import InvalidSetting
 from tests.coordinator.engine.consumer import Consumer, described_group, images, joined, settled
 from tests.coordinator.engine.driver import Driver

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
+from coordinator.configs.properties import parse_settings
 from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener, close_all
 from coordinator.server.security.security import Security
-from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
 
 HOST = "127.0.0.1"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from coordinator.configs.properties import parse_settings
 from coordinator.errors import RequestRefused
 from coordinator.server.cluster import Cluster
-from coordinator.server.settings import parse_settings
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind
 from tests.coordinator.store.directories import SMALL

@@ -8,9 +8,10 @@ from itertools import count
 
 import pytest
 
+from coordinator.configs.settings import BrokerSettings
 from coordinator.errors import RequestRefused
 from coordinator.server.transactions import Transactions
-from coordinator.transactions.coordinator import Outcome, TransactionCoordinator, TransactionSettings
+from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity
@@ -25,7 +26,7 @@ class Disk:
         self.releases: list[Callable[[], None]] = []
         self.marked: list[Transaction] = []
         ids = count(1)
-        self.coordinator = TransactionCoordinator(TransactionSettings(), lambda: next(ids))
+        self.coordinator = TransactionCoordinator(BrokerSettings(), lambda: next(ids))
         self.transactions = Transactions(
             self.coordinator, None, keep=self._keep, write_markers=self.marked.append, now_ms=lambda: NOW_MS
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from coordinator.configs.settings import Config
 from coordinator.engine.calls import Request
-from coordinator.engine.config import Config
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record, StoredOffset

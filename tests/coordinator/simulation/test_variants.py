@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator.engine.config import Config
+from coordinator.configs.settings import Config
 from coordinator.simulation.scenario import Restart, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.variants import with_variant

@@ -5,7 +5,8 @@ from itertools import count
 
 import pytest
 
-from coordinator.transactions.coordinator import Outcome, TransactionCoordinator, TransactionSettings
+from coordinator.configs.settings import BrokerSettings
+from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.log import decode_transaction, decode_transactional_id, encode_transaction
 from coordinator.transactions.transaction import (
     MAX_EPOCH,
@@ -26,7 +27,7 @@ class Driver:
 
     def __init__(self, *transactions: Transaction) -> None:
         ids = count(100)
-        self.coordinator = TransactionCoordinator(TransactionSettings(), lambda: next(ids), transactions)
+        self.coordinator = TransactionCoordinator(BrokerSettings(), lambda: next(ids), transactions)
         self.now_ms = NOW_MS
 
     def init(self, expected: ProducerIdentity | None = None) -> Outcome:

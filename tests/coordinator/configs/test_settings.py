@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.config import (
-    MAX_INT,
-    Config,
-    GroupOverrides,
-    MigrationPolicy,
-    consumer_settings,
-)
+from coordinator.configs.settings import MAX_INT, Config, GroupOverrides, MigrationPolicy, consumer_settings
 from coordinator.engine.engine import Engine
 from coordinator.errors import InvalidSetting, RequestRefused
 from wire.errors import ErrorCode

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from enum import Enum
+
 import pytest
 
-from coordinator.configs.known import without_effect
+from coordinator.configs.definitions import BROKER
+from coordinator.configs.properties import OURS, parse_settings, without_effect
+from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.errors import InvalidSetting
 from coordinator.server.security.settings import EFFECTIVE
-from coordinator.server.settings import OURS, parse_settings
 from tests.kafka.settings import DEFAULTS
 
 IGNORED = ("group.coordinator.threads", "group.consumer.assignor.offload.enable", "zookeeper.connect")
+
+
+@pytest.mark.parametrize("kind", [BrokerSettings, Config])
+def test_defaults_are_kafkas(kind: type[BrokerSettings | Config]) -> None:
+    for setting in fields(kind):
+        name = setting.name.replace("_", ".")
+        text = BROKER[name].default if name in BROKER else None
+        ours = setting.default.value if isinstance(setting.default, Enum) else setting.default
+        assert text is None or ours == BROKER[name].parse(text), name
 
 
 def test_a_whole_properties_file_is_taken() -> None:

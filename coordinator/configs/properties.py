@@ -1,14 +1,17 @@
-"""The settings of a broker's properties file that have an effect here, and notices about the others.
+"""A broker's properties file: the settings that have an effect here, and notices about the others.
 
 A broker ignores names that it does not know; here they are refused, as most of them are typos.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import Field, fields
+from typing import Any
 
 from coordinator.configs.definitions import BROKER, TOPIC
-from coordinator.configs.features import FEATURES
+from coordinator.configs.features import FEATURES, parse_level
+from coordinator.configs.settings import BrokerSettings, Config
 from coordinator.errors import InvalidSetting
 from wire.suggestion import did_you_mean
 
@@ -59,12 +62,12 @@ _REPLACEMENTS = {
 }
 
 
-def check_known(names: Iterable[str], ours: Collection[str]) -> None:
-    """`ours` are known besides Kafka's. :raises InvalidSetting: for an unknown name, with the nearest known one"""
+def check_known(names: Iterable[str]) -> None:
+    """:raises InvalidSetting: for an unknown name, with the nearest known one"""
     taken = (*_SECURITY, *_OF_PLUGINS, *_OTHER_RELEASES)
     for name in names:
-        if not (name in BROKER or name in ours or name in FEATURES or name.startswith(taken)):
-            hint = did_you_mean(name, (*BROKER, *ours, *FEATURES))
+        if not (name in BROKER or name in OURS or name in FEATURES or name.startswith(taken)):
+            hint = did_you_mean(name, (*BROKER, *OURS, *FEATURES))
             raise InvalidSetting(f"{name} is not a setting of a broker{hint}")
 
 
@@ -78,3 +81,40 @@ def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]
             idle.append(name)
     if idle:
         yield f"without effect here: {', '.join(idle)}"
+
+
+BROKER_SETTINGS: Mapping[str, Field[Any]] = {
+    setting.name.replace("_", "."): setting for setting in fields(BrokerSettings) if setting.metadata
+}
+"""The fields of BrokerSettings, by their names in a broker's properties."""
+OURS = frozenset((*BROKER_SETTINGS, *Config.names()))
+"""The settings that are parsed here; some of them are unknown to a broker."""
+
+
+def parse_settings(settings: Mapping[str, str]) -> tuple[BrokerSettings, Config]:
+    """Parse settings by their names in a broker's properties. :raises InvalidSetting: with the reason"""
+    check_known(settings)
+    for name, text in settings.items():
+        if name in FEATURES:
+            parse_level(name, text)
+        elif name in BROKER and name not in OURS:
+            BROKER[name].parse(text)
+    of_brokers = {
+        BROKER_SETTINGS[name].name: BROKER_SETTINGS[name].metadata["parse"](name, text)
+        for name, text in {**_of_synonyms(settings), **settings}.items()
+        if name in BROKER_SETTINGS
+    }
+    of_coordinator = {name: text for name, text in settings.items() if name in Config.names()}
+    return BrokerSettings(**of_brokers, given=dict(settings)), Config.parse(of_coordinator)
+
+
+_SYNONYMS = {"log.roll.hours": ("log.roll.ms", 3_600_000), "broker.id": ("node.id", 1)}
+"""By synonym: the setting that it sets if that is not given, and its unit as a multiple of that setting's."""
+
+
+def _of_synonyms(settings: Mapping[str, str]) -> Mapping[str, str]:
+    return {
+        name: str(int(settings[synonym]) * units)
+        for synonym, (name, units) in _SYNONYMS.items()
+        if synonym in settings
+    }

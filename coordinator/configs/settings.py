@@ -1,7 +1,7 @@
-"""The coordinator's settings, by their names in a Kafka broker.
+"""The settings of the coordinator, of its brokers and of single groups: defaults, types and bounds, as in Kafka 4.3.
 
-A field is the setting's name with `_` for `.`; defaults, types and bounds are as in `GroupCoordinatorConfig` of Kafka
-4.3. The settings of share and streams groups, and of threads and buffers, have no effect here and are unknown.
+A field is the setting's name with `_` for `.`. The settings of share and streams groups, and of threads and buffers,
+have no effect here and are unknown. Settings of topics and effective values: `coordinator.configs`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from wire.errors import ErrorCode
 from wire.java_text import parse_number, trim
 from wire.suggestion import did_you_mean
 
-MAX_INT = 2**31 - 1
-
+MAX_INT, MAX_LONG = 2**31 - 1, 2**63 - 1
+DAY_MS = 86_400_000
 
 ASSIGNORS = ("uniform", "range")
 """A broker's default assignors; the first is used if members request none."""
@@ -96,6 +96,16 @@ def _parse_policy(name: str, text: str) -> MigrationPolicy:
         raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
 
 
+def _parse_ratio(name: str, text: str) -> float:
+    try:
+        ratio = float(text)
+    except ValueError:
+        raise InvalidSetting(f"{name} must be a number, not {text!r}") from None
+    if not 0 <= ratio <= 1:
+        raise InvalidSetting(f"{name} must be from 0 to 1, not {text}")
+    return ratio
+
+
 def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
     def parse(name: str, text: str) -> int:
         return parse_integer(name, text, minimum=minimum, maximum=maximum)
@@ -104,6 +114,17 @@ def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -
 
 
 def _other(default: object, parse: Callable[[str, str], object]) -> Any:
+    return field(default=default, metadata={"parse": parse})
+
+
+def _defined(default: object) -> Any:
+    """A setting with the bounds and the messages of Kafka's definition."""
+
+    def parse(name: str, text: str) -> object:
+        from coordinator.configs.definitions import BROKER  # reading them takes as long as all of the rest
+
+        return BROKER[name].parse(text)
+
     return field(default=default, metadata={"parse": parse})
 
 
@@ -137,7 +158,7 @@ class Config:
     offset_metadata_max_bytes: int = _integer(4_096)
     """Compared with the number of UTF-16 units, not of bytes."""
     offsets_retention_minutes: int = _integer(10_080, 1)
-    offsets_retention_check_interval_ms: int = _integer(600_000, 1, 2**63 - 1)
+    offsets_retention_check_interval_ms: int = _integer(600_000, 1, MAX_LONG)
     offsets_topic_num_partitions: int = _integer(50, 1)
     offsets_topic_replication_factor: int = _integer(3, 1, 2**15 - 1)
     offsets_topic_segment_bytes: int = _integer(100 << 20, 1)
@@ -181,6 +202,37 @@ class Config:
     @property
     def offsets_retention_ms(self) -> int:
         return self.offsets_retention_minutes * 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """The settings of the brokers.
+
+    `num_partitions` and `default_replication_factor` are the defaults of new topics. The log settings apply to a data
+    directory; by default it is synchronized once a second, which a broker never does on its own.
+    """
+
+    node_id: int = _integer(1, 0)
+    broker_rack: str | None = _other(None, lambda _, text: text or None)
+    num_partitions: int = _integer(1, 1)
+    default_replication_factor: int = _defined(1)
+    log_flush_interval_ms: int = _integer(1_000, 1)
+    log_roll_ms: int = _integer(7 * DAY_MS, 1, MAX_LONG)
+    log_retention_check_interval_ms: int = _defined(300_000)
+    log_cleaner_backoff_ms: int = _integer(15_000, 0, MAX_LONG)
+    log_cleaner_min_cleanable_ratio: float = _other(0.5, _parse_ratio)
+    log_cleaner_delete_retention_ms: int = _integer(DAY_MS, 0, MAX_LONG)
+    transaction_max_timeout_ms: int = _defined(900_000)
+    transactional_id_expiration_ms: int = _defined(7 * DAY_MS)
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: int = _defined(10_000)
+    producer_id_expiration_ms: int = _defined(DAY_MS)
+    transaction_state_log_num_partitions: int = _defined(50)
+    transaction_state_log_replication_factor: int = _defined(3)
+    transaction_state_log_segment_bytes: int = _defined(100 << 20)
+    auto_create_topics_enable: bool = _defined(True)
+    group_coordinator_rebalance_protocols: tuple[str, ...] = _defined(("classic", "consumer", "streams"))
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Every given setting, as text: the settings above, the coordinator's, and all others that Kafka knows."""
 
 
 def _setting(name: str) -> str:
