@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 
 class WireError(Exception):
@@ -220,6 +220,12 @@ def refusal(code: int, message: str | None = None) -> Failure:
     return Failure(message=f"{message} ({name})" if message else name, code=code, name=name)
 
 
-def outcome(answer: Any) -> Failure | None:
-    """The failure of a part of a response, by its error code."""
-    return refusal(answer.error_code) if answer.error_code else None
+class HasErrorCode(Protocol):
+    """A response, or a part of one; some have an error message too."""
+
+    error_code: int
+
+
+def outcome(answer: HasErrorCode) -> Failure | None:
+    """The failure of a response or of a part of it; None without an error."""
+    return refusal(answer.error_code, getattr(answer, "error_message", None)) if answer.error_code else None

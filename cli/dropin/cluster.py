@@ -20,7 +20,7 @@ from cli.sources.live import LiveSource
 from cli.sources.live_answers import listed_group
 from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
 from groups.offsets.model import Place
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -92,11 +92,13 @@ def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], Exit
 
 
 def _listed(source: LiveSource) -> tuple[Iterable[GroupListing], ExitStatus]:
+    from wire.client.groups import list_groups
+
     if source.client is None:
         read = source.list_groups()
         _raise_problem(read.problems)
         return read.items, ExitStatus.DONE
-    listing = source.client.list_groups()
+    listing = list_groups(source.client)
     if not listing.groups:
         raise_failure(why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE)
     for place, failure in listing.failed.items():
@@ -186,7 +188,9 @@ def _is_unread(failure: Failure) -> bool:
 
 def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Described]:
     """Each group, or why it is not described: code 69 if no group of consumers has that id."""
-    answers = client.describe(CONSUMER_GROUP_DESCRIBE, names)
+    from wire.client.groups import describe_groups
+
+    answers = describe_groups(client, CONSUMER_GROUP_DESCRIBE, names)
     consumers = {name: (GroupType.CONSUMER, group) for name, group in answers.found.items()}
     each: dict[str, Described] = {**consumers, **answers.failed}
     rest = [
@@ -195,7 +199,7 @@ def describe_each(client: KafkaClient, names: Collection[str]) -> dict[str, Desc
         if why.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION)
     ]
     if rest:
-        classic = client.describe(DESCRIBE_GROUPS, rest)
+        classic = describe_groups(client, DESCRIBE_GROUPS, rest)
         # For a group of neither type the first answer is more exact: "is not a consumer group", not "a classic group".
         each |= {
             name: why
@@ -239,6 +243,8 @@ def committed_offsets(
 
     :raises ToolFailure: those of no group are known, or a group may not be described
     """
+    from wire.client.offsets import fetch_offsets
+
     if source.client is None:
         read, problems = source.admin.committed(groups)
         if not read:
@@ -247,7 +253,7 @@ def committed_offsets(
         return read, failed
     from groups.described import committed_offsets as offsets_of
 
-    answers = source.client.committed_offsets(groups)
+    answers = fetch_offsets(source.client, groups)
     failed = {group: naming_group(group, why) for group, why in answers.failed.items()}
     partial = len(failed) < len(groups)
     raise_failure((why for why in failed.values() if not (partial and _is_unread(why))), prefix=WRAPPED)
@@ -264,9 +270,12 @@ def end_offsets(
     """Log end offsets, and the reasons for unknown ones."""
     if not places:
         return {}, {}
-    from wire.client.offsets import LATEST
+    from wire.client.offsets import LATEST, offsets_at
 
-    answers = (source.client or source.admin).offsets_at(places, [LATEST])
+    if source.client is None:
+        answers = source.admin.offsets_at(places, [LATEST])
+    else:
+        answers = offsets_at(source.client, places, [LATEST])
     return {place: end for place, (end,) in answers.found.items()}, dict(answers.failed)
 
 

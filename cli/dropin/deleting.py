@@ -14,6 +14,7 @@ from cli.dropin.topics import ClusterTopics, split_topics
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
 from groups.offsets.model import Place
+from wire.client import groups, offsets
 from wire.client.errors import Answers
 from wire.errors import Failure
 
@@ -51,7 +52,7 @@ def _quoted(names: Iterable[str]) -> str:
 def _delete(source: LiveSource, names: list[str]) -> dict[str, Failure | None]:
     """The outcome by group: None if it was deleted, else why not."""
     if source.client is not None:
-        failed = source.client.delete_groups(names).failed
+        failed = groups.delete_groups(source.client, names).failed
     else:
         # The tool prints the Java error of a code, not the broker's message.
         refused = source.admin.delete_groups(names).failed
@@ -71,7 +72,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     topics = ClusterTopics(client)
     named, whole = split_topics(options.topics)
     places = list(dict.fromkeys([*named, *topics.places(whole)]))
-    answers = client.delete_offsets({group: places})
+    answers = offsets.delete_offsets(client, {group: places})
     outcome: dict[Place, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }

@@ -35,7 +35,7 @@ from groups.model import GroupState
 from groups.offsets.model import Place
 from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, read_offsets
 from groups.offsets.scenarios import ToListed, name_of
-from wire.client.offsets import NewOffset
+from wire.client.offsets import NewOffset, commit_offsets
 from wire.errors import ErrorCode, Failure
 from wire.files import read_bounded
 from wire.java_text import JAVA
@@ -166,7 +166,7 @@ class _Reset:
 
     def _commit(self, group: str, offsets: Mapping[Place, int]) -> None:
         wanted = {place: NewOffset(offset=offset) for place, offset in offsets.items()}
-        answers = self.client.commit_offsets({group: wanted})
+        answers = commit_offsets(self.client, {group: wanted})
         if group in answers.failed:
             failure = answers.failed[group]
             remark_unknown([failure])

@@ -25,8 +25,8 @@ from groups.offsets.scenarios import (
     reset,
 )
 from groups.times import DurationTooLong, ago_ms, read_java_duration_ns, read_java_moment
-from wire.client.client import KafkaClient
-from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
+from wire.client.cluster import KafkaClient
+from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 
 Offsets = Mapping[Place, int]
 
@@ -77,7 +77,7 @@ class PartitionLogs:
     def _offsets(self, places: Sequence[Place], spec: OffsetSpec) -> dict[Place, int]:
         if not places:
             return {}
-        answers = self.client.offsets_at(places, [spec])
+        answers = offsets_at(self.client, places, [spec])
         raise_failure(answers.failed.values(), prefix=WRAPPED)
         return {place: offset for place, (offset,) in answers.found.items()}
 

@@ -9,8 +9,8 @@ from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
 from groups.offsets.model import Place
-from wire.client.client import KafkaClient
-from wire.client.cluster import TopicMetadata
+from wire.client.cluster import KafkaClient
+from wire.client.metadata import TopicMetadata
 from wire.errors import ErrorCode, Failure
 
 

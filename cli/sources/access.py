@@ -10,8 +10,9 @@ from typing import Any
 
 from migration.access import Access, AccessEntry, ResourceKind
 from wire.acls import WILDCARD, Operation, PatternType, Permission, ResourceType
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import KafkaError, WireError
+from wire.client.settings import describe_acls
 from wire.errors import ErrorCode
 
 _KINDS = {ResourceType.TOPIC: ResourceKind.TOPIC, ResourceType.GROUP: ResourceKind.GROUP}
@@ -23,7 +24,7 @@ def read_access(client: KafkaClient) -> Access:
     entries: list[AccessEntry] = []
     for asked, kind in _KINDS.items():
         try:
-            resources = client.describe_acls(asked)
+            resources = describe_acls(client, asked)
         except KafkaError as error:
             if error.code == ErrorCode.SECURITY_DISABLED:
                 return Access(is_open=True)

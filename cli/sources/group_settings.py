@@ -19,9 +19,9 @@ from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS, with_miss
 from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
 from groups.settings import ConfigOrigin, GroupConfig, bounds, broker_default
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import raise_if_silent
-from wire.client.settings import ConfigSource, ResourceType
+from wire.client.settings import ConfigSource, ResourceType, describe_configs
 
 _ORIGINS = {
     ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
@@ -123,7 +123,7 @@ class GroupSettings:
     def _brokers_by_wire(self, client: KafkaClient) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
         """librdkafka would wait for a broker that it cannot reach, longer than asked, and not name its address."""
         nodes = [str(broker.node_id) for broker in client.metadata([]).brokers]
-        answers = client.describe_configs(ResourceType.BROKER, nodes)
+        answers = describe_configs(client, ResourceType.BROKER, nodes)
         raise_if_silent(answers)
         self._send_to(
             [*answers.found, *(node for node, failure in answers.failed.items() if failure.code is not None)]

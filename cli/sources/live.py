@@ -49,7 +49,8 @@ from groups.listing import (
     state_of,
     type_of,
 )
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups, list_groups
 from wire.client.security import ConnectionSettings, SecurityProtocol
 from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from cli.sources.admin import AdminReader
     from groups.model import Cluster, Group, Offsets, PendingOffsets, Topic
     from migration.access import Access
-    from wire.client.cluster import ClusterMetadata
+    from wire.client.metadata import ClusterMetadata
 
 
 LONGEST_TIMEOUT_MS = 3_600_000
@@ -190,9 +191,9 @@ class LiveSource:
 
     def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
         from groups.settings import with_settings
-        from wire.client.settings import ResourceType
+        from wire.client.settings import ResourceType, describe_configs
 
-        answers = client.describe_configs(ResourceType.BROKER, brokers)
+        answers = describe_configs(client, ResourceType.BROKER, brokers)
         by_broker = {
             broker: {name: entry.value for name, entry in settings.items()}
             for broker, settings in answers.found.items()
@@ -214,7 +215,8 @@ class LiveSource:
         """The groups on every broker that answers; may include some that the filter excludes."""
         if self.client is None:
             return self.admin.list_groups()
-        listing = self.client.list_groups(
+        listing = list_groups(
+            self.client,
             states=() if GroupState.UNKNOWN in wanted.states else [each.value for each in wanted.states],
             types=() if GroupType.UNKNOWN in wanted.types else [each.value for each in wanted.types],
         )
@@ -258,7 +260,7 @@ class LiveSource:
             return self.admin.describe(groups)
         from groups.described import as_group
 
-        listing = self.client.list_groups()
+        listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         nodes = nodes_of(self.client)
         found: dict[str, Group] = {}
@@ -323,7 +325,7 @@ class LiveSource:
             return ReadResult(tuple(groups))
         from groups.described import with_nodes
 
-        answers = self.client.describe(STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
+        answers = describe_groups(self.client, STREAMS_GROUP_DESCRIBE, topologies, nodes=True)
         problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
         found = {}
         for name, answer in answers.found.items():
@@ -380,6 +382,8 @@ class LiveSource:
         self, groups: Sequence[Group]
     ) -> tuple[dict[str, Offsets], dict[str, PendingOffsets], tuple[Problem, ...]]:
         """Committed offsets by group, or a share group's start offsets, once it has any; and pending offsets."""
+        from wire.client.offsets import fetch_share_offsets
+
         if self.client is None:
             committed, problems = self.admin.committed([group.id for group in groups])
             return committed, {}, problems
@@ -392,7 +396,7 @@ class LiveSource:
         committed, problems = offsets_of(answers, committed_offsets)
         if not share:
             return committed, pending, problems
-        started, unread = offsets_of(self.client.share_group_offsets(share), share_offsets)
+        started, unread = offsets_of(fetch_share_offsets(self.client, share), share_offsets)
         return committed | started, pending, problems + unread
 
     def topics(
@@ -416,6 +420,8 @@ class LiveSource:
 
     def _topics(self, names: Collection[str] | None, wanted: Sequence[str]) -> ReadResult[Topic]:
         """Topics with ids and racks, and the `wanted` offsets, which are None if no leader answered."""
+        from wire.client.offsets import offsets_at
+
         if names is not None and not names:
             return ReadResult(())
         read, leaders = self._bare_topics(names)
@@ -429,7 +435,7 @@ class LiveSource:
         answers = (
             self.admin.offsets_at(places, asked)
             if self.client is None
-            else self.client.offsets_at(places, asked, leaders=leaders)
+            else offsets_at(self.client, places, asked, leaders=leaders)
         )
         problems = [
             problem_of(f"{name}-{number}", failure) for (name, number), failure in answers.failed.items()
@@ -452,6 +458,8 @@ class LiveSource:
         return ReadResult(tuple(found), tuple(problems)), metadata
 
     def group_settings(self, groups: Sequence[str], /) -> SettingsOfGroups:
+        from wire.client.settings import describe_configs
+
         if self.client is None:
             return SettingsOfGroups()
         from groups.settings import ConfigOrigin, GroupConfig
@@ -462,7 +470,7 @@ class LiveSource:
             ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
         }
 
-        answers = self.client.describe_configs(ResourceType.GROUP, groups)
+        answers = describe_configs(self.client, ResourceType.GROUP, groups)
         found = {
             group: {
                 name: GroupConfig(

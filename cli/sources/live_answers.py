@@ -17,7 +17,7 @@ from groups.listing import (
     state_of,
     type_of,
 )
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.errors import ErrorCode, Failure
 from wire.messages.definition import Api
@@ -28,7 +28,7 @@ from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 if TYPE_CHECKING:
     from groups.model import Group, Node, Offsets, PendingOffsets, Topic
-    from wire.client.cluster import TopicMetadata
+    from wire.client.metadata import TopicMetadata
 
     Position: TypeAlias = Callable[[Any], tuple[Offsets, dict[tuple[str, int], Failure]]]
     """Reads the offsets in a response about a group, and the partitions that could not be read."""
@@ -113,12 +113,14 @@ def described_by_kind(
     client: KafkaClient, groups: Iterable[str], kinds: Mapping[str, GroupType], *, operations: bool = False
 ) -> Iterator[tuple[GroupType, Answers[str, Any]]]:
     """Describe groups with the request of their type. A group that no broker lists is described as classic."""
+    from wire.client.groups import describe_groups
+
     found: dict[GroupType, list[str]] = {}
     for name in groups:
         found.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
     for kind, names in found.items():
         api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-        yield kind, client.describe(api, names, operations=operations)
+        yield kind, describe_groups(client, api, names, operations=operations)
 
 
 def problems_of(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:
@@ -213,13 +215,14 @@ def fetched_offsets(
     """
     from groups.described import pending_places
     from groups.model import PendingOffsets
+    from wire.client.offsets import fetch_offsets
 
-    answers = client.committed_offsets([group.id for group in groups], require_stable=True)
+    answers = fetch_offsets(client, [group.id for group in groups], require_stable=True)
     pending = {name: pending_places(group) for name, group in answers.found.items()}
     unstable = [name for name, places in pending.items() if places]
     found, failed = dict(answers.found), dict(answers.failed)
     if unstable:
-        again = client.committed_offsets(unstable)
+        again = fetch_offsets(client, unstable)
         found |= again.found
         failed |= again.failed
     bare = {
@@ -230,7 +233,7 @@ def fetched_offsets(
     bare = {name: places for name, places in bare.items() if places}
     unknown: set[str] = set()
     if bare:
-        named = client.committed_offsets(bare, only=bare, require_stable=True)
+        named = fetch_offsets(client, bare, only=bare, require_stable=True)
         unknown = set(named.failed)
         for name, group in named.found.items():
             pending[name] |= pending_places(group)
@@ -263,9 +266,9 @@ def _uncommitted(places: Set[tuple[str, int]], answer: Any) -> list[tuple[str, i
 def next_records(client: KafkaClient, wanted: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
     """The first records at or after the offsets; offsets that could not be read are problems."""
     from groups.lag import NextRecord
-    from wire.client.first_records import NoRecord
+    from wire.client.first_records import NoRecord, first_records
 
-    answers = client.first_records(wanted)
+    answers = first_records(client, wanted)
     failed = [(place, failure) for place, failure in answers.failed.items()]
     found: dict[tuple[str, int], dict[int, NextRecord]] = {}
     for place, records in answers.found.items():

@@ -12,7 +12,7 @@ from groups.listing import Problem
 from groups.offsets.model import Place, Positions
 from groups.offsets.scenarios import name_of
 from groups.trees import Partition
-from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
+from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 
 
 def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
@@ -46,7 +46,11 @@ def _known(
 def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
     # Every record is from 1970 or later, or has no time; brokers treat small negative times specially.
     moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
-    answers = (source.client or source.admin).offsets_at(places, [EARLIEST, LATEST, *moments])
+    specs = [EARLIEST, LATEST, *moments]
+    if source.client is None:
+        answers = source.admin.offsets_at(places, specs)
+    else:
+        answers = offsets_at(source.client, places, specs)
     return Positions(
         earliest={place: offsets[0] for place, offsets in answers.found.items()},
         end={place: offsets[1] for place, offsets in answers.found.items()},

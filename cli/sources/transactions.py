@@ -10,8 +10,9 @@ from cli.sources.permissions import Needs, cause_of, with_missing_operations
 from cli.sources.source import OpenTransactions
 from groups.listing import Problem
 from groups.model import OpenTransaction, PendingOffsets
-from wire.client.client import KafkaClient
-from wire.client.cluster import OFFSETS_TOPIC, partition_of
+from wire.client.cluster import KafkaClient
+from wire.client.metadata import OFFSETS_TOPIC, partition_of
+from wire.client.transactions import known_transactions, open_transactions
 from wire.errors import Failure
 
 DESCRIBING_PRODUCERS = Needs(topic="READ")
@@ -20,12 +21,12 @@ _UNKNOWN = -1
 
 def read_open_transactions(client: KafkaClient, places: Collection[tuple[str, int]]) -> OpenTransactions:
     """Open transactions by partition. Without responses of coordinators, their ids, states and times are unknown."""
-    answers = client.open_transactions(places)
+    answers = open_transactions(client, places)
     producers = {each.producer_id for found in answers.found.values() for each in found}
     known: dict[int, Any] = {}
     problems = [_problem(f"{topic}-{number}", why) for (topic, number), why in answers.failed.items()]
     if producers:
-        coordinators = client.known_transactions(producers)
+        coordinators = known_transactions(client, producers)
         for found in coordinators.found.values():
             known |= found
         problems += [_problem(str(address), why) for address, why in coordinators.failed.items()]

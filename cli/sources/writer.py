@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from confluent_kafka import KafkaException
 
-    from wire.client.client import KafkaClient
+    from wire.client.cluster import KafkaClient
     from wire.messages.definition import Api
 
 
@@ -73,6 +73,8 @@ class ClusterWriter:
         The requests name neither member nor generation: the coordinator accepts them only for a group without members.
         Topics are named by their ids if all are known and the broker can: then it refuses a topic that was replaced.
         """
+        from wire.client.offsets import commit_offsets
+
         offsets = {
             group: {
                 change.place: NewOffset(
@@ -90,7 +92,7 @@ class ClusterWriter:
         answers = (
             self._source.admin.commit_offsets(offsets)
             if client is None
-            else client.commit_offsets(offsets, topic_ids)
+            else commit_offsets(client, offsets, topic_ids)
         )
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
@@ -101,10 +103,13 @@ class ClusterWriter:
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
+        from wire.client.offsets import alter_share_group_offsets
+
         if not changes:
             return {}
+        client = self._client("offsets of share groups cannot be set")
         offsets = {group: {each.place: each.after for each in wanted} for group, wanted in changes.items()}
-        answers = self._client("offsets of share groups cannot be set").alter_share_group_offsets(offsets)
+        answers = alter_share_group_offsets(client, offsets)
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
     def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
@@ -112,9 +117,11 @@ class ClusterWriter:
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
+        from wire.client.offsets import delete_offsets
+
         if not places:
             return {}
-        answers = self._client("offsets cannot be deleted").delete_offsets(places)
+        answers = delete_offsets(self._client("offsets cannot be deleted"), places)
         return _results(places, answers, DELETING_OFFSETS)
 
     def delete_share_offsets(
@@ -124,10 +131,13 @@ class ClusterWriter:
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
+        from wire.client.offsets import delete_share_group_offsets
+
         if not places:
             return {}
+        client = self._client("offsets of share groups cannot be deleted")
         topics = {group: sorted({topic for topic, _ in wanted}) for group, wanted in places.items()}
-        answers = self._client("offsets of share groups cannot be deleted").delete_share_group_offsets(topics)
+        answers = delete_share_group_offsets(client, topics)
         by_place = {
             group: {place: found.get(place[0], _LEFT_OUT) for place in places[group]}
             for group, found in answers.found.items()
@@ -164,7 +174,9 @@ class ClusterWriter:
 
         :raises UsageError: the wire client cannot log in to this cluster
         """
-        failed = self._client("topics cannot be deleted").delete_topics(topics).failed
+        from wire.client.settings import delete_topics
+
+        failed = delete_topics(self._client("topics cannot be deleted"), topics).failed
         return {topic: _failed(failed.get(topic), DELETING_TOPICS) for topic in topics}
 
     def _client(self, undone: str) -> KafkaClient:
@@ -179,8 +191,13 @@ class ClusterWriter:
 
     def delete_groups(self, groups: Sequence[str]) -> dict[str, Failed | None]:
         """Delete groups of any type, with their committed offsets."""
-        failed = (self._source.client or self._source.admin).delete_groups(groups).failed
-        return {group: _failed(failed.get(group), DELETING_GROUPS) for group in groups}
+        from wire.client.groups import delete_groups
+
+        client = self._source.client
+        answers = (
+            self._source.admin.delete_groups(groups) if client is None else delete_groups(client, groups)
+        )
+        return {group: _failed(answers.failed.get(group), DELETING_GROUPS) for group in groups}
 
     def remove_members(
         self, group: Group, members: Sequence[Member], reason: str
@@ -190,11 +207,11 @@ class ClusterWriter:
         A static member is removed only if it still has its instance id.
         :raises UsageError: the wire client cannot log in to this cluster
         """
-        from wire.client.members import LeavingMember
+        from wire.client.groups import LeavingMember, remove_members
 
         client = self._client("members cannot be removed")
         leaving = [LeavingMember(member_id=each.id, instance_id=each.instance) for each in members]
-        answers = client.remove_members({group.id: leaving}, reason, by=_leave_api(group.type))
+        answers = remove_members(client, {group.id: leaving}, reason, by=_leave_api(group.type))
         whole, parts = answers.failed.get(group.id), answers.found.get(group.id, {})
         return {
             each.id: _failed(whole or parts.get(each.id, _LEFT_OUT), REMOVING_MEMBERS, _OF_MEMBERS)

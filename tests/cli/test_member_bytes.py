@@ -18,8 +18,8 @@ from tests.kafka.connect import join_group
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
-from wire.client.client import KafkaClient
-from wire.client.members import LeavingMember
+from wire.client.cluster import KafkaClient
+from wire.client.groups import LeavingMember, delete_groups, remove_members
 from wire.client.security import ConnectionSettings
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
@@ -101,8 +101,8 @@ def scene(session_broker: Broker, kohort: Kohort) -> Iterator[Scene]:
         for name, member in members.items()
     }
     with KafkaClient(ConnectionSettings(bootstrap_servers=(session_broker.bootstrap,))) as client:
-        client.remove_members(leaving, "the test ends")
-        assert not client.delete_groups(leaving).failed
+        remove_members(client, leaving, "the test ends")
+        assert not delete_groups(client, leaving).failed
 
 
 def test_a_broken_subscription_does_not_void_the_assignment(scene: Scene, tools: ToolHost) -> None:

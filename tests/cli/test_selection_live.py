@@ -14,7 +14,8 @@ from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
 from tests.wire.client.peer import peer
 from tests.wire.client.scripted import broker as scripted
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
+from wire.client.groups import list_groups
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.groups import LIST_GROUPS
 
@@ -26,8 +27,8 @@ OF_BROKERS = {"Kafka 4.3": (0, 5), "Kafka 3.5": (0, 4), "Kafka 2.5": (0, 3)}
 @pytest.mark.kafka
 def test_a_broker_filters_by_type_and_state(fleet: Fleet) -> None:
     with KafkaClient(ConnectionSettings(bootstrap_servers=(fleet.broker.bootstrap,))) as client:
-        shared = client.list_groups(types=["share"]).groups
-        empty = client.list_groups(states=["Empty"], types=["classic"]).groups
+        shared = list_groups(client, types=["share"]).groups
+        empty = list_groups(client, states=["Empty"], types=["classic"]).groups
     assert fleet.groups["share"] in {group.group_id for group in shared}
     assert {group.group_type for group in shared} == {"share"}
     assert fleet.groups["simple"] in {group.group_id for group in empty}

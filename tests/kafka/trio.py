@@ -16,7 +16,7 @@ from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.ports import HOST, free_ports
 from tests.kafka.wait import wait_until
 from tests.support.signals import freeze
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.security import ConnectionSettings
 
 HEAP_MB = 256

@@ -24,7 +24,8 @@ from tests.kafka.members import Members
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.matrix.versions import Release
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
+from wire.client.offsets import fetch_offsets, fetch_share_offsets
 from wire.client.security import ConnectionSettings
 
 ADMIN = Path(__file__).with_name("java") / "Admin.java"
@@ -223,7 +224,7 @@ def _client(broker: Broker) -> KafkaClient:
 def _wait_share_group(broker: Broker) -> None:
     def begun() -> bool:
         with _client(broker) as client:
-            result = client.share_group_offsets(["shared"]).found.get("shared")
+            result = fetch_share_offsets(client, ["shared"]).found.get("shared")
         return bool(result and result.topics)
 
     wait_until(begun, "the share group has start offsets", every_s=0.2)
@@ -232,7 +233,7 @@ def _wait_share_group(broker: Broker) -> None:
 def _wait_committed(broker: Broker, group: str, partitions: int) -> None:
     def committed() -> bool:
         with _client(broker) as client:
-            result = client.committed_offsets([group]).found.get(group)
+            result = fetch_offsets(client, [group]).found.get(group)
         topics = result.topics if result else ()
         done = [one for topic in topics for one in topic.partitions if one.committed_offset == RECORDS]
         return len(done) == partitions

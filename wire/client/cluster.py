@@ -1,360 +1,377 @@
-"""A cluster's brokers, topics with their partitions, and groups; and the requests that list them.
+"""A cluster to ask: its brokers, the connections to them, and where its groups and partitions are served.
 
-A broker that left the cluster is in no list of brokers, so it cannot be asked for its groups. Their absence shows in
-the partitions of `__consumer_offsets` without a leader.
-
-A described group is a part of the broker's response, with Kafka's names. A group of another type than requested, or
-one that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic group that does not exist
-as Dead.
+`KafkaClient` finds the brokers of some keys (the coordinators of groups, the leaders of partitions), asks them all at
+once without threads, and asks again what may succeed later: NOT_COORDINATOR, a broker that died. It returns partial
+results together with partial failures. The requests are in `groups`, `offsets`, `settings`, `transactions` and the
+files of records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
-from uuid import UUID
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Self, TypeVar
 
-from wire.client.address import Address
+from wire.client.address import Address, parse_bootstrap
 from wire.client.connection import Connection
-from wire.client.errors import batches, refused
-from wire.client.steps import Deadline, Steps
-from wire.errors import ErrorCode, Failure, refusal
-from wire.messages.definition import Api
-from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
-from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
-from wire.messages.schemas.cluster import METADATA
-from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
-from wire.messages.schemas.topics import DELETE_TOPICS
+from wire.client.errors import (
+    Answers,
+    AuthenticationFailed,
+    K,
+    RequestTimedOut,
+    Unreachable,
+    UnsupportedMechanism,
+    WireError,
+    WrongCluster,
+    failure_of,
+)
+from wire.client.metadata import (
+    OFFSETS_TOPIC,
+    ClusterMetadata,
+    TopicPartition,
+    explained,
+    fetch_metadata,
+    find_coordinators,
+    leaders_of,
+    no_leader,
+)
+from wire.client.security import ConnectionSettings
+from wire.client.steps import Deadline, Expired, SocketWait, Steps, run, run_all
+from wire.errors import ErrorCode, Failure
 
-if TYPE_CHECKING:
-    from wire.messages.schemas.cluster import MetadataResponseTopic, MetadataResponseTopicPartition
-    from wire.messages.schemas.groups import (
-        FindCoordinatorResponse,
-        FindCoordinatorResponseCoordinator,
-        ListGroupsResponseGroup,
-    )
+T = TypeVar("T")
+Locate = Callable[[list[K], bool], dict[K, Address | Failure]]
+"""The broker that serves each key; True requests a fresh lookup."""
 
-TopicPartition: TypeAlias = tuple[str, int]
+Ask = Callable[[Connection, list[K], Deadline], Steps[dict[K, T | Failure]]]
+"""One broker's results for some keys."""
 
-OFFSETS_TOPIC = "__consumer_offsets"
-_FIRST_WITH_NULL_TOPICS = 1
-_GROUP = 0
-_FIRST_FINDING_SEVERAL = 4
-_FIRST_DELETING_BY_ID = 6
-_FOUND_PER_REQUEST = 1000
+Question = Callable[[Connection, Deadline], Steps[T]]
 
+_STAGGER_MS = 250
+"""The time after which the next bootstrap server is tried as well if one stays silent."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broker:
-    """A broker as the cluster advertises it."""
-
-    node_id: int
-    address: Address
-    rack: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicMetadata:
-    """One topic; `partitions` are those of the response, by index. `topic_id` is None before Kafka 2.8."""
-
-    name: str
-    topic_id: UUID | None
-    partitions: tuple[MetadataResponseTopicPartition, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterMetadata:
-    """The cluster as one broker sees it. `failed` contains the topics that were requested by name and have an error."""
-
-    cluster_id: str | None
-    brokers: tuple[Broker, ...]
-    topics: dict[str, TopicMetadata]
-    failed: dict[str, Failure]
+_POLL_MS = 10
+_WHY_MS = 1000
+_ATTEMPTS_AT_A_LEADER = 4
+_FIRST_PAUSE_MS = 50
+_LONGEST_PAUSE_MS = 1000
+_ATTEMPTS_AT_A_DEAD_BROKER = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedGroups:
-    """The groups of all brokers, by id in ascending order, and where groups are missing.
+class KafkaClient:
+    """A connection to a cluster. Use it in a ``with`` block.
 
-    `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
+    Connections are kept open by address. A coordinator is looked up once, and again after it moved. Every call takes at
+    most the settings' `api_timeout_ms`, and raises `WireError` only when no broker could be asked at all.
     """
 
-    groups: tuple[ListGroupsResponseGroup, ...]
-    failed: dict[str, Failure]
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """Prepare the client; the first call connects. :raises InvalidAddress:"""
+        self._settings = settings
+        self._connections: dict[Address, Connection] = {}
+        self._bootstrap = parse_bootstrap(",".join(settings.bootstrap_servers))
+        self._home: Connection | None = None
+        self._coordinators: dict[str, Address] = {}
+        self._metadata: ClusterMetadata | None = None
 
+    def __enter__(self) -> Self:
+        return self
 
-def fetch_metadata(
-    topics: Sequence[str] | None, connection: Connection, deadline: Deadline
-) -> Steps[ClusterMetadata]:
-    """Request brokers and `topics`; None means all topics. The request never creates a topic.
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
-    :raises KafkaError: the broker refuses the whole request
-    """
-    yield from connection.open(deadline)
-    named: list[dict[str, object]] | None
-    if topics is None:
-        # Version 0 has no null: an empty list means all topics.
-        named = None if connection.version(METADATA) >= _FIRST_WITH_NULL_TOPICS else []
-    else:
-        named = [{"topic_id": None, "name": topic} for topic in topics]
-    request = {
-        "topics": named,
-        "allow_auto_topic_creation": False,
-        "include_cluster_authorized_operations": False,
-        "include_topic_authorized_operations": False,
-    }
-    (response,) = yield from connection.ask(METADATA, [request], deadline)
-    if response.error_code:
-        raise refused(connection.address, METADATA.name, response.error_code)
-    brokers = tuple(
-        Broker(node_id=broker.node_id, address=Address(broker.host, broker.port), rack=broker.rack)
-        for broker in response.brokers
-    )
-    answered = {topic.name: topic for topic in response.topics if topic.name is not None}
-    left_out = Failure(message=f"{connection.address} left it out of its answer to {METADATA.name}")
-    return ClusterMetadata(
-        cluster_id=response.cluster_id,
-        brokers=brokers,
-        topics={name: _topic(name, topic) for name, topic in answered.items() if not topic.error_code},
-        failed={name: refusal(topic.error_code) for name, topic in answered.items() if topic.error_code}
-        | {topic: left_out for topic in topics or () if topic not in answered},
-    )
+    def _deadline(self) -> Deadline:
+        return Deadline(self._settings.api_timeout_ms)
 
+    def metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
+        """Brokers and `topics` (None: all, empty: none)."""
+        return self.ask_any(partial(fetch_metadata, topics))
 
-def _topic(name: str, topic: MetadataResponseTopic) -> TopicMetadata:
-    partitions = sorted(topic.partitions, key=attrgetter("partition_index"))
-    return TopicMetadata(name=name, topic_id=topic.topic_id, partitions=tuple(partitions))
+    def close(self) -> None:
+        """Close every connection."""
+        for connection in self._connections.values():
+            connection.close()
 
-
-def leaders_of(metadata: ClusterMetadata) -> dict[TopicPartition, Address]:
-    """The leader of every partition that has one."""
-    addresses = {broker.node_id: broker.address for broker in metadata.brokers}
-    return {
-        (topic.name, partition.partition_index): addresses[partition.leader_id]
-        for topic in metadata.topics.values()
-        for partition in topic.partitions
-        if partition.leader_id in addresses
-    }
-
-
-def no_leader(metadata: ClusterMetadata, topic: str, index: int) -> Failure:
-    """Why a partition has no leader."""
-    if topic in metadata.failed:
-        return metadata.failed[topic]
-    if topic in metadata.topics and index < len(metadata.topics[topic].partitions):
-        alive = {broker.node_id for broker in metadata.brokers}
-        message = f"the partition has no leader. {_remedy(metadata.topics[topic].partitions[index], alive)}"
-        return Failure(
-            message=message, code=ErrorCode.LEADER_NOT_AVAILABLE, name=ErrorCode.LEADER_NOT_AVAILABLE.name
-        )
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return Failure(message=f"{topic} has no partition {index}", code=unknown, name=unknown.name)
-
-
-def find_coordinators(
-    groups: Sequence[str], connection: Connection, deadline: Deadline
-) -> Steps[dict[str, Address | Failure]]:
-    """Ask one broker for the coordinators of `groups` of any type; brokers before 3.0 are asked one group at a time."""
-    yield from connection.open(deadline)
-    if connection.version(FIND_COORDINATOR) < _FIRST_FINDING_SEVERAL:
-        requests = [{"key_type": _GROUP, "key": group} for group in groups]
-        responses = yield from connection.ask(FIND_COORDINATOR, requests, deadline)
-        return {group: _place(response) for group, response in zip(groups, responses, strict=True)}
-    several = [{"key_type": _GROUP, "coordinator_keys": keys} for keys in batches(groups, _FOUND_PER_REQUEST)]
-    responses = yield from connection.ask(FIND_COORDINATOR, several, deadline)
-    return {entry.key: _place(entry) for response in responses for entry in response.coordinators}
-
-
-def _place(entry: FindCoordinatorResponse | FindCoordinatorResponseCoordinator) -> Address | Failure:
-    if entry.error_code:
-        return refusal(entry.error_code, entry.error_message)
-    return Address(entry.host, entry.port)
-
-
-def list_groups(
-    states: Sequence[str], types: Sequence[str], connection: Connection, deadline: Deadline
-) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
-    """Ask one broker for its groups in some states and of some types, by Kafka's names; empty means all.
-
-    A listed group has no state before Kafka 2.6 and no type before 3.8; such a broker does not filter by it.
-    :raises KafkaError: the broker refuses (14 while it loads its groups)
-    """
-    request = {"states_filter": states, "types_filter": types}
-    (response,) = yield from connection.ask(LIST_GROUPS, [request], deadline)
-    if response.error_code:
-        raise refused(connection.address, LIST_GROUPS.name, response.error_code)
-    return response.groups
-
-
-def describe(
-    api: Api,
-    operations: bool,
-    nodes: bool,
-    connection: Connection,
-    groups: Sequence[str],
-    deadline: Deadline,
-) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for `groups` with the describe request of their type.
-
-    Authorized `operations` and the `nodes` of topologies are requested too, where the request has such a field.
-
-    :raises UnsupportedApi: the broker does not know the request
-    """
-    key = "groups" if api is DESCRIBE_GROUPS else "group_ids"
-    more = {"include_authorized_operations": operations, "include_topology_description": nodes}
-    requests = [{key: batch, **more} for batch in batches(groups)]
-    responses = yield from connection.ask(api, requests, deadline)
-    return {
-        group.group_id: refusal(group.error_code, group.error_message) if group.error_code else group
-        for response in responses
-        for group in response.groups
-    }
-
-
-def delete_groups(
-    connection: Connection, groups: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, bool | Failure]]:
-    """Ask one coordinator to delete groups of any type that have no members; True for each deleted group."""
-    (response,) = yield from connection.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
-    return {
-        result.group_id: refusal(result.error_code, result.error_message) if result.error_code else True
-        for result in response.results
-    }
-
-
-def delete_topics(
-    topic_ids: Mapping[str, UUID | None], connection: Connection, names: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, bool | Failure]]:
-    """Ask a broker to delete topics; True for each that is gone, also if it did not exist.
-
-    A topic whose id is known is deleted only if it has this id, by brokers from Kafka 2.8.
-    """
-    ids = {name: topic_id for name in names if (topic_id := topic_ids[name]) is not None}
-    yield from connection.open(deadline)
-    if connection.version(DELETE_TOPICS) < _FIRST_DELETING_BY_ID:
-        ids = {}
-    request = {
-        "topics": [
-            {"name": None, "topic_id": ids[name]} if name in ids else {"name": name, "topic_id": UUID(int=0)}
-            for name in names
-        ],
-        "topic_names": names,
-        "timeout_ms": int(deadline.remaining_ms()),
-    }
-    (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
-    by_id: dict[UUID | None, str] = {topic_id: name for name, topic_id in ids.items()}
-    gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return {
-        result.name or by_id.get(result.topic_id, ""): True
-        if result.error_code in gone
-        else refusal(result.error_code, result.error_message)
-        for result in response.responses
-    }
-
-
-def offline_coordinators(
-    metadata: ClusterMetadata, directories: Mapping[int, Sequence[str]] | None = None
-) -> dict[str, Failure]:
-    """Why the groups of some partitions (`__consumer_offsets-1, 4`) cannot be listed. Empty if this user may not
-    describe the topic: then it is unknown. `directories`: the known failed log directories of brokers.
-    """
-    topic = metadata.topics.get(OFFSETS_TOPIC)
-    alive = {broker.node_id for broker in metadata.brokers}
-    lost: dict[str, list[int]] = {}
-    for partition in topic.partitions if topic else ():
-        if partition.leader_id not in alive:
-            lost.setdefault(_remedy(partition, alive, directories), []).append(partition.partition_index)
-    return {
-        f"{OFFSETS_TOPIC}-{', '.join(map(str, partitions))}": Failure(
-            message=f"no leader, so its groups are neither listed nor described. {remedy}",
-            code=ErrorCode.LEADER_NOT_AVAILABLE,
-            name=ErrorCode.LEADER_NOT_AVAILABLE.name,
-        )
-        for remedy, partitions in lost.items()
-    }
-
-
-def brokers_with_failures(metadata: ClusterMetadata) -> set[int]:
-    """The brokers that run, but have a replica of a partition of `__consumer_offsets` in a failed log directory."""
-    topic = metadata.topics.get(OFFSETS_TOPIC)
-    alive = {broker.node_id for broker in metadata.brokers}
-    return {
-        replica
-        for partition in (topic.partitions if topic else ())
-        if partition.leader_id not in alive
-        for replica in partition.offline_replicas
-    } & alive
-
-
-def failed_directories(
-    connection: Connection, nodes: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, tuple[str, ...] | Failure]]:
-    """Ask one broker, given by its node id, for its log directories that have failed.
-
-    Without the permission to describe the cluster there are none.
-    """
-    (response,) = yield from connection.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
-    failed = tuple(entry.log_dir for entry in response.results if entry.error_code)
-    return dict.fromkeys(nodes, failed)
-
-
-def _remedy(
-    partition: MetadataResponseTopicPartition,
-    alive: Collection[int],
-    directories: Mapping[int, Sequence[str]] | None = None,
-) -> str:
-    """What to do about a partition without a leader: a broker that runs needs no start."""
-    offline = [replica for replica in partition.offline_replicas if replica in alive]
-    gone = [replica for replica in partition.replica_nodes if replica not in alive]
-    advice = [f"Start {_one_of(gone)}."] if gone else []
-    for broker in offline:
-        paths = (directories or {}).get(broker)
-        where = f" ({', '.join(paths)})" if paths else ""
-        advice.append(
-            f"{'Or repair' if gone else 'Repair'} the failed log directory of broker {broker}{where}, and restart "
-            "the broker: its log shows the error."
-        )
-    if not advice:
-        advice.append(
-            "The brokers with its replicas run: wait for the election of a leader; if none follows, no replica is in "
-            "sync (kafka-topics.sh --describe --unavailable-partitions)."
-        )
-    return " ".join(advice)
-
-
-def _one_of(brokers: Sequence[int]) -> str:
-    """`broker 3`, `one of the brokers 2, 3`."""
-    if len(brokers) == 1:
-        return f"broker {brokers[0]}"
-    return f"one of the brokers {', '.join(map(str, brokers))}"
-
-
-def explained(failed: Mapping[str, Failure], metadata: ClusterMetadata) -> dict[str, Failure]:
-    """The failures by group; a coordinator that is not available is explained by the partition without a leader."""
-    topic = metadata.topics.get(OFFSETS_TOPIC)
-    alive = {broker.node_id for broker in metadata.brokers}
-    found: dict[str, Failure] = {}
-    for group, failure in failed.items():
-        found[group] = failure
-        if failure.code != ErrorCode.COORDINATOR_NOT_AVAILABLE or topic is None or not topic.partitions:
-            continue
-        partition = topic.partitions[partition_of(group, len(topic.partitions))]
-        if partition.leader_id not in alive:
-            found[group] = replace(
-                failure,
-                message=f"no coordinator: {OFFSETS_TOPIC}-{partition.partition_index} has no leader. "
-                f"{_remedy(partition, alive).removesuffix('.')} ({failure.name}).",
+    def connection(self, address: Address) -> Connection:
+        """The connection to `address`, which may not be open yet."""
+        if address not in self._connections:
+            advertised = address not in self._bootstrap
+            nodes = (
+                {broker.address: broker.node_id for broker in self._metadata.brokers}
+                if self._metadata
+                else {}
             )
-    return found
+            self._connections[address] = Connection(
+                address, self._settings, advertised=advertised, node_id=nodes.get(address)
+            )
+        return self._connections[address]
+
+    def home(self, deadline: Deadline | None = None) -> Connection:
+        """An open connection to any broker: the bootstrap server that answered first.
+
+        :raises WireError: none answers; with several, the message has every reason
+        """
+        if self._home is None:
+            self._home = self._first_to_answer(deadline or self._deadline())
+        return self._home
+
+    def ask_any(self, question: Question[T], deadline: Deadline | None = None) -> T:
+        """Ask any broker; if it fails, ask another. :raises WireError: as `home`"""
+        deadline = deadline or self._deadline()
+        try:
+            return run(question(self.home(deadline), deadline))
+        except RequestTimedOut:
+            self._home = None
+            raise
+        except Unreachable:
+            self._home = None
+            return run(question(self.home(deadline), deadline))
+
+    def ask_every_broker(self, question: Question[T]) -> Answers[Address, T]:
+        """Ask all brokers in parallel. :raises WireError: the list of brokers cannot be read"""
+        deadline = self._deadline()
+        addresses = [broker.address for broker in self.brokers(deadline, fresh=True).brokers]
+
+        def locate(pending: list[Address], _fresh: bool) -> dict[Address, Address | Failure]:
+            return {address: address for address in pending}
+
+        def ask(broker: Connection, _: list[Address], limit: Deadline) -> Steps[dict[Address, T | Failure]]:
+            return {broker.address: (yield from question(broker, limit))}
+
+        return self._ask_and_repeat(addresses, locate, ask, deadline)
+
+    def ask_coordinators(self, groups: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+        """Ask the coordinators of all groups in parallel; a coordinator that moved is looked up again.
+
+        :raises WireError: no broker answers FindCoordinator
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            return self._located(pending, deadline, fresh=fresh)
+
+        answers = self._ask_and_repeat(groups, locate, ask, deadline)
+        if not any(
+            failure.code == ErrorCode.COORDINATOR_NOT_AVAILABLE for failure in answers.failed.values()
+        ):
+            return answers
+        # The retries used up the deadline; what remains is to find out why.
+        try:
+            metadata = self.brokers(Deadline(_WHY_MS), fresh=True)
+        except WireError:
+            return answers
+        return Answers(found=answers.found, failed=explained(answers.failed, metadata))
+
+    def ask_leaders(
+        self,
+        partitions: Iterable[TopicPartition],
+        ask: Ask[TopicPartition, T],
+        *,
+        known: ClusterMetadata | None = None,
+    ) -> Answers[TopicPartition, T]:
+        """Ask the leaders of all partitions in parallel, first those in `known`, if given.
+
+        :raises WireError: as `home`
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[TopicPartition], fresh: bool) -> dict[TopicPartition, Address | Failure]:
+            metadata = known
+            if fresh or metadata is None:
+                topics = sorted({topic for topic, _ in pending})
+                metadata = self.ask_any(partial(fetch_metadata, topics), deadline)
+            leaders = leaders_of(metadata)
+            return {key: leaders.get(key) or no_leader(metadata, *key) for key in pending}
+
+        # A partition may have no leader for hours: it is retried only a few times.
+        return self._ask_and_repeat(partitions, locate, ask, deadline, attempts=_ATTEMPTS_AT_A_LEADER)
+
+    def ask_nodes(
+        self, nodes: Iterable[str], ask: Ask[str, T], deadline: Deadline | None = None
+    ) -> Answers[str, T]:
+        """Ask brokers by their node ids, in digits. :raises WireError: as `home`"""
+        deadline = deadline or self._deadline()
+
+        def locate(pending: list[str], fresh: bool) -> dict[str, Address | Failure]:
+            known = {
+                str(broker.node_id): broker.address for broker in self.brokers(deadline, fresh=fresh).brokers
+            }
+            missing = Failure(message="the cluster has no such broker")
+            return {node: known.get(node, missing) for node in pending}
+
+        return self._ask_and_repeat(nodes, locate, ask, deadline)
+
+    def ask_one_broker(self, keys: Iterable[str], ask: Ask[str, T]) -> Answers[str, T]:
+        """Ask any one broker for all keys. :raises WireError: as `home`"""
+        deadline = self._deadline()
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return dict.fromkeys(pending, self.home(deadline).address)
+
+        return self._ask_and_repeat(keys, locate, ask, deadline)
+
+    def find_coordinators(self, groups: Iterable[str]) -> Answers[str, Address]:
+        """Look up the coordinator of every group now; a group that does not exist has one too.
+
+        :raises WireError: no broker answers
+        """
+        deadline = self._deadline()
+
+        def locate(pending: list[str], _fresh: bool) -> dict[str, Address | Failure]:
+            return self._located(pending, deadline, fresh=True)
+
+        def ask(broker: Connection, keys: list[str], _: Deadline) -> Steps[dict[str, Address | Failure]]:
+            yield from ()
+            return dict.fromkeys(keys, broker.address)
+
+        return self._ask_and_repeat(groups, locate, ask, deadline)
+
+    def brokers(self, deadline: Deadline | None = None, *, fresh: bool = False) -> ClusterMetadata:
+        """The brokers of the cluster, and the topic of groups and offsets; cached unless `fresh`."""
+        if fresh or self._metadata is None:
+            self._metadata = self.ask_any(partial(fetch_metadata, [OFFSETS_TOPIC]), deadline)
+        return self._metadata
+
+    def _located(self, groups: list[str], deadline: Deadline, *, fresh: bool) -> dict[str, Address | Failure]:
+        """The coordinator of every group, from the cache unless `fresh`."""
+        unknown = groups if fresh else [group for group in groups if group not in self._coordinators]
+        answers: dict[str, Address | Failure] = {}
+        if unknown:
+            answers = self.ask_any(partial(find_coordinators, unknown), deadline)
+        for group in unknown:
+            self._coordinators.pop(group, None)
+            address = answers.get(group)
+            if isinstance(address, Address):
+                self._coordinators[group] = address
+        missing = Failure(message="the broker left the group out of its answer to FindCoordinator")
+        return {group: self._coordinators.get(group) or answers.get(group, missing) for group in groups}
+
+    def remember_coordinators(self, coordinators: Mapping[str, Address]) -> None:
+        """Ask these brokers first about their groups."""
+        self._coordinators |= coordinators
+
+    def known_coordinators(self, groups: Iterable[str]) -> dict[str, Address]:
+        """The coordinators that last answered for these groups, without a request."""
+        return {group: self._coordinators[group] for group in groups if group in self._coordinators}
+
+    def _first_to_answer(self, deadline: Deadline) -> Connection:
+        known = self._metadata.brokers if self._metadata else ()
+        addresses = dict.fromkeys([*self._bootstrap, *(broker.address for broker in known)])
+        failed: list[Address] = []
+        attempts = {
+            address: self._attempt(address, turn, failed, deadline) for turn, address in enumerate(addresses)
+        }
+        outcomes = run_all(attempts, enough=lambda outcome: isinstance(outcome, Connection))
+        for outcome in outcomes.values():
+            if isinstance(outcome, Connection):
+                return outcome
+        errors = [error for error in outcomes.values() if isinstance(error, WireError)]
+        # A refusal explains more than brokers that did not answer.
+        refusals = [
+            error
+            for error in errors
+            if isinstance(error, AuthenticationFailed | UnsupportedMechanism | WrongCluster)
+        ]
+        if refusals or len(errors) == 1:
+            raise (refusals or errors)[0]
+        raise WireError("no bootstrap server answers:\n" + "\n".join(f"  {error}" for error in errors))
+
+    def _attempt(
+        self, address: Address, turn: int, failed: list[Address], deadline: Deadline
+    ) -> Steps[Connection]:
+        """Open a connection after the earlier attempts have failed, or have stayed silent for a while."""
+        turn_limit = deadline.within(turn * _STAGGER_MS)
+        while len(failed) < turn and turn_limit.remaining_ms():
+            try:
+                yield SocketWait(None, 0, turn_limit.within(_POLL_MS))
+            except Expired:
+                continue
+        connection = self.connection(address)
+        try:
+            yield from connection.open(deadline)
+            connection.check_broker()
+        except WireError:
+            failed.append(address)
+            raise
+        return connection
+
+    def _ask_and_repeat(
+        self,
+        keys: Iterable[K],
+        locate: Locate[K],
+        ask: Ask[K, T],
+        deadline: Deadline,
+        attempts: int | None = None,
+    ) -> Answers[K, T]:
+        """Locate every key, ask all brokers in parallel, and retry what may succeed later.
+
+        A retriable error code is retried until the deadline (or `attempts` times in all), a dead broker a few times
+        (its keys may move to another), anything else never.
+        :raises WireError: the first lookup fails; a key that a later lookup does not find keeps its last failure
+        """
+        order = list(dict.fromkeys(keys))
+        outcomes: dict[K, T | Failure] = {}
+        pending, pause_ms, attempt = order, _FIRST_PAUSE_MS, 1
+        while pending:
+            try:
+                addresses = locate(pending, attempt > 1)
+            except WireError:
+                if attempt == 1:
+                    raise
+                break
+            dead = self._round(pending, addresses, ask, deadline, outcomes)
+            if attempt >= _ATTEMPTS_AT_A_DEAD_BROKER:
+                dead = set()
+            pending = [key for key in pending if key in dead or _retriable(outcomes[key])]
+            if not pending or attempt == attempts or deadline.remaining_ms() <= pause_ms:
+                break
+            if Deadline.is_stopping():
+                break
+            time.sleep(pause_ms / 1000)
+            pause_ms, attempt = min(2 * pause_ms, _LONGEST_PAUSE_MS), attempt + 1
+        return Answers.of({key: outcomes[key] for key in order})
+
+    def _round(
+        self,
+        pending: list[K],
+        addresses: dict[K, Address | Failure],
+        ask: Ask[K, T],
+        deadline: Deadline,
+        outcomes: dict[K, T | Failure],
+    ) -> set[K]:
+        """One round of requests, its results put into `outcomes`. Returns the keys of brokers that are dead."""
+        at: dict[Address, list[K]] = {}
+        for key in pending:
+            address = addresses[key]
+            if isinstance(address, Failure):
+                outcomes[key] = address
+            else:
+                at.setdefault(address, []).append(key)
+        dead: set[K] = set()
+        replies = run_all(
+            {address: ask(self.connection(address), keys, deadline) for address, keys in at.items()}
+        )
+        for address, reply in replies.items():
+            if isinstance(reply, WireError):
+                # An earlier request without an answer may have arrived, though this one was not sent.
+                kept = {key for key in at[address] if reply.is_unsent and _may_be_done(outcomes.get(key))}
+                outcomes |= {key: failure_of(reply) for key in at[address] if key not in kept}
+                dead |= set(at[address]) if isinstance(reply, Unreachable) else set()
+            else:
+                left_out = Failure(message=f"{address} has no answer for it")
+                outcomes |= {key: reply.get(key, left_out) for key in at[address]}
+        return dead
 
 
-def partition_of(group: str, count: int) -> int:
-    """The group's partition: Java's hash of the group id, without the sign (GroupCoordinatorService.partitionFor)."""
-    code = 0
-    units = group.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
-    signed = code - (1 << 32) if code >> 31 else code
-    return (0 if signed == -(1 << 31) else abs(signed)) % count
+def _may_be_done(outcome: object) -> bool:
+    """Whether a request was sent and not answered."""
+    return isinstance(outcome, Failure) and outcome.code is None and not outcome.is_unsent
+
+
+def _retriable(outcome: object) -> bool:
+    return isinstance(outcome, Failure) and outcome.retriable

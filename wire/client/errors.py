@@ -3,6 +3,8 @@
 Every message has the broker as ``host:port`` and the next step. No message contains a password.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -108,6 +110,14 @@ class Answers(Generic[K, V]):
 
     found: Mapping[K, V]
     failed: Mapping[K, Failure]
+
+    @classmethod
+    def of(cls, outcomes: Mapping[K, V | Failure]) -> Answers[K, V]:
+        """Results and failures apart."""
+        return cls(
+            found={key: value for key, value in outcomes.items() if not isinstance(value, Failure)},
+            failed={key: value for key, value in outcomes.items() if isinstance(value, Failure)},
+        )
 
 
 def refused(address: object, request: str, code: int, message: str | None = None) -> KafkaError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import KafkaError, UnsupportedApi, refused
 from wire.client.security import ConnectionSettings

@@ -9,13 +9,16 @@ known: every record counts. A search ends after `MOST_BYTES` without a record, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
+from wire.client.errors import Answers
 from wire.client.log_searches import LogSearch, search_all
-from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED, TopicPartition
+from wire.client.metadata import TopicPartition
+from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure
 
@@ -55,26 +58,29 @@ FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]
 
 
 def first_records(
-    wanted: Mapping[TopicPartition, Collection[int]],
-    connection: Connection,
-    places: Iterable[TopicPartition],
-    deadline: Deadline,
-) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
-    """Ask one leader for the `wanted` records in its `places`.
+    client: KafkaClient, offsets: Mapping[TopicPartition, Collection[int]]
+) -> Answers[TopicPartition, FirstRecords]:
+    """The first record at or after each of some offsets of each partition.
 
-    Records found before the deadline or the loss of the connection are returned next to the failures.
+    Records found before the deadline or the loss of a connection are returned next to the failures.
     """
-    searches = {place: _Search(place, wanted[place]) for place in places}
-    yield from search_all(searches.values(), connection, deadline)
-    return {place: search.outcome for place, search in searches.items()}
+
+    def ask(
+        leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> Steps[dict[TopicPartition, FirstRecords | Failure]]:
+        searches = {partition: _Search(partition, offsets[partition]) for partition in partitions}
+        yield from search_all(searches.values(), leader, deadline)
+        return {partition: search.outcome for partition, search in searches.items()}
+
+    return client.ask_leaders(offsets, ask)
 
 
 class _Search(LogSearch):
     """Searches the first records of one partition."""
 
-    def __init__(self, place: TopicPartition, offsets: Collection[int]) -> None:
+    def __init__(self, partition: TopicPartition, offsets: Collection[int]) -> None:
         self.pending = sorted(set(offsets))
-        super().__init__(place, self.pending[0] if self.pending else 0)
+        super().__init__(partition, self.pending[0] if self.pending else 0)
         self.found: FirstRecords = {}
         self.isolation_level = READ_COMMITTED
         self._failure: Failure | None = None

@@ -18,16 +18,15 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from contextlib import suppress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wire.client.connection import Connection
 from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
+from wire.client.metadata import TopicPartition, by_topic
 from wire.client.offsets import (
     EARLIEST,
     READ_COMMITTED,
     READ_UNCOMMITTED,
-    TopicPartition,
-    by_topic,
     list_offsets,
 )
 from wire.client.steps import Deadline, Steps
@@ -37,6 +36,7 @@ from wire.messages.schemas.log_records import FETCH
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch
     from wire.log.log_records import LogRecord
+    from wire.messages.schemas.log_records import FetchResponseResponsePartition
 
 SMALL, LARGE = 4 * 1024, 64 * 1024
 """The limit of a partition in a request for many: a few records; four batches of a Java producer's default size."""
@@ -54,8 +54,8 @@ class LogSearch(ABC):
     found: Sized
     """The results so far."""
 
-    def __init__(self, place: TopicPartition, position: int) -> None:
-        self.place = place
+    def __init__(self, partition: TopicPartition, position: int) -> None:
+        self.partition = partition
         self.position = position
         """The offset from which the search must read on."""
         self.limit = SMALL
@@ -110,7 +110,7 @@ class LogSearch(ABC):
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
 
-        before, seen = self.position, scan(records, "{}-{}".format(*self.place))
+        before, seen = self.position, scan(records, "{}-{}".format(*self.partition))
         is_aborted = _aborted_batches(aborted, records)
         for batch in seen.batches:
             skips = is_aborted(batch)
@@ -198,7 +198,7 @@ def fetch(
     partition_max_bytes: int,
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
-) -> Steps[dict[TopicPartition, Any | Failure]]:
+) -> Steps[dict[TopicPartition, FetchResponseResponsePartition | Failure]]:
     """Fetch the bytes at one offset of each partition from one leader, without a fetch session; it answers at once.
 
     The result of a partition has `records`, batches as they are in the log, and `high_watermark`; with `READ_COMMITTED`
@@ -209,26 +209,31 @@ def fetch(
     may be cut off (ReplicaManager.readFromLog, KIP-74). Versions up to 12 use topic names, later ones topic ids. A
     broker that throttles a client for its quota leaves partitions out: ask for them again.
     """
-    topics = by_topic(
-        offsets,
-        lambda place: {
-            "partition": place[1],
-            "fetch_offset": offsets[place],
-            "partition_max_bytes": partition_max_bytes,
-        },
-    )
     request = {
         "max_wait_ms": 0,
         "min_bytes": 0,
         "max_bytes": MOST_BYTES,
         "isolation_level": isolation_level,
-        "topics": [{"topic": each["name"], "partitions": each["partitions"]} for each in topics],
+        "topics": [
+            {
+                "topic": topic,
+                "partitions": [
+                    {
+                        "partition": number,
+                        "fetch_offset": offsets[topic, number],
+                        "partition_max_bytes": partition_max_bytes,
+                    }
+                    for number in numbers
+                ],
+            }
+            for topic, numbers in by_topic(offsets)
+        ],
         "forgotten_topics_data": (),
     }
     (response,) = yield from connection.ask(FETCH, [request], deadline)
     if response.error_code:
         raise refused(connection.address, FETCH.name, response.error_code)
-    answers = {
+    answers: dict[TopicPartition, FetchResponseResponsePartition | Failure] = {
         (topic.topic, partition.partition_index): outcome(partition) or partition
         for topic in response.responses
         for partition in topic.partitions
@@ -236,7 +241,7 @@ def fetch(
     if response.throttle_time_ms:
         return answers
     left_out = Failure(message=f"{connection.address} has no answer for it")
-    return {place: answers.get(place, left_out) for place in offsets}
+    return {partition: answers.get(partition, left_out) for partition in offsets}
 
 
 class _Queues:
@@ -266,12 +271,12 @@ class _Queues:
 
 
 def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) -> Steps[None]:
-    offsets = {search.place: search.position for search in searches}
+    offsets = {search.partition: search.position for search in searches}
     level = searches[0].isolation_level
     answers = yield from fetch(connection, offsets, searches[0].limit, deadline, level)
     begun_later: list[LogSearch] = []
     for search in searches:
-        answer = answers.get(search.place)
+        answer = answers.get(search.partition)
         if not isinstance(answer, Failure):
             if answer is not None:
                 is_committed = level == READ_COMMITTED and answer.last_stable_offset >= 0
@@ -280,7 +285,7 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
                 search.take(
                     answer.records or b"",
                     answer.last_stable_offset if is_committed else answer.high_watermark,
-                    [(each.producer_id, each.first_offset) for each in aborted],
+                    [(transaction.producer_id, transaction.first_offset) for transaction in aborted],
                 )
         elif answer.code == ErrorCode.OFFSET_OUT_OF_RANGE:
             begun_later.append(search)
@@ -288,7 +293,9 @@ def _ask(connection: Connection, searches: list[LogSearch], deadline: Deadline) 
             search.give_up(answer)
     if not begun_later:
         return
-    begins = yield from list_offsets([EARLIEST], connection, [each.place for each in begun_later], deadline)
+    begins = yield from list_offsets(
+        [EARLIEST], connection, [search.partition for search in begun_later], deadline
+    )
     left_out = Failure(message=f"{connection.address} has no answer for it")
     for search in begun_later:
-        search.start_at(begins.get(search.place, left_out))
+        search.start_at(begins.get(search.partition, left_out))

@@ -1,4 +1,4 @@
-"""Offsets: committed offsets of groups, their commit and deletion, and the first and last offsets of logs.
+"""Offsets: committed offsets of groups and start offsets of share groups (KIP-932), and the offsets of logs.
 
 OffsetFetch 10 uses topic ids only, without a benefit here: version 9 is the newest sent. OffsetCommit 10 is sent where
 the topics must be those that a user has seen.
@@ -6,18 +6,19 @@ the topics must be those that a user has seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
 
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import AnswerTooLong, batches
+from wire.client.errors import Answers, AnswerTooLong, batches
+from wire.client.metadata import ClusterMetadata, TopicPartition, by_topic
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure, outcome
+from wire.messages.layout import NO_UUID
 from wire.messages.schemas.offsets import (
     LIST_OFFSETS,
     OFFSET_COMMIT,
@@ -25,8 +26,22 @@ from wire.messages.schemas.offsets import (
     OFFSET_DELETE,
     OFFSET_FETCH,
 )
+from wire.messages.schemas.share_groups import (
+    ALTER_SHARE_GROUP_OFFSETS,
+    DELETE_SHARE_GROUP_OFFSETS,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+)
 
-TopicPartition: TypeAlias = tuple[str, int]
+if TYPE_CHECKING:
+    from wire.messages.schemas.offsets import (
+        OffsetCommitResponse,
+        OffsetFetchResponse,
+        OffsetFetchResponseGroup,
+    )
+    from wire.messages.schemas.share_groups import DescribeShareGroupOffsetsResponseGroup
+
+CommittedOffsets: TypeAlias = "OffsetFetchResponse | OffsetFetchResponseGroup"
+"""A group's `topics`, with their partitions."""
 Outcomes: TypeAlias = dict[TopicPartition, Failure | None]
 """The failure of each partition; None for a partition without an error."""
 
@@ -34,7 +49,6 @@ READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 _CONSUMER = -1
 _NO_GENERATION = -1
-_NO_ID = UUID(int=0)
 _FIRST_STABLE = 7
 _FIRST_FETCHING_SEVERAL = 8
 _FETCHED_PER_REQUEST = 50
@@ -71,154 +85,247 @@ class NewOffset:
     metadata: str = ""
 
 
-def by_topic(
-    places: Iterable[TopicPartition], fields: Callable[[TopicPartition], Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Partitions in the form of most requests: `fields` of each under its topic, in ascending order."""
-    return [
-        {"name": topic, "partitions": [fields(place) for place in found]}
-        for topic, found in groupby(sorted(set(places)), key=itemgetter(0))
-    ]
+def fetch_offsets(
+    client: KafkaClient,
+    groups: Iterable[str],
+    *,
+    only: Mapping[str, Sequence[TopicPartition]] | None = None,
+    require_stable: bool = False,
+) -> Answers[str, CommittedOffsets]:
+    """The committed offsets of groups of any type, of all partitions or `only` of some; an unknown group has none.
 
-
-def offset_fetch(
-    only: Mapping[str, Sequence[TopicPartition]] | None,
-    require_stable: bool,
-    connection: Connection,
-    groups: Sequence[str],
-    deadline: Deadline,
-) -> Steps[dict[str, Any | Failure]]:
-    """Ask one coordinator for offsets of `groups` of any type, all or `only` some; a missing group has none.
-
-    The result of a group has `topics` with partitions. With `require_stable`, partitions with an offset in an open
-    transaction have the error UNSTABLE_OFFSET_COMMIT instead of an offset (since 2.5, KIP-447). Brokers before 3.0 are
-    asked one group at a time, as are those whose responses would be too long otherwise.
+    With `require_stable`, a partition with an offset in an open transaction has the error UNSTABLE_OFFSET_COMMIT
+    instead of an offset (since 2.5, KIP-447). Brokers before 3.0 are asked one group at a time, as are those whose
+    responses would be too long otherwise.
     """
-    yield from connection.open(deadline)
-    stable = (
-        {"require_stable": True}
-        if require_stable and connection.version(OFFSET_FETCH) >= _FIRST_STABLE
-        else {}
-    )
 
-    def topics(group: str) -> Sequence[Mapping[str, Any]] | None:
-        if only is None:
-            return None
-        named = groupby(sorted(set(only[group])), key=itemgetter(0))
-        return [{"name": name, "partition_indexes": [number for _, number in found]} for name, found in named]
-
-    if connection.version(OFFSET_FETCH) < _FIRST_FETCHING_SEVERAL:
-        requests: list[dict[str, Any]] = [
-            {"group_id": group, "topics": topics(group), **stable} for group in groups
-        ]
-        responses = yield from connection.ask(OFFSET_FETCH, requests, deadline)
+    def requested(group: str) -> dict[str, object]:
+        topics = None if only is None else by_topic(only[group])
         return {
-            group: outcome(response) or response for group, response in zip(groups, responses, strict=True)
+            "group_id": group,
+            "topics": topics and [{"name": name, "partition_indexes": numbers} for name, numbers in topics],
         }
 
-    def requested(per_request: int) -> list[dict[str, Any]]:
-        return [
-            {"groups": [{"group_id": group, "topics": topics(group)} for group in batch], **stable}
-            for batch in batches(groups, per_request)
-        ]
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, CommittedOffsets | Failure]]:
+        yield from broker.open(deadline)
+        version = broker.version(OFFSET_FETCH)
+        stable = {"require_stable": True} if require_stable and version >= _FIRST_STABLE else {}
+        if version < _FIRST_FETCHING_SEVERAL:
+            single = [{**requested(group), **stable} for group in groups]
+            answers = yield from broker.ask(OFFSET_FETCH, single, deadline)
+            return {group: outcome(answer) or answer for group, answer in zip(groups, answers, strict=True)}
 
-    try:
-        responses = yield from connection.ask(OFFSET_FETCH, requested(_FETCHED_PER_REQUEST), deadline)
-    except AnswerTooLong:
-        responses = yield from connection.ask(OFFSET_FETCH, requested(1), deadline)
-    return {group.group_id: outcome(group) or group for response in responses for group in response.groups}
+        def several(most: int) -> list[dict[str, object]]:
+            return [{"groups": [*map(requested, batch)], **stable} for batch in batches(groups, most)]
+
+        try:
+            answers = yield from broker.ask(OFFSET_FETCH, several(_FETCHED_PER_REQUEST), deadline)
+        except AnswerTooLong:
+            answers = yield from broker.ask(OFFSET_FETCH, several(1), deadline)
+        return {group.group_id: outcome(group) or group for answer in answers for group in answer.groups}
+
+    return client.ask_coordinators(groups, ask)
 
 
-def offset_commit(
+def commit_offsets(
+    client: KafkaClient,
+    offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
+    topic_ids: Mapping[str, UUID] | None = None,
+) -> Answers[str, Outcomes]:
+    """Commit offsets by group, not as a member; None for each partition, or the refusal.
+
+    The coordinator refuses them for a group with members. Topics are named by their `topic_ids`, if all are known and
+    the broker can compare them (Kafka 4.1).
+    """
+    return client.ask_coordinators(offsets, partial(_commit, offsets, topic_ids or {}))
+
+
+def _commit(
     offsets: Mapping[str, Mapping[TopicPartition, NewOffset]],
     topic_ids: Mapping[str, UUID],
-    connection: Connection,
+    broker: Connection,
     groups: Sequence[str],
     deadline: Deadline,
 ) -> Steps[dict[str, Outcomes | Failure]]:
-    """Ask one coordinator to commit the `offsets` of each of `groups`, one request per group, not as a member.
-
-    The coordinator accepts it only for a group without members. A group fails as a whole if its coordinator moved.
-    Topics are named by their ids if all are known, and the coordinator can.
-    """
-    yield from connection.open(deadline)
+    yield from broker.open(deadline)
     topics = {topic for group in groups for topic, _ in offsets[group]}
-    by_id = topics <= topic_ids.keys() and connection.supports(OFFSET_COMMIT_BY_ID)
-    names = {topic_ids[topic]: topic for topic in topics} if by_id else {}
-
-    def partition(group: str) -> Callable[[TopicPartition], Mapping[str, Any]]:
-        def fields(place: TopicPartition) -> Mapping[str, Any]:
-            new = offsets[group][place]
-            return {
-                "partition_index": place[1],
-                "committed_offset": new.offset,
-                "committed_leader_epoch": new.leader_epoch,
-                "committed_metadata": new.metadata,
-            }
-
-        return fields
-
+    by_id = topics <= topic_ids.keys() and broker.supports(OFFSET_COMMIT_BY_ID)
+    names: dict[UUID | None, str] = {topic_ids[topic]: topic for topic in topics} if by_id else {}
     requests = [
         {
             "group_id": group,
             "generation_id_or_member_epoch": _NO_GENERATION,
             "member_id": "",
             "topics": [
-                {**topic, "topic_id": topic_ids.get(topic["name"], _NO_ID)}
-                for topic in by_topic(offsets[group], partition(group))
+                {
+                    "name": topic,
+                    "topic_id": topic_ids.get(topic, NO_UUID),
+                    "partitions": [
+                        {
+                            "partition_index": number,
+                            "committed_offset": offsets[group][topic, number].offset,
+                            "committed_leader_epoch": offsets[group][topic, number].leader_epoch,
+                            "committed_metadata": offsets[group][topic, number].metadata,
+                        }
+                        for number in numbers
+                    ],
+                }
+                for topic, numbers in by_topic(offsets[group])
             ],
         }
         for group in groups
     ]
-    api = OFFSET_COMMIT_BY_ID if by_id else OFFSET_COMMIT
-    responses = yield from connection.ask(api, requests, deadline)
-    return {group: _committed(response, names) for group, response in zip(groups, responses, strict=True)}
+    answers = yield from broker.ask(OFFSET_COMMIT_BY_ID if by_id else OFFSET_COMMIT, requests, deadline)
+    return {group: _committed(answer, names) for group, answer in zip(groups, answers, strict=True)}
 
 
-def _committed(response: Any, names: Mapping[UUID, str]) -> Outcomes | Failure:
-    outcomes = _outcomes(response, names)
+def _committed(answer: OffsetCommitResponse, names: Mapping[UUID | None, str]) -> Outcomes | Failure:
+    """The outcomes by partition; `names` are those of topics that the answer contains by id."""
+    outcomes = {
+        (names[topic.topic_id] if names else topic.name, partition.partition_index): outcome(partition)
+        for topic in answer.topics
+        for partition in topic.partitions
+    }
     moved = [failure for failure in outcomes.values() if failure is not None and failure.retriable]
     # Partitions that do not exist are refused before the coordinator decides; it accepts all of the others or none.
     return moved[0] if moved else outcomes
 
 
-def offset_delete(
-    partitions: Mapping[str, Sequence[TopicPartition]],
-    connection: Connection,
-    groups: Sequence[str],
-    deadline: Deadline,
-) -> Steps[dict[str, Outcomes | Failure]]:
-    """Ask one coordinator to delete the offsets of `partitions` of each of `groups`, one request per group.
+def delete_offsets(
+    client: KafkaClient, partitions: Mapping[str, Sequence[TopicPartition]]
+) -> Answers[str, Outcomes]:
+    """Delete committed offsets, by group; None for each partition, or why its offset was not deleted.
 
     The coordinator deletes all but offsets of topics that a member subscribes to. A partition without an offset is no
     error.
     """
-    requests = [
-        {
-            "group_id": group,
-            "topics": by_topic(partitions[group], lambda place: {"partition_index": place[1]}),
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, Outcomes | Failure]]:
+        requests = [
+            {
+                "group_id": group,
+                "topics": [
+                    {"name": topic, "partitions": [{"partition_index": number} for number in numbers]}
+                    for topic, numbers in by_topic(partitions[group])
+                ],
+            }
+            for group in groups
+        ]
+        answers = yield from broker.ask(OFFSET_DELETE, requests, deadline)
+        return {
+            group: outcome(answer)
+            or {
+                (topic.name, partition.partition_index): outcome(partition)
+                for topic in answer.topics
+                for partition in topic.partitions
+            }
+            for group, answer in zip(groups, answers, strict=True)
         }
-        for group in groups
-    ]
-    responses = yield from connection.ask(OFFSET_DELETE, requests, deadline)
-    return {
-        group: outcome(response) or _outcomes(response)
-        for group, response in zip(groups, responses, strict=True)
-    }
+
+    return client.ask_coordinators(partitions, ask)
 
 
-def _outcomes(response: Any, names: Mapping[UUID, str] | None = None) -> Outcomes:
-    """The outcomes by partition; `names` are the names of topics that the response contains by id."""
-    return {
-        (names[topic.topic_id] if names else topic.name, partition.partition_index): outcome(partition)
-        for topic in response.topics
-        for partition in topic.partitions
-    }
+def fetch_share_offsets(
+    client: KafkaClient, groups: Iterable[str]
+) -> Answers[str, DescribeShareGroupOffsetsResponseGroup]:
+    """Start offsets and lag of every partition of share groups; lag is -1 before Kafka 4.2."""
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, DescribeShareGroupOffsetsResponseGroup | Failure]]:
+        requests = [
+            {"groups": [{"group_id": group, "topics": None} for group in batch]} for batch in batches(groups)
+        ]
+        answers = yield from broker.ask(DESCRIBE_SHARE_GROUP_OFFSETS, requests, deadline)
+        return {group.group_id: outcome(group) or group for answer in answers for group in answer.groups}
+
+    return client.ask_coordinators(groups, ask)
+
+
+def alter_share_group_offsets(
+    client: KafkaClient, offsets: Mapping[str, Mapping[TopicPartition, int]]
+) -> Answers[str, Outcomes]:
+    """Set start offsets of share groups; None for each partition that was changed, or why it was refused.
+
+    The coordinator accepts this only for a group without members, and creates a missing group.
+    """
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, Outcomes | Failure]]:
+        requests = [
+            {
+                "group_id": group,
+                "topics": [
+                    {
+                        "topic_name": topic,
+                        "partitions": [
+                            {"partition_index": number, "start_offset": offsets[group][topic, number]}
+                            for number in numbers
+                        ],
+                    }
+                    for topic, numbers in by_topic(offsets[group])
+                ],
+            }
+            for group in groups
+        ]
+        answers = yield from broker.ask(ALTER_SHARE_GROUP_OFFSETS, requests, deadline)
+        return {
+            group: outcome(answer)
+            or {
+                (topic.topic_name, partition.partition_index): outcome(partition)
+                for topic in answer.responses
+                for partition in topic.partitions
+            }
+            for group, answer in zip(groups, answers, strict=True)
+        }
+
+    return client.ask_coordinators(offsets, ask)
+
+
+def delete_share_group_offsets(
+    client: KafkaClient, topics: Mapping[str, Sequence[str]]
+) -> Answers[str, dict[str, Failure | None]]:
+    """Delete start offsets of share groups by topic; None for each deleted topic, or why it was refused."""
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, dict[str, Failure | None] | Failure]]:
+        requests = [
+            {"group_id": group, "topics": [{"topic_name": topic} for topic in topics[group]]}
+            for group in groups
+        ]
+        answers = yield from broker.ask(DELETE_SHARE_GROUP_OFFSETS, requests, deadline)
+        return {
+            group: outcome(answer) or {topic.topic_name: outcome(topic) for topic in answer.responses}
+            for group, answer in zip(groups, answers, strict=True)
+        }
+
+    return client.ask_coordinators(topics, ask)
+
+
+def offsets_at(
+    client: KafkaClient,
+    partitions: Iterable[TopicPartition],
+    specs: Sequence[OffsetSpec | OffsetsAtTimes],
+    *,
+    leaders: ClusterMetadata | None = None,
+) -> Answers[TopicPartition, tuple[int, ...]]:
+    """Offsets of the log of each partition, in the order of `specs`, or -1.
+
+    All leaders are asked in parallel, each for all of its partitions in one request. `leaders`: metadata of these
+    topics that was just fetched, which saves the first lookup.
+    """
+    return client.ask_leaders(partitions, partial(list_offsets, specs), known=leaders)
 
 
 def list_offsets(
     specs: Sequence[OffsetSpec | OffsetsAtTimes],
-    connection: Connection,
+    broker: Connection,
     partitions: Sequence[TopicPartition],
     deadline: Deadline,
 ) -> Steps[dict[TopicPartition, tuple[int, ...] | Failure]]:
@@ -227,31 +334,38 @@ def list_offsets(
     There is one request per spec, sent together and answered in this order: an end offset requested last is never
     before the last stable offset. A partition fails if one of its offsets is refused.
     """
+
+    def timestamp(spec: OffsetSpec | OffsetsAtTimes, partition: TopicPartition) -> int:
+        return spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[partition]
+
     requests = [
         {
             "replica_id": _CONSUMER,
             "isolation_level": spec.isolation_level,
-            "topics": by_topic(partitions, partial(_partition_at, spec)),
+            "topics": [
+                {
+                    "name": topic,
+                    "partitions": [
+                        {"partition_index": number, "timestamp": timestamp(spec, (topic, number))}
+                        for number in numbers
+                    ],
+                }
+                for topic, numbers in by_topic(partitions)
+            ],
             "timeout_ms": int(deadline.remaining_ms()),
         }
         for spec in specs
     ]
-    responses = yield from connection.ask(LIST_OFFSETS, requests, deadline)
-    found: dict[TopicPartition, tuple[int, ...]] = {}
+    answers = yield from broker.ask(LIST_OFFSETS, requests, deadline)
+    offsets: dict[TopicPartition, tuple[int, ...]] = {}
     failed: dict[TopicPartition, Failure] = {}
-    for response in responses:
-        for topic in response.topics:
+    for answer in answers:
+        for topic in answer.topics:
             for partition in topic.partitions:
-                place = topic.name, partition.partition_index
+                key = topic.name, partition.partition_index
                 failure = outcome(partition)
                 if failure is not None:
-                    failed.setdefault(place, failure)
-                found[place] = (*found.get(place, ()), partition.offset)
+                    failed.setdefault(key, failure)
+                offsets[key] = (*offsets.get(key, ()), partition.offset)
     # A broker that leaves a partition out of one response has not answered for it.
-    whole = {place: offsets for place, offsets in found.items() if len(offsets) == len(specs)}
-    return {**whole, **failed}
-
-
-def _partition_at(spec: OffsetSpec | OffsetsAtTimes, place: TopicPartition) -> Mapping[str, Any]:
-    timestamp = spec.timestamp if isinstance(spec, OffsetSpec) else spec.times[place]
-    return {"partition_index": place[1], "timestamp": timestamp}
+    return {key: values for key, values in offsets.items() if len(values) == len(specs)} | failed

@@ -7,14 +7,16 @@ aborted transactions are left out: read_committed consumers, and copiers that us
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
+from wire.client.errors import Answers
 from wire.client.log_searches import LogSearch, search_all
-from wire.client.offsets import TopicPartition
+from wire.client.metadata import TopicPartition
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure
 from wire.log.record_digests import RecordDigest, RecordWindow, digest
@@ -41,32 +43,35 @@ class WindowRequest:
 
 
 def record_windows(
-    wanted: Mapping[TopicPartition, WindowRequest],
-    connection: Connection,
-    places: Iterable[TopicPartition],
-    deadline: Deadline,
-) -> Steps[dict[TopicPartition, RecordWindow | Failure]]:
-    """Ask one leader for the windows that are `wanted` in its `places`; offsets are at most the log's end."""
-    windows = {place: _Window(place, wanted[place]) for place in places}
-    while stretches := [each.next for each in windows.values() if each.next is not None]:
-        yield from search_all(stretches, connection, deadline)
-        for window in windows.values():
-            window.take()
-    return {place: window.outcome for place, window in windows.items()}
+    client: KafkaClient, requests: Mapping[TopicPartition, WindowRequest]
+) -> Answers[TopicPartition, RecordWindow]:
+    """The records around an offset of each partition, as digests; offsets are at most the log's end."""
+
+    def ask(
+        leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> Steps[dict[TopicPartition, RecordWindow | Failure]]:
+        windows = {partition: _Window(partition, requests[partition]) for partition in partitions}
+        while ranges := [window.next for window in windows.values() if window.next is not None]:
+            yield from search_all(ranges, leader, deadline)
+            for window in windows.values():
+                window.take()
+        return {partition: window.outcome for partition, window in windows.items()}
+
+    return client.ask_leaders(requests, ask)
 
 
 class _Window:
     """One window, and the range of the log to read next for it."""
 
-    def __init__(self, place: TopicPartition, request: WindowRequest) -> None:
-        self._place, self._request = place, request
+    def __init__(self, partition: TopicPartition, request: WindowRequest) -> None:
+        self._partition, self._request = partition, request
         self._reach = request.before
         self._start = max(request.offset - self._reach, 0)
         self._records: dict[int, RecordDigest] = {}
         self._from_start = self._to_end = False
         self._failure: Failure | None = None
         until = None if request.after else request.offset
-        self.next: _WindowRange | None = _WindowRange(place, self._start, request, until=until)
+        self.next: _WindowRange | None = _WindowRange(partition, self._start, request, until=until)
 
     def take(self) -> None:
         """Keep the records of the range, and choose the next range."""
@@ -84,7 +89,7 @@ class _Window:
         if count < self._request.before and not self._from_start and self._reach < _FARTHEST:
             until, self._reach = self._start, max(self._reach, 1) * _STEP
             self._start = max(self._request.offset - self._reach, 0)
-            self.next = _WindowRange(self._place, self._start, self._request, until=until)
+            self.next = _WindowRange(self._partition, self._start, self._request, until=until)
 
     @property
     def outcome(self) -> RecordWindow | Failure:
@@ -108,9 +113,9 @@ class _WindowRange(LogSearch):
     """Reads from `start` until there are enough records from the offset on, or up to the offset `until`."""
 
     def __init__(
-        self, place: TopicPartition, start: int, request: WindowRequest, *, until: int | None = None
+        self, partition: TopicPartition, start: int, request: WindowRequest, *, until: int | None = None
     ) -> None:
-        super().__init__(place, start)
+        super().__init__(partition, start)
         self.until = until
         self.found: dict[int, RecordDigest] = {}
         """The records by offset."""

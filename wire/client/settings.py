@@ -1,19 +1,33 @@
-"""Settings of groups, topics and brokers, and access control lists."""
+"""Settings of groups, topics and brokers, access control lists, and the deletion of topics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+from uuid import UUID
 
 from wire import acls
 from wire.acls import Operation
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import batches, refused
+from wire.client.errors import Answers, batches, refused
 from wire.client.steps import Deadline, Steps
-from wire.errors import Failure, refusal
+from wire.errors import ErrorCode, Failure, outcome, refusal
+from wire.messages.layout import NO_UUID
 from wire.messages.schemas.cluster import DESCRIBE_CONFIGS
 from wire.messages.schemas.security import DESCRIBE_ACLS
+from wire.messages.schemas.topics import DELETE_TOPICS
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import DescribeConfigsResponseResultConfig
+    from wire.messages.schemas.security import DescribeAclsResponseResource
+
+Settings: TypeAlias = "dict[str, DescribeConfigsResponseResultConfig]"
+"""Settings by name, as in the response; the `value` of an unset or sensitive one is None."""
+
+_FIRST_DELETING_BY_ID = 6
 
 
 class ResourceType(Enum):
@@ -32,30 +46,29 @@ class ConfigSource(Enum):
     DYNAMIC_GROUP_CONFIG = 8
 
 
-def describe_configs(
-    kind: ResourceType, connection: Connection, names: Sequence[str], deadline: Deadline
-) -> Steps[dict[str, dict[str, Any] | Failure]]:
-    """Ask a broker for all settings of the named resources, by resource and name, as in the response.
+def describe_configs(client: KafkaClient, kind: ResourceType, names: Iterable[str]) -> Answers[str, Settings]:
+    """All settings of groups, topics or brokers (a broker's name is its node id)."""
 
-    The `value` of an unset or sensitive setting is None.
-    """
-    requests = [
-        {
-            "resources": [
-                {"resource_type": kind.value, "resource_name": name, "configuration_keys": None}
-                for name in batch
-            ]
+    def ask(
+        broker: Connection, names: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, Settings | Failure]]:
+        requests = [
+            {
+                "resources": [
+                    {"resource_type": kind.value, "resource_name": name, "configuration_keys": None}
+                    for name in batch
+                ]
+            }
+            for batch in batches(names)
+        ]
+        answers = yield from broker.ask(DESCRIBE_CONFIGS, requests, deadline)
+        return {
+            result.resource_name: outcome(result) or {config.name: config for config in result.configs}
+            for answer in answers
+            for result in answer.results
         }
-        for batch in batches(names)
-    ]
-    responses = yield from connection.ask(DESCRIBE_CONFIGS, requests, deadline)
-    return {result.resource_name: _configs(result) for response in responses for result in response.results}
 
-
-def _configs(result: Any) -> dict[str, Any] | Failure:
-    if result.error_code:
-        return refusal(result.error_code, result.error_message)
-    return {config.name: config for config in result.configs}
+    return client.ask_nodes(names, ask) if kind is ResourceType.BROKER else client.ask_one_broker(names, ask)
 
 
 _NOT_ASKED_FOR = -(2**31)
@@ -68,10 +81,8 @@ def operations_in(bits: int) -> tuple[str, ...] | None:
     return tuple(one.name for one in Operation if one >= Operation.ALL and bits >> one & 1)
 
 
-def describe_acls(
-    kind: acls.ResourceType, connection: Connection, deadline: Deadline
-) -> Steps[tuple[Any, ...]]:
-    """Ask a broker for all entries of a kind of resource: resources, and in each its `acls`.
+def describe_acls(client: KafkaClient, kind: acls.ResourceType) -> tuple[DescribeAclsResponseResource, ...]:
+    """All topics or groups, or patterns of them, with their access control entries, `acls`.
 
     :raises KafkaError: SECURITY_DISABLED (54) without an authorizer, CLUSTER_AUTHORIZATION_FAILED (31)
     """
@@ -84,8 +95,46 @@ def describe_acls(
         "operation": Operation.ANY,
         "permission_type": acls.Permission.ANY,
     }
-    (response,) = yield from connection.ask(DESCRIBE_ACLS, [request], deadline)
-    if response.error_code:
-        raise refused(connection.address, DESCRIBE_ACLS.name, response.error_code, response.error_message)
-    resources: tuple[Any, ...] = response.resources
-    return resources
+
+    def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[DescribeAclsResponseResource, ...]]:
+        (response,) = yield from broker.ask(DESCRIBE_ACLS, [request], deadline)
+        if response.error_code:
+            raise refused(broker.address, DESCRIBE_ACLS.name, response.error_code, response.error_message)
+        return response.resources
+
+    return client.ask_any(ask)
+
+
+def delete_topics(client: KafkaClient, topics: Mapping[str, UUID | None]) -> Answers[str, bool]:
+    """Delete topics; True for each that is gone, also if it did not exist.
+
+    A topic whose id is known is deleted only if it has this id, by brokers from Kafka 2.8. Any broker of a KRaft
+    cluster forwards the request to the controller.
+    """
+    return client.ask_one_broker(topics, partial(_delete_topics, topics))
+
+
+def _delete_topics(
+    topic_ids: Mapping[str, UUID | None], connection: Connection, names: Sequence[str], deadline: Deadline
+) -> Steps[dict[str, bool | Failure]]:
+    ids = {name: topic_id for name in names if (topic_id := topic_ids[name]) is not None}
+    yield from connection.open(deadline)
+    if connection.version(DELETE_TOPICS) < _FIRST_DELETING_BY_ID:
+        ids = {}
+    request = {
+        "topics": [
+            {"name": None, "topic_id": ids[name]} if name in ids else {"name": name, "topic_id": NO_UUID}
+            for name in names
+        ],
+        "topic_names": names,
+        "timeout_ms": int(deadline.remaining_ms()),
+    }
+    (response,) = yield from connection.ask(DELETE_TOPICS, [request], deadline)
+    by_id: dict[UUID | None, str] = {topic_id: name for name, topic_id in ids.items()}
+    gone = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return {
+        result.name or by_id.get(result.topic_id, ""): True
+        if result.error_code in gone
+        else refusal(result.error_code, result.error_message)
+        for result in response.responses
+    }

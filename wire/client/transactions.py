@@ -3,68 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
+from wire.client.address import Address
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import batches, refused
-from wire.client.offsets import TopicPartition
+from wire.client.errors import Answers, batches, refused
+from wire.client.metadata import TopicPartition, by_topic
 from wire.client.steps import Deadline, Steps
-from wire.errors import Failure, refusal
+from wire.errors import Failure, outcome
 from wire.messages.schemas.transactions import (
     DESCRIBE_PRODUCERS,
     DESCRIBE_TRANSACTIONS,
     LIST_TRANSACTIONS,
 )
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.transactions import (
+        DescribeProducersResponseTopicPartition,
+        DescribeProducersResponseTopicPartitionActiveProducer,
+        DescribeTransactionsResponseTransactionState,
+    )
+
+    OpenTransactions = tuple[DescribeProducersResponseTopicPartitionActiveProducer, ...]
+
 NO_TRANSACTION = -1
 
 
 def open_transactions(
-    connection: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
-) -> Steps[dict[TopicPartition, tuple[Any, ...] | Failure]]:
-    """Ask one leader for the producers with an open transaction on each partition, by the transaction's first offset.
+    client: KafkaClient, partitions: Iterable[TopicPartition]
+) -> Answers[TopicPartition, OpenTransactions]:
+    """The producers with an open transaction on each partition, by its first offset. Brokers from 2.8 know them."""
 
-    :raises UnsupportedApi: the broker is older than 2.8
-    """
-    topics = [
-        {"name": topic, "partition_indexes": [number for _, number in found]}
-        for topic, found in groupby(sorted(set(partitions)), key=itemgetter(0))
-    ]
-    (response,) = yield from connection.ask(DESCRIBE_PRODUCERS, [{"topics": topics}], deadline)
-    return {
-        (topic.name, each.partition_index): refusal(each.error_code, each.error_message)
-        if each.error_code
-        else _open(each.active_producers)
-        for topic in response.topics
-        for each in topic.partitions
-    }
+    def ask(
+        broker: Connection, partitions: Sequence[TopicPartition], deadline: Deadline
+    ) -> Steps[dict[TopicPartition, OpenTransactions | Failure]]:
+        topics = [{"name": topic, "partition_indexes": numbers} for topic, numbers in by_topic(partitions)]
+        (response,) = yield from broker.ask(DESCRIBE_PRODUCERS, [{"topics": topics}], deadline)
+        return {
+            (topic.name, partition.partition_index): outcome(partition) or _open(partition)
+            for topic in response.topics
+            for partition in topic.partitions
+        }
+
+    return client.ask_leaders(partitions, ask)
 
 
-def _open(producers: Iterable[Any]) -> tuple[Any, ...]:
-    found = (each for each in producers if each.current_txn_start_offset != NO_TRANSACTION)
-    return tuple(sorted(found, key=lambda each: each.current_txn_start_offset))
+def _open(partition: DescribeProducersResponseTopicPartition) -> OpenTransactions:
+    first = attrgetter("current_txn_start_offset")
+    producers = (producer for producer in partition.active_producers if first(producer) != NO_TRANSACTION)
+    return tuple(sorted(producers, key=first))
 
 
 def known_transactions(
-    producer_ids: Sequence[int], connection: Connection, deadline: Deadline
-) -> Steps[Mapping[int, Any]]:
-    """Ask one broker to describe the transactions of some producers that it coordinates, by producer id.
-
-    :raises KafkaError: it is loading them, or this user is not authorized
-    :raises UnsupportedApi: it is older than 3.0
-    """
+    client: KafkaClient, producer_ids: Iterable[int]
+) -> Answers[Address, Mapping[int, DescribeTransactionsResponseTransactionState]]:
+    """The transactions of some producers, by coordinating broker (from Kafka 3.0) and by producer id."""
     request = {"state_filters": [], "producer_id_filters": sorted(producer_ids)}
-    (listed,) = yield from connection.ask(LIST_TRANSACTIONS, [request], deadline)
-    if listed.error_code:
-        raise refused(connection.address, "ListTransactions", listed.error_code)
-    names = [each.transactional_id for each in listed.transaction_states]
-    requests = [{"transactional_ids": batch} for batch in batches(names)]
-    described = yield from connection.ask(DESCRIBE_TRANSACTIONS, requests, deadline)
-    return {
-        each.producer_id: each
-        for response in described
-        for each in response.transaction_states
-        if not each.error_code
-    }
+
+    def ask(
+        broker: Connection, deadline: Deadline
+    ) -> Steps[Mapping[int, DescribeTransactionsResponseTransactionState]]:
+        (listed,) = yield from broker.ask(LIST_TRANSACTIONS, [request], deadline)
+        if listed.error_code:
+            raise refused(broker.address, LIST_TRANSACTIONS.name, listed.error_code)
+        names = [transaction.transactional_id for transaction in listed.transaction_states]
+        requests = [{"transactional_ids": batch} for batch in batches(names)]
+        answers = yield from broker.ask(DESCRIBE_TRANSACTIONS, requests, deadline)
+        return {
+            transaction.producer_id: transaction
+            for answer in answers
+            for transaction in answer.transaction_states
+            if not transaction.error_code
+        }
+
+    return client.ask_every_broker(ask)

@@ -30,8 +30,8 @@ from wire.messages.writer import message_writer
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    RequestT = TypeVar("RequestT", default=Any)
-    ResponseT = TypeVar("ResponseT", default=Any)
+    RequestT = TypeVar("RequestT", default=Any, covariant=True)
+    ResponseT = TypeVar("ResponseT", default=Any, covariant=True)
     RequestFields = TypeVar("RequestFields", default=Any)
     ResponseFields = TypeVar("ResponseFields", default=Any)
     Key = TypeVar("Key", default=Any)

@@ -26,7 +26,7 @@ from uuid import UUID
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    Decoded = TypeVar("Decoded", default=Any)
+    Decoded = TypeVar("Decoded", default=Any, covariant=True)
     Encoded = TypeVar("Encoded", default=Any)
 else:
     from typing import TypeVar

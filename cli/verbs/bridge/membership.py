@@ -38,10 +38,10 @@ from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.topics import TopicImage, TopicInfo
 from migration.bridge import BRIDGE, LONGEST_WAIT_MS, subscribed_to
 from wire.client.address import Address
-from wire.client.client import KafkaClient
-from wire.client.cluster import ClusterMetadata
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection, Request
 from wire.client.errors import WireError
+from wire.client.metadata import ClusterMetadata
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, Expired, SocketWait, Steps, run_all
 from wire.errors import ErrorCode, Failure, error_name, refusal

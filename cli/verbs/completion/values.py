@@ -130,13 +130,14 @@ def typed_options(parameters: Mapping[str, Any], timeout_ms: int) -> SourceOptio
 
 def _groups(context: Context) -> Described:
     from cli.sources.live import LiveSource
+    from wire.client.groups import list_groups
 
     with _source(context) as source:
         if isinstance(source, LiveSource) and source.client is not None:
             # A list for people also contains member counts, which need a request for every group.
             return [
                 (listed.group_id, ", ".join(filter(None, (listed.group_type, listed.group_state))))
-                for listed in source.client.list_groups().groups
+                for listed in list_groups(source.client).groups
             ]
         return [
             (group.id, f"{group.type.value.capitalize()}, {group.state.value}")

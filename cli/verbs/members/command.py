@@ -74,7 +74,7 @@ def remove(
     if choice.everyone and choice.names:
         raise UsageError("--all cannot be used with --member, --instance, --client-id or --host")
     if reason is not None:
-        from wire.client.members import MOST_OF_REASON
+        from wire.client.groups import MOST_OF_REASON
 
         if len(reason) > MOST_OF_REASON:
             raise UsageError(f"--reason has {len(reason)} characters; Kafka takes at most {MOST_OF_REASON}")

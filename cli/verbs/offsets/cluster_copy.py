@@ -21,7 +21,7 @@ from groups.model import Problem, wrong_topic_name
 from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
 from groups.offsets.proof import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.times import format_moment
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 
 _SEARCHED = 10_000
 

@@ -24,10 +24,10 @@ from groups.offsets.proof import (
     prove,
 )
 from groups.offsets.scenarios import name_of
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
-from wire.client.offsets import OffsetsAtTimes
-from wire.client.record_windows import WindowRequest
+from wire.client.offsets import OffsetsAtTimes, offsets_at
+from wire.client.record_windows import WindowRequest, record_windows
 from wire.log.record_digests import RecordWindow
 
 T = TypeVar("T")
@@ -80,11 +80,12 @@ class OffsetCopier:
         ends = positions_of(self.target, [in_target(place) for place in places], None)
         offsets = _usable(original, places, (begins, ends), in_target, problems)
         around = problems.kept(
-            self.originals.record_windows(
+            record_windows(
+                self.originals,
                 {
                     place: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
                     for place, offset in offsets.items()
-                }
+                },
             ),
             "in the source",
         )
@@ -117,7 +118,7 @@ class OffsetCopier:
             for place, window in around.items()
             if (time_ms := _time_of(window)) is not None
         }
-        at_time = problems.kept(self.copies.offsets_at(times, [OffsetsAtTimes(times)]), "in the target")
+        at_time = problems.kept(offsets_at(self.copies, times, [OffsetsAtTimes(times)]), "in the target")
         return {
             place: TargetLog(
                 earliest=ends.earliest[copy],
@@ -177,7 +178,7 @@ class OffsetCopier:
             )
             for copy, place in copies.items()
         }
-        found = problems.kept(self.copies.record_windows(requests), "in the target")
+        found = problems.kept(record_windows(self.copies, requests), "in the target")
         return {copies[copy]: window for copy, window in found.items()}
 
     def _wider(
@@ -192,13 +193,13 @@ class OffsetCopier:
         for side in (0, 1):
             neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
             times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
-            starts = self.originals.offsets_at(times, [OffsetsAtTimes(times)]).found
+            starts = offsets_at(self.originals, times, [OffsetsAtTimes(times)]).found
             requests = {
                 place: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
                 for place, (start,) in starts.items()
                 if start >= 0
             }
-            for place, window in self.originals.record_windows(requests).found.items():
+            for place, window in record_windows(self.originals, requests).found.items():
                 wider[place] = merged(wider[place], [window], offsets[place])
         return wider
 

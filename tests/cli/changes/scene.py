@@ -15,12 +15,13 @@ from tests.kafka.members import fresh_name
 from tests.kafka.ports import HOST
 from tests.kafka.turnstile import Turnstile
 from wire.client.address import Address
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.faults import ask_for_fault, fault_client
-from wire.client.offsets import NewOffset
+from wire.client.groups import describe_groups
+from wire.client.offsets import NewOffset, commit_offsets, fetch_offsets
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ResourceType
+from wire.client.settings import ResourceType, describe_configs
 from wire.client.steps import Deadline, Steps
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, JOIN_GROUP
 from wire.messages.schemas.faults import LIST
@@ -56,14 +57,14 @@ class Scene:
     def commit(self, offset: int, topic: str = "") -> None:
         """Commit for the group, as another operator would."""
         place = topic or self.topic, 0
-        (outcome,) = self.client.commit_offsets(
-            {self.group: {place: NewOffset(offset=offset)}}
+        (outcome,) = commit_offsets(
+            self.client, {self.group: {place: NewOffset(offset=offset)}}
         ).found.values()
         assert outcome[place] is None, outcome
 
     def committed(self, group: str = "") -> int | None:
         """What a group has committed in partition 0 of the topic."""
-        found = self.client.committed_offsets([group or self.group]).found[group or self.group]
+        found = fetch_offsets(self.client, [group or self.group]).found[group or self.group]
         offsets = {
             (topic.name, partition.partition_index): partition.committed_offset
             for topic in found.topics
@@ -73,13 +74,12 @@ class Scene:
 
     def setting(self) -> str | None:
         """The group's own session timeout."""
-        entry = self.client.describe_configs(ResourceType.GROUP, [self.group]).found[self.group][SETTING]
-        value: str = entry.value
-        return value
+        entry = describe_configs(self.client, ResourceType.GROUP, [self.group]).found[self.group][SETTING]
+        return entry.value
 
-    def members(self) -> list[str]:
+    def members(self) -> list[str | None]:
         """The instance ids of the group's members."""
-        found = self.client.describe(DESCRIBE_GROUPS, [self.group]).found
+        found = describe_groups(self.client, DESCRIBE_GROUPS, [self.group]).found
         return [member.group_instance_id for group in found.values() for member in group.members]
 
     def join(self) -> None:

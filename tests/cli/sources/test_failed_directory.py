@@ -23,7 +23,7 @@ from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.support.long import LONG
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.security import ConnectionSettings
 from wire.errors import ErrorCode
 from wire.messages.definition import Api

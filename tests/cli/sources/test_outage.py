@@ -15,7 +15,8 @@ from tests.kafka.tool_host import ToolHost
 from tests.kafka.trio import Trio, trio
 from tests.kafka.wait import wait_until
 from tests.support.long import LONG
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 
@@ -204,7 +205,7 @@ def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path)
     before = scene.cluster.coordinators([group])[group]
     after = 3 - before
     with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
-        assert group in client.describe(DESCRIBE_GROUPS, [group]).found
+        assert group in describe_groups(client, DESCRIBE_GROUPS, [group]).found
         (partition,) = _partitions_of(scene, group)
         plan = tmp_path / "plan.json"
         moves = [{"topic": "__consumer_offsets", "partition": partition, "replicas": [after]}]
@@ -215,7 +216,7 @@ def test_a_coordinator_that_moves(scene: Scene, tools: ToolHost, tmp_path: Path)
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         wait_until(lambda: scene.cluster.coordinators([group])[group] == after, "the coordinator has moved")
-        answers = client.describe(DESCRIBE_GROUPS, [group])
+        answers = describe_groups(client, DESCRIBE_GROUPS, [group])
     assert not answers.failed
     assert group in answers.found
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import cast
 
 from cli.sources.transactions import pending_offsets
-from wire.client.client import KafkaClient
-from wire.client.cluster import OFFSETS_TOPIC, partition_of
+from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
+from wire.client.metadata import OFFSETS_TOPIC, partition_of
 from wire.errors import Failure
 
 

@@ -17,10 +17,11 @@ from tests.kafka.secure import REAUTHENTICATION_MS, SCRAM_PASSWORDS, SecureBroke
 from tests.kafka.token_endpoint import SCOPE, TokenEndpoint, token_endpoint
 from tests.kafka.wait import wait_until
 from wire.client.address import Address
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.config.config_file import ConfigFileError
 from wire.client.config.properties import load_properties
 from wire.client.connection import Connection
+from wire.client.groups import list_groups
 from wire.client.steps import Deadline, run
 from wire.extras import is_installed
 from wire.messages.schemas.groups import LIST_GROUPS
@@ -370,7 +371,7 @@ def test_a_client_that_stays_logs_in_again(rig: SecureRig, endpoint: TokenEndpoi
     with KafkaClient(settings) as client:
 
         def again() -> bool:
-            assert not client.list_groups().failed
+            assert not list_groups(client).failed
             return len(endpoint.asked) > 1
 
         wait_until(again, "the client has logged in again")

@@ -11,7 +11,7 @@ import pytest
 from tests.wire.client.peer import Script, answer, black_hole, closed_port, peer, request
 from tests.wire.client.scripted import api_versions
 from tests.wire.client.test_client import coordinator
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import (
     InvalidAddress,
     NotConnected,
@@ -21,6 +21,7 @@ from wire.client.errors import (
     Unreachable,
     WireError,
 )
+from wire.client.offsets import fetch_offsets
 from wire.client.security import ConnectionSettings, SecurityProtocol
 from wire.messages.schemas.cluster import API_VERSIONS
 from wire.messages.schemas.groups import FIND_COORDINATOR
@@ -228,7 +229,7 @@ def test_an_answer_that_is_too_long(alone_too: bool) -> None:
     with peer(serve) as address:
         plain = _plain_answers(address, "g", "h")
         with KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
-            answers = client.committed_offsets(["g", "h"])
+            answers = fetch_offsets(client, ["g", "h"])
     if not alone_too:
         assert list(answers.found) == ["g", "h"]
         return

@@ -11,7 +11,9 @@ from groups.described import committed_offsets
 from groups.model import CommittedOffset
 from tests.wire.client.peer import black_hole, closed_port, peer
 from tests.wire.client.scripted import broker
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups, list_groups
+from wire.client.offsets import fetch_offsets
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import METADATA
@@ -81,7 +83,7 @@ def client_of(
 @pytest.mark.parametrize("api_versions", range(5))
 def test_an_older_broker_is_asked_in_its_own_version(api_versions: int) -> None:
     with client_of({"ListGroups": listed("g")}, newest=api_versions) as client:
-        assert [group.group_id for group in client.list_groups().groups] == ["g"]
+        assert [group.group_id for group in list_groups(client).groups] == ["g"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_an_older_broker_is_asked_in_its_own_version(api_versions: int) -> None:
 )
 def test_fields_that_an_old_broker_does_not_send_are_empty(newest: int, state: str, kind: str) -> None:
     with client_of({"ListGroups": listed("g")}, ALL | {"ListGroups": (0, newest)}) as client:
-        (group,) = client.list_groups().groups
+        (group,) = list_groups(client).groups
     assert (group.group_id, group.protocol_type) == ("g", "consumer")
     assert (group.group_state, group.group_type) == (state, kind)
 
@@ -106,7 +108,7 @@ def test_a_broker_that_is_down_does_not_lose_the_others(
         answers["Metadata"] = metadata(dead, address)
         settings = ConnectionSettings(bootstrap_servers=(address,), connection_setup_timeout_ms=300)
         with KafkaClient(settings) as client:
-            listing = client.list_groups()
+            listing = list_groups(client)
     assert [group.group_id for group in listing.groups] == ["a", "b"]
     assert list(listing.failed) == [dead]
     assert reason in listing.failed[dead].message
@@ -116,20 +118,20 @@ def test_a_broker_that_is_down_does_not_lose_the_others(
 
 def test_a_broker_that_refuses_is_named_with_its_code() -> None:
     with client_of({"ListGroups": listed(error=29)}) as client:
-        (failure,) = client.list_groups().failed.values()
+        (failure,) = list_groups(client).failed.values()
     assert (failure.code, failure.name) == (29, "TOPIC_AUTHORIZATION_FAILED")
 
 
 def test_a_broker_that_still_loads_is_asked_again() -> None:
     replies = [listed(error=14), listed(error=14), listed("g")]
     with client_of({"ListGroups": lambda version: replies.pop(0)(version)}) as client:  # noqa: PLW0108
-        assert [group.group_id for group in client.list_groups().groups] == ["g"]
+        assert [group.group_id for group in list_groups(client).groups] == ["g"]
     assert replies == []
 
 
 def test_asking_again_ends_at_the_deadline() -> None:
     with client_of({"ListGroups": listed(error=14)}, api_timeout_ms=2000) as client:
-        (failure,) = client.list_groups().failed.values()
+        (failure,) = list_groups(client).failed.values()
     assert failure.name == "COORDINATOR_LOAD_IN_PROGRESS"
 
 
@@ -144,18 +146,18 @@ def test_a_coordinator_that_moved_is_looked_up_again(newest: int) -> None:
     moved_to = peer(broker({"DescribeGroups": described("Stable")}, versions))
     with moved_to as new_place, client_of(answers, versions) as client:
         places += [str(client.home().address), new_place]
-        answer = client.describe(DESCRIBE_GROUPS, ["g"])
+        answer = describe_groups(client, DESCRIBE_GROUPS, ["g"])
         assert (answer.found["g"].group_state, answer.failed) == ("Stable", {})
         # It stays known: nothing is left to look up.
-        assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+        assert describe_groups(client, DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
 
 
 def test_the_broker_that_lists_a_group_is_asked_for_it() -> None:
     """FindCoordinator is not answered here."""
     with client_of({"ListGroups": listed("g"), "DescribeGroups": described("Stable")}) as client:
         assert client.known_coordinators(["g"]) == {}
-        client.list_groups()
-        assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+        list_groups(client)
+        assert describe_groups(client, DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
         assert client.known_coordinators(["g", "h"]) == {"g": client.home().address}
 
 
@@ -167,14 +169,14 @@ def test_a_group_that_moved_since_it_was_listed_is_looked_up() -> None:
             "FindCoordinator": coordinator(lambda: moved_to),
         }
         with client_of(answers) as client:
-            client.list_groups()
-            assert client.describe(DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
+            list_groups(client)
+            assert describe_groups(client, DESCRIBE_GROUPS, ["g"]).found["g"].group_state == "Stable"
             assert str(client.known_coordinators(["g"])["g"]) == moved_to
 
 
 def test_a_dead_coordinator_fails_its_groups_only() -> None:
     with closed_port() as dead, client_of({"FindCoordinator": coordinator(lambda: dead)}) as client:
-        answer = client.describe(DESCRIBE_GROUPS, ["g"])
+        answer = describe_groups(client, DESCRIBE_GROUPS, ["g"])
     assert answer.found == {}
     assert answer.failed["g"].message.startswith(f"{dead}: connection refused.")
 
@@ -195,7 +197,7 @@ def test_results_are_kept_when_a_second_lookup_fails() -> None:
             return known(version)
 
         answers["FindCoordinator"] = coordinators
-        answer = client.describe(DESCRIBE_GROUPS, ["g", "h"])
+        answer = describe_groups(client, DESCRIBE_GROUPS, ["g", "h"])
     assert lookups > 1
     assert answer.found["g"].group_state == "Stable"
     assert answer.failed["h"].name == "NOT_COORDINATOR"
@@ -204,7 +206,7 @@ def test_results_are_kept_when_a_second_lookup_fails() -> None:
 def test_an_unsupported_request_names_the_release_that_has_it() -> None:
     with client_of({}, coordinates=True) as client:
         place = client.home().address
-        failure = client.describe(CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
+        failure = describe_groups(client, CONSUMER_GROUP_DESCRIBE, ["g"]).failed["g"]
     assert failure.message == (
         f"{place}: this broker does not answer {CONSUMER_GROUP_DESCRIBE.name}; Kafka 3.7 or newer does, "
         "unless a gateway hides it"
@@ -220,7 +222,7 @@ def test_committed_offsets_in_every_version(version: int) -> None:
     fetched = {"topics": topics, "groups": [{"group_id": "g", "topics": topics}]}
     versions = ALL | {OFFSET_FETCH.name: (0, version)}
     with client_of({"OffsetFetch": lambda _: fetched}, versions, coordinates=True) as client:
-        offsets = client.committed_offsets(["g"]).found["g"]
+        offsets = fetch_offsets(client, ["g"]).found["g"]
     epoch = 4 if version >= 5 else None
     found, failed = committed_offsets(offsets)
     assert found == {"orders": {0: CommittedOffset(offset=7, leader_epoch=epoch, metadata="")}}
@@ -239,9 +241,9 @@ def test_a_connection_closed_while_idle_is_reopened() -> None:
     with peer(script) as address:
         answers["Metadata"] = metadata(address)
         with KafkaClient(ConnectionSettings(bootstrap_servers=(address,))) as client:
-            assert client.list_groups().groups
+            assert list_groups(client).groups
             open_now[-1].shutdown(socket.SHUT_RDWR)
-            assert client.list_groups().groups
+            assert list_groups(client).groups
         assert len(open_now) == 2
 
 
@@ -255,7 +257,7 @@ def test_brokers_of_every_age_describe_groups(newest: int) -> None:
         "ListGroups": listed("g", "h"),
     }
     with client_of(answers, ALL | {"DescribeGroups": (0, newest)}) as client:
-        client.list_groups()
-        answer = client.describe(DESCRIBE_GROUPS, ["g", "h"])
+        list_groups(client)
+        answer = describe_groups(client, DESCRIBE_GROUPS, ["g", "h"])
     assert (answer.found["g"].protocol_data, len(answer.found["g"].members)) == ("range", 2)
     assert answer.failed["h"].name == "GROUP_AUTHORIZATION_FAILED"

@@ -13,9 +13,9 @@ from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import delete_records, fresh_topic
 from tests.kafka.wait import wait_until
-from wire.client.client import KafkaClient
-from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoRecord, _Search
-from wire.client.offsets import LAST_STABLE, LATEST
+from wire.client.cluster import KafkaClient
+from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoRecord, _Search, first_records
+from wire.client.offsets import LAST_STABLE, LATEST, offsets_at
 from wire.client.security import ConnectionSettings
 from wire.errors import Failure
 from wire.log.batches import encode_batch
@@ -66,7 +66,7 @@ def produce(
 def wait_stable(client: KafkaClient, name: str) -> None:
     """Brokers answer EndTxn before they write the markers."""
     wait_until(
-        lambda: len(set(client.offsets_at([(name, 0)], [LAST_STABLE, LATEST]).found[name, 0])) == 1,
+        lambda: len(set(offsets_at(client, [(name, 0)], [LAST_STABLE, LATEST]).found[name, 0])) == 1,
         "the transaction has ended",
     )
 
@@ -96,7 +96,7 @@ def transact(broker: Broker, client: KafkaClient, name: str, count: int, *, comm
 def found(
     client: KafkaClient, wanted: Mapping[tuple[str, int], list[int]]
 ) -> dict[tuple[str, int], FirstRecords]:
-    answers = client.first_records(wanted)
+    answers = first_records(client, wanted)
     assert not answers.failed
     return dict(answers.found)
 
@@ -162,7 +162,7 @@ def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient)
     # All is gone: there is nothing to read.
     delete_records(broker, {(name, 0): 10})
     assert found(client, {(name, 0): [3]}) == {(name, 0): {3: nothing_to(10)}}
-    result = client.first_records({(name, 0): [99]})
+    result = first_records(client, {(name, 0): [99]})
     assert result.failed[name, 0].message == "the log ends before offset 99"
 
 
@@ -170,7 +170,7 @@ def test_a_log_that_starts_after_the_offset(broker: Broker, client: KafkaClient)
 def test_topics_and_partitions_that_are_not_there(broker: Broker, client: KafkaClient) -> None:
     name = topic(broker)
     produce(broker, name, 1)
-    answers = client.first_records({(name, 0): [0], (name, 1): [0], ("no-such-topic", 0): [0]})
+    answers = first_records(client, {(name, 0): [0], (name, 1): [0], ("no-such-topic", 0): [0]})
     assert answers.found == {(name, 0): {0: at(0)}}
     assert {place: failure.code for place, failure in answers.failed.items()} == {
         (name, 1): 3,

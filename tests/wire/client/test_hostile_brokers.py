@@ -13,12 +13,23 @@ from tests.wire.client.peer import peer
 from tests.wire.client.scripted import ALL_APIS, broker
 from tests.wire.client.test_client import coordinator, metadata
 from tests.wire.messages.test_requests import plain
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import WireError
-from wire.client.offsets import EARLIEST, LATEST
-from wire.client.record_windows import WindowRequest
+from wire.client.first_records import first_records
+from wire.client.groups import describe_groups, list_groups
+from wire.client.offsets import (
+    EARLIEST,
+    LATEST,
+    alter_share_group_offsets,
+    delete_share_group_offsets,
+    fetch_offsets,
+    fetch_share_offsets,
+    offsets_at,
+)
+from wire.client.record_windows import WindowRequest, record_windows
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ResourceType
+from wire.client.settings import ResourceType, delete_topics, describe_configs
+from wire.client.transactions import known_transactions, open_transactions
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -31,23 +42,23 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "features": lambda client: client.home().features,
     "metadata": lambda client: client.metadata(),
     "metadata of topics": lambda client: client.metadata(["a", ""]),
-    "list": lambda client: client.list_groups(),
+    "list": list_groups,
     "coordinators": lambda client: client.find_coordinators(["g", "h"]),
-    "described": lambda client: [client.describe(api, ["g"]) for api in DESCRIBING],
-    "committed": lambda client: client.committed_offsets(["g"]),
-    "share offsets": lambda client: client.share_group_offsets(["g"]),
-    "share offsets set": lambda client: client.alter_share_group_offsets({"g": {("a", 0): 1}}),
-    "share offsets deleted": lambda client: client.delete_share_group_offsets({"g": ["a"]}),
-    "topics deleted": lambda client: client.delete_topics({"a": None}),
-    "first records": lambda client: client.first_records({("a", 0): [3, 9]}),
-    "record windows": lambda client: client.record_windows(
-        {("a", number): WindowRequest(offset=9, before=4, after=number) for number in (0, 5)}
+    "described": lambda client: [describe_groups(client, api, ["g"]) for api in DESCRIBING],
+    "committed": lambda client: fetch_offsets(client, ["g"]),
+    "share offsets": lambda client: fetch_share_offsets(client, ["g"]),
+    "share offsets set": lambda client: alter_share_group_offsets(client, {"g": {("a", 0): 1}}),
+    "share offsets deleted": lambda client: delete_share_group_offsets(client, {"g": ["a"]}),
+    "topics deleted": lambda client: delete_topics(client, {"a": None}),
+    "first records": lambda client: first_records(client, {("a", 0): [3, 9]}),
+    "record windows": lambda client: record_windows(
+        client, {("a", number): WindowRequest(offset=9, before=4, after=number) for number in (0, 5)}
     ),
-    "open transactions": lambda client: client.open_transactions([("a", 0), ("", 1)]),
-    "known transactions": lambda client: client.known_transactions([5]),
-    "ends": lambda client: client.offsets_at([("a", 0), ("", 1)], [EARLIEST, LATEST]),
-    "configs": lambda client: client.describe_configs(ResourceType.GROUP, ["g"]),
-    "brokers": lambda client: client.describe_configs(ResourceType.BROKER, ["1"]),
+    "open transactions": lambda client: open_transactions(client, [("a", 0), ("", 1)]),
+    "known transactions": lambda client: known_transactions(client, [5]),
+    "ends": lambda client: offsets_at(client, [("a", 0), ("", 1)], [EARLIEST, LATEST]),
+    "configs": lambda client: describe_configs(client, ResourceType.GROUP, ["g"]),
+    "brokers": lambda client: describe_configs(client, ResourceType.BROKER, ["1"]),
 }
 
 

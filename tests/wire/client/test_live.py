@@ -9,10 +9,19 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
-from wire.client.client import KafkaClient
-from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST, OffsetSpec
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups, list_groups
+from wire.client.offsets import (
+    EARLIEST,
+    LAST_STABLE,
+    LATEST,
+    OffsetSpec,
+    fetch_offsets,
+    fetch_share_offsets,
+    offsets_at,
+)
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ConfigSource, ResourceType
+from wire.client.settings import ConfigSource, ResourceType, describe_configs
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -53,22 +62,22 @@ def test_a_classic_group(client: KafkaClient, broker: Broker, members: Members) 
     topic, group = fresh_topic(broker, 2), fresh_name("classic")
     member = members.java(broker, group, [topic], group_instance_id="one")
     member.wait_assignment({topic: [0, 1]})
-    (listed,) = [one for one in client.list_groups().groups if one.group_id == group]
+    (listed,) = [one for one in list_groups(client).groups if one.group_id == group]
     assert (listed.protocol_type, listed.group_state, listed.group_type) == ("consumer", "Stable", "classic")
-    described = client.describe(DESCRIBE_GROUPS, [group]).found[group]
+    described = describe_groups(client, DESCRIBE_GROUPS, [group]).found[group]
     assert (described.group_state, described.protocol_type) == ("Stable", "consumer")
     assert described.protocol_data == "range"
     (shown,) = described.members
     assert (shown.client_id, shown.group_instance_id, shown.client_host) == (member.name, "one", "/127.0.0.1")
     assert read_subscription(shown.member_metadata).topics == (topic,)
     assert read_assignment(shown.member_assignment).partitions == {topic: (0, 1)}
-    assert client.describe(CONSUMER_GROUP_DESCRIBE, [group]).failed[group].code == 69
+    assert describe_groups(client, CONSUMER_GROUP_DESCRIBE, [group]).failed[group].code == 69
 
 
 def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members) -> None:
     topic, group = fresh_topic(broker, 2), fresh_name("consumer")
     members.java(broker, group, re2=f"{topic}.*", group_protocol="consumer").wait_assignment({topic: [0, 1]})
-    described = client.describe(CONSUMER_GROUP_DESCRIBE, [group, "absent"])
+    described = describe_groups(client, CONSUMER_GROUP_DESCRIBE, [group, "absent"])
     assert described.failed["absent"].message == "Group absent not found. (GROUP_ID_NOT_FOUND)"
     shown = described.found[group]
     assert (shown.group_state, shown.assignor_name) == ("Stable", "uniform")
@@ -81,7 +90,7 @@ def test_a_consumer_group(client: KafkaClient, broker: Broker, members: Members)
         (topic, (0, 1))
     ]
     assert member.target_assignment == member.assignment
-    refused = client.describe(DESCRIBE_GROUPS, [group]).failed[group]
+    refused = describe_groups(client, DESCRIBE_GROUPS, [group]).failed[group]
     assert refused.message == f"Group {group} is not a classic group. (GROUP_ID_NOT_FOUND)"
 
 
@@ -90,19 +99,19 @@ def test_a_share_group(client: KafkaClient, broker: Broker, members: Members) ->
     members.share(broker, group, [topic])
 
     def held() -> bool:
-        found = client.describe(SHARE_GROUP_DESCRIBE, [group]).found
+        found = describe_groups(client, SHARE_GROUP_DESCRIBE, [group]).found
         return group in found and any(one.assignment.topic_partitions for one in found[group].members)
 
     wait_until(held, "the share group has an assignment")
-    described = client.describe(SHARE_GROUP_DESCRIBE, [group]).found[group]
+    described = describe_groups(client, SHARE_GROUP_DESCRIBE, [group]).found[group]
     (member,) = described.members
     assert (described.group_state, member.subscribed_topic_names) == ("Stable", (topic,))
     assert [(one.topic_name, one.partitions) for one in member.assignment.topic_partitions] == [(topic, (0,))]
     wait_until(
-        lambda: topic in {one.topic_name for one in client.share_group_offsets([group]).found[group].topics},
+        lambda: topic in {one.topic_name for one in fetch_share_offsets(client, [group]).found[group].topics},
         "the share group's partitions are reported",
     )
-    listed = [one.group_type for one in client.list_groups().groups if one.group_id == group]
+    listed = [one.group_type for one in list_groups(client).groups if one.group_id == group]
     assert listed == ["share"]
 
 
@@ -111,11 +120,13 @@ def test_a_streams_group(client: KafkaClient, broker: Broker, members: Members) 
     members.streams(broker, group, [topic])
 
     def held() -> bool:
-        found = client.describe(STREAMS_GROUP_DESCRIBE, [group]).found
+        found = describe_groups(client, STREAMS_GROUP_DESCRIBE, [group]).found
         return group in found and any(one.assignment.active_tasks for one in found[group].members)
 
     wait_until(held, "the streams group has tasks")
-    described = client.describe(STREAMS_GROUP_DESCRIBE, [group]).found[group]
+    described = describe_groups(client, STREAMS_GROUP_DESCRIBE, [group]).found[group]
+    assert described.topology is not None
+    assert described.topology.subtopologies is not None
     assert [one.source_topics for one in described.topology.subtopologies] == [(topic,)]
     assert [[task.partitions for task in one.assignment.active_tasks] for one in described.members] == [
         [(0, 1)]
@@ -133,26 +144,26 @@ def test_offsets(client: KafkaClient, broker: Broker) -> None:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     consumer.commit(offsets=[TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 0)], asynchronous=False)
     consumer.close()
-    committed = client.committed_offsets([group, absent]).found
+    committed = fetch_offsets(client, [group, absent]).found
     assert {index: one.offset for index, one in committed_offsets(committed[group])[0][topic].items()} == {
         0: 3,
         1: 0,
     }
     assert committed_offsets(committed[absent]) == ({}, {})
     places = [(topic, 0), (topic, 1), (topic, 2)]
-    ends = client.offsets_at(places, [EARLIEST, LAST_STABLE, LATEST, OffsetSpec(2500)])
+    ends = offsets_at(client, places, [EARLIEST, LAST_STABLE, LATEST, OffsetSpec(2500)])
     assert ends.found == {(topic, 0): (0, 5, 5, 2), (topic, 1): (0, 0, 0, -1)}
     assert ends.failed[topic, 2].message == f"{topic} has no partition 2"
 
 
 def test_configs(client: KafkaClient, broker: Broker) -> None:
     topic, group = fresh_topic(broker), fresh_name("configured")
-    of_group = client.describe_configs(ResourceType.GROUP, [group]).found[group]
+    of_group = describe_configs(client, ResourceType.GROUP, [group]).found[group]
     assert of_group["consumer.session.timeout.ms"].value == "6000"
-    of_brokers = client.describe_configs(ResourceType.BROKER, ["1", "9"])
+    of_brokers = describe_configs(client, ResourceType.BROKER, ["1", "9"])
     assert of_brokers.found["1"]["broker.rack"].config_source == ConfigSource.STATIC_BROKER_CONFIG.value
     assert of_brokers.failed["9"].message == "the cluster has no such broker"
-    of_topics = client.describe_configs(ResourceType.TOPIC, [topic, "nowhere"])
+    of_topics = describe_configs(client, ResourceType.TOPIC, [topic, "nowhere"])
     assert of_topics.found[topic]["cleanup.policy"].value == "delete"
     assert of_topics.failed["nowhere"].name == "UNKNOWN_TOPIC_OR_PARTITION"
 
@@ -166,5 +177,5 @@ def test_coordinators(client: KafkaClient, broker: Broker) -> None:
 
 
 def test_no_group_and_no_partition_cost_no_question(client: KafkaClient) -> None:
-    assert client.describe(DESCRIBE_GROUPS, []).found == {}
-    assert client.offsets_at([], [LATEST]).found == {}
+    assert describe_groups(client, DESCRIBE_GROUPS, []).found == {}
+    assert offsets_at(client, [], [LATEST]).found == {}

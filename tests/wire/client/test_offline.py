@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assignors.java.hash_map import string_hashes
 from wire.client.address import Address
-from wire.client.cluster import (
+from wire.client.metadata import (
     OFFSETS_TOPIC,
     Broker,
     ClusterMetadata,

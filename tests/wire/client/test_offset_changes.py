@@ -11,8 +11,8 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import fresh_topic
 from wire.client import offsets
-from wire.client.client import KafkaClient
-from wire.client.offsets import NewOffset
+from wire.client.cluster import KafkaClient
+from wire.client.offsets import NewOffset, commit_offsets, delete_offsets, fetch_offsets
 from wire.client.security import ConnectionSettings
 from wire.messages.schemas.offsets import OFFSET_COMMIT
 
@@ -28,7 +28,7 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
 
 
 def committed(client: KafkaClient, group: str) -> Offsets:
-    found, failed = committed_offsets(client.committed_offsets([group]).found[group])
+    found, failed = committed_offsets(fetch_offsets(client, [group]).found[group])
     assert not failed
     return found
 
@@ -45,7 +45,7 @@ def test_committed_offsets_are_fetched(
         (topic, 2): NewOffset(offset=0),
         ("no-such-topic", 0): NewOffset(offset=0),
     }
-    result = client.commit_offsets({group: places}).found[group]
+    result = commit_offsets(client, {group: places}).found[group]
     assert {place: failure and failure.name for place, failure in result.items()} == {
         (topic, 0): None,
         (topic, 1): None,
@@ -61,7 +61,7 @@ def test_committed_offsets_are_fetched(
         1: (2**63 - 1, None, ""),
     }
 
-    gone = client.delete_offsets({group: [(topic, 0), (topic, 2)]}).found[group]
+    gone = delete_offsets(client, {group: [(topic, 0), (topic, 2)]}).found[group]
     assert {place: failure and failure.name for place, failure in gone.items()} == {
         (topic, 0): None,
         (topic, 2): "UNKNOWN_TOPIC_OR_PARTITION",
@@ -72,8 +72,8 @@ def test_committed_offsets_are_fetched(
 def test_groups_are_answered_one_by_one(broker: Broker, client: KafkaClient) -> None:
     topic, missing = fresh_topic(broker), fresh_name("missing")
     groups = [fresh_name("payments") for _ in range(3)]
-    result = client.commit_offsets({group: {(topic, 0): NewOffset(offset=1)} for group in groups})
+    result = commit_offsets(client, {group: {(topic, 0): NewOffset(offset=1)} for group in groups})
     assert (list(result.found), result.failed) == (groups, {})
-    gone = client.delete_offsets({name: [(topic, 0)] for name in (groups[0], missing)})
+    gone = delete_offsets(client, {name: [(topic, 0)] for name in (groups[0], missing)})
     assert gone.found == {groups[0]: {(topic, 0): None}}
     assert {name: failure.name for name, failure in gone.failed.items()} == {missing: "GROUP_ID_NOT_FOUND"}

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from cli.sources.admin import librdkafka_config
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.wire.client.certificates import KEY_PASSWORD
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.config.properties import load_properties
 from wire.client.errors import (
     AuthenticationFailed,
@@ -20,6 +20,7 @@ from wire.client.errors import (
     UnsupportedMechanism,
     WireError,
 )
+from wire.client.groups import list_groups
 from wire.client.security import ConnectionSettings, Secret, TlsSettings
 
 pytestmark = pytest.mark.kafka
@@ -30,7 +31,7 @@ SCRAM_PASSWORD = SCRAM_PASSWORDS["bob"]
 def works(settings: ConnectionSettings) -> bool:
     """Whether groups can be listed, through the listener's advertised address too."""
     with KafkaClient(settings) as client:
-        return not client.list_groups().failed
+        return not list_groups(client).failed
 
 
 def failure(settings: ConnectionSettings) -> WireError:

@@ -11,6 +11,7 @@ from tests.wire.client.test_client import client_of
 from wire.client.address import Address
 from wire.client.connection import Connection
 from wire.client.errors import WrongCluster
+from wire.client.groups import delete_groups
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, run
 from wire.errors import ErrorCode
@@ -61,7 +62,7 @@ def test_the_reason_of_a_failed_deletion_is_shown(version: int, message: str) ->
     ]
     versions = {api.name: api.sent for api in (METADATA, FIND_COORDINATOR)} | {"DeleteGroups": (0, version)}
     with client_of({"DeleteGroups": lambda _: {"results": results}}, versions, coordinates=True) as client:
-        outcome = client.delete_groups(["g", "h"])
+        outcome = delete_groups(client, ["g", "h"])
     assert outcome.found == {"h": True}
     assert outcome.failed["g"].message == message
     assert DELETE_GROUPS.sent[1] == 3

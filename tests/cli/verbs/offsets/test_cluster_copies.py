@@ -21,8 +21,8 @@ from tests.kafka.members import fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.wait import wait_until
 from tests.support.long import LONG
-from wire.client.client import KafkaClient
-from wire.client.record_windows import WindowRequest
+from wire.client.cluster import KafkaClient
+from wire.client.record_windows import WindowRequest, record_windows
 from wire.client.security import ConnectionSettings
 
 kafka = pytest.mark.kafka
@@ -318,7 +318,7 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
         """The number of the order at each offset of the copy."""
         with KafkaClient(ConnectionSettings(bootstrap_servers=(two.target,))) as client:
             request = WindowRequest(offset=0, before=0, after=count + 1)
-            (window,) = client.record_windows({(copy, 0): request}).found.values()
+            (window,) = record_windows(client, {(copy, 0): request}).found.values()
         return {each.offset: numbers[each.value or b""] for each in window.after if each.value in numbers}
 
     def is_compacted() -> bool:

@@ -17,9 +17,10 @@ from tests.kafka.members import Members
 from tests.kafka.tool_host import ToolHost
 from tests.wire.client.certificates import make_certificates, need_openssl
 from wire.acls import ResourceType
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings, SecurityProtocol, TlsSettings
+from wire.client.settings import describe_acls
 
 ACCESS = """
 kohort: 1
@@ -184,7 +185,7 @@ def test_a_certificate_says_who_a_client_is(
     required = ("--config", "ssl.client.auth=required")
     with serving(None, *options(files, "SSL"), *required) as served:
         with KafkaClient(settings(served, "client")) as client:
-            acls = client.describe_acls(ResourceType.GROUP)
+            acls = describe_acls(client, ResourceType.GROUP)
         assert {(one.resource_name, acl.principal) for one in acls for acl in one.acls} == {
             ("*", "User:CN=client"),
             ("orders-", "User:orders"),

@@ -17,7 +17,7 @@ from coordinator.server.security.settings import parse_security
 from tests.coordinator.server.running import HOST, running
 from tests.coordinator.server.security.conversation import CLOSED, PATIENCE_S, Said, Steps, outcomes, plain
 from tests.kafka.secure import PASSWORDS, SCRAM_PASSWORDS, SecureBroker
-from wire.client.client import KafkaClient
+from wire.client.cluster import KafkaClient
 from wire.client.errors import AuthenticationFailed
 from wire.client.security import ConnectionSettings, Secret, SecurityProtocol, TlsSettings
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA

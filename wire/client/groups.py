@@ -1,0 +1,241 @@
+"""Groups of a cluster, of any type: listed, described and deleted, and their members removed.
+
+A described group is a part of the broker's response, with Kafka's names. A group of another type than requested, or
+one that does not exist, fails with GROUP_ID_NOT_FOUND. Brokers before 4.0 describe a classic group that does not exist
+as Dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from wire.client.cluster import KafkaClient
+from wire.client.connection import Connection
+from wire.client.errors import Answers, batches, raise_if_silent, refused
+from wire.client.metadata import ClusterMetadata, brokers_with_failures, offline_coordinators
+from wire.client.steps import Deadline, Steps
+from wire.errors import Failure, HasErrorCode, outcome
+from wire.messages.definition import Api
+from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, LEAVE_GROUP
+from wire.messages.schemas.groups import DELETE_GROUPS, LIST_GROUPS
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.groups import ListGroupsResponseGroup
+
+
+class DescribedGroup(HasErrorCode, Protocol):
+    """A group in the answer to the describe request of any type."""
+
+    group_id: str
+
+
+G_co = TypeVar("G_co", bound=DescribedGroup, covariant=True)
+
+
+class DescribedGroups(Protocol[G_co]):
+    """The answer to the describe request of any type."""
+
+    @property
+    def groups(self) -> tuple[G_co, ...]: ...
+
+
+MOST_OF_REASON = 255
+"""The longest reason in characters, as in Java's clients (JoinGroupRequest.maybeTruncateReason)."""
+_FIRST_REMOVING_SEVERAL = 3
+_LEAVING = -1
+"""The member epoch of a member that leaves for good."""
+_DIRECTORIES_TIMEOUT_MS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGroups:
+    """The groups of all brokers, by id in ascending order, and where groups are missing.
+
+    `failed`: brokers (``host:port``) that did not answer, and partitions of `__consumer_offsets` without a leader.
+    """
+
+    groups: tuple[ListGroupsResponseGroup, ...]
+    failed: dict[str, Failure]
+
+
+def list_groups(
+    client: KafkaClient, *, states: Sequence[str] = (), types: Sequence[str] = ()
+) -> ListedGroups:
+    """The groups of every broker, filtered by state and type (by Kafka's names) by brokers that can filter.
+
+    A listed group has no state before Kafka 2.6 and no type before 3.8.
+    :raises WireError: the list of brokers cannot be read, or no broker of it answers
+    """
+
+    def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
+        request = {"states_filter": states, "types_filter": types}
+        (response,) = yield from broker.ask(LIST_GROUPS, [request], deadline)
+        if response.error_code:
+            raise refused(broker.address, LIST_GROUPS.name, response.error_code)
+        return response.groups
+
+    answers = client.ask_every_broker(ask)
+    raise_if_silent(answers)
+    groups = {group.group_id: group for listed in answers.found.values() for group in listed}
+    # A broker lists the groups that it coordinates; a moved group is then looked up.
+    client.remember_coordinators(
+        {group.group_id: address for address, listed in answers.found.items() for group in listed}
+    )
+    silent = {str(address): failure for address, failure in answers.failed.items()}
+    metadata = client.brokers()
+    return ListedGroups(
+        groups=tuple(groups[name] for name in sorted(groups)),
+        failed=silent | offline_coordinators(metadata, _failed_directories(client, metadata)),
+    )
+
+
+def _failed_directories(client: KafkaClient, metadata: ClusterMetadata) -> dict[int, tuple[str, ...]]:
+    """The log directories that have failed on brokers that run, if partitions without a leader were in them.
+
+    Without the permission to describe the cluster there are none.
+    """
+
+    def ask(
+        broker: Connection, nodes: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, tuple[str, ...] | Failure]]:
+        (response,) = yield from broker.ask(DESCRIBE_LOG_DIRS, [{"topics": []}], deadline)
+        return dict.fromkeys(nodes, tuple(entry.log_dir for entry in response.results if entry.error_code))
+
+    nodes = brokers_with_failures(metadata)
+    if not nodes:
+        return {}
+    answers = client.ask_nodes(map(str, nodes), ask, Deadline(_DIRECTORIES_TIMEOUT_MS))
+    return {int(node): directories for node, directories in answers.found.items()}
+
+
+def describe_groups(
+    client: KafkaClient,
+    api: Api[Any, DescribedGroups[G_co]],
+    groups: Iterable[str],
+    *,
+    operations: bool = False,
+    nodes: bool = False,
+) -> Answers[str, G_co]:
+    """Describe groups with the request of their type. A missing group or one of another type: failure 69.
+
+    With `operations`, the answers contain what this user may do (see `wire.client.settings.operations_in`). With
+    `nodes`, those of streams groups contain the graph of their topology, if the broker stores it (KIP-1331, Kafka 4.4
+    and later).
+    """
+    key = "groups" if api.key == DESCRIBE_GROUPS.key else "group_ids"
+    more = {"include_authorized_operations": operations, "include_topology_description": nodes}
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, G_co | Failure]]:
+        requests = [{key: batch, **more} for batch in batches(groups)]
+        responses = yield from broker.ask(api, requests, deadline)
+        return {group.group_id: outcome(group) or group for answer in responses for group in answer.groups}
+
+    return client.ask_coordinators(groups, ask)
+
+
+def delete_groups(client: KafkaClient, groups: Iterable[str]) -> Answers[str, bool]:
+    """Delete groups of any type that have no members; True for each deleted group."""
+
+    def ask(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, bool | Failure]]:
+        (response,) = yield from broker.ask(DELETE_GROUPS, [{"groups_names": groups}], deadline)
+        return {result.group_id: outcome(result) or True for result in response.results}
+
+    return client.ask_coordinators(groups, ask)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavingMember:
+    """A member to remove; with an instance id it is removed only while it has that instance id."""
+
+    member_id: str
+    instance_id: str | None = None
+
+
+Departures: TypeAlias = dict[str, Failure | None]
+"""The outcome by member id: None for a member that has left."""
+
+
+def remove_members(
+    client: KafkaClient,
+    members: Mapping[str, Sequence[LeavingMember]],
+    reason: str,
+    *,
+    by: Api | None = None,
+) -> Answers[str, Departures]:
+    """Remove members from their groups, by LeaveGroup, or `by` the heartbeat of share or streams groups.
+
+    LeaveGroup removes members of classic and consumer groups; the broker logs the reason from version 5 on (KIP-800).
+    Members of share and streams groups leave by a heartbeat with epoch -1, which anyone who knows their ids can send:
+    those groups refuse LeaveGroup with UNKNOWN_MEMBER_ID (Kafka 4.3.1).
+    """
+
+    def leave(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, Departures | Failure]]:
+        yield from broker.open(deadline)
+        if broker.version(LEAVE_GROUP) < _FIRST_REMOVING_SEVERAL:
+            pairs = [(group, member) for group in groups for member in members[group]]
+            single = [{"group_id": group, "member_id": member.member_id} for group, member in pairs]
+            responses = yield from broker.ask(LEAVE_GROUP, single, deadline)
+            return _by_group(pairs, map(outcome, responses))
+        requests = [
+            {
+                "group_id": group,
+                "members": [
+                    {
+                        "member_id": member.member_id,
+                        "group_instance_id": member.instance_id,
+                        "reason": reason[:MOST_OF_REASON],
+                    }
+                    for member in members[group]
+                ],
+            }
+            for group in groups
+        ]
+        responses = yield from broker.ask(LEAVE_GROUP, requests, deadline)
+        return {
+            group: outcome(response) or {member.member_id: outcome(member) for member in response.members}
+            for group, response in zip(groups, responses, strict=True)
+        }
+
+    def leave_by_heartbeat(
+        broker: Connection, groups: Sequence[str], deadline: Deadline
+    ) -> Steps[dict[str, Departures | Failure]]:
+        pairs = [(group, member) for group in groups for member in members[group]]
+        requests = [
+            {
+                "group_id": group,
+                "member_id": member.member_id,
+                "instance_id": member.instance_id,
+                "member_epoch": _LEAVING,
+                "endpoint_information_epoch": 0,
+            }
+            for group, member in pairs
+        ]
+        responses = yield from broker.ask(by or LEAVE_GROUP, requests, deadline)
+        return _by_group(pairs, map(outcome, responses))
+
+    return client.ask_coordinators(members, leave if by is None else leave_by_heartbeat)
+
+
+def _by_group(
+    members: Sequence[tuple[str, LeavingMember]], failures: Iterable[Failure | None]
+) -> dict[str, Departures | Failure]:
+    """The outcome of every member; a group whose coordinator moved fails as a whole, and is retried."""
+    departures: dict[str, Departures] = {}
+    for (group, member), failure in zip(members, failures, strict=True):
+        departures.setdefault(group, {})[member.member_id] = failure
+    return {group: _retriable(outcomes) or outcomes for group, outcomes in departures.items()}
+
+
+def _retriable(departures: Departures) -> Failure | None:
+    return next(
+        (failure for failure in departures.values() if failure is not None and failure.retriable), None
+    )
