@@ -34,9 +34,8 @@ from cli.stopping import (
 )
 from groups.counts import counted
 from groups.listing import shown_id
-from groups.model import Group, Problem
-from groups.offsets.model import Place, PlannedChange
-from groups.offsets.scenarios import name_of
+from groups.model import Group, Problem, TopicPartition, partition_name
+from groups.offsets.model import PlannedChange
 from wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     from cli.sources.writer import ClusterWriter, Failed
 
-Part: TypeAlias = Place | str | None
+Part: TypeAlias = TopicPartition | str | None
 """A part of a group's change: a partition's offset, a topic deleted with the group, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"
 """The outcome of a change, by group and part; None means done."""
@@ -166,7 +165,7 @@ class ClusterChange(ABC, Generic[P]):
             errors += self.objections(plan)
         for (group, part), failed in (self.outcome or {}).items():
             if failed is not None:
-                place = part if isinstance(part, str) or part is None else name_of(part)
+                place = part if isinstance(part, str) or part is None else partition_name(part)
                 subject = group if place is None else f"{group}, {place}"
                 message = failed.message
                 if failed.is_unknown:
@@ -311,7 +310,7 @@ class CommittedChange(WrittenChange[Q]):
     """The ids of the topics in the preview, as far as they are known."""
 
     @abstractmethod
-    def committed_before(self, plan: Q) -> Mapping[Place, int | None]:
+    def committed_before(self, plan: Q) -> Mapping[TopicPartition, int | None]:
         """The committed offsets in the preview that the change of a group depends on."""
 
     def check_again(self, *, was_asked: bool) -> None:
@@ -339,7 +338,9 @@ class CommittedChange(WrittenChange[Q]):
             for place in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
                 shown, offset = before[group].get(place), committed.get(place)
                 if shown != offset and place[0] not in gone:
-                    self.compared(f"{group}, {name_of(place)}", group, shown, offset, was_asked=was_asked)
+                    self.compared(
+                        f"{group}, {partition_name(place)}", group, shown, offset, was_asked=was_asked
+                    )
 
 
 def _or_none(value: object) -> str:

@@ -26,7 +26,7 @@ from groups.group_spec import (
     eager_members,
     members_of_unknown_lists,
 )
-from groups.model import Group, GroupType, Member, Partitions, Problem, Topic
+from groups.model import Group, GroupType, Member, Partitions, Problem, Topic, each_partition, partition_name
 
 BROKERS_DEFAULT = "uniform"
 """The first assignor in the default value of `group.consumer.assignors`."""
@@ -307,17 +307,16 @@ def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]
 
 def _disputes(group: Group) -> Iterator[Problem]:
     claims = [
-        (topic, partition, member.id)
+        (partition, member.id)
         for member in group.members
-        for topic, partitions in current_of(group, member).items()
-        for partition in partitions
+        for partition in each_partition(current_of(group, member))
     ]
-    counts = Counter((topic, partition) for topic, partition, _ in claims)
+    counts = Counter(partition for partition, _ in claims)
     if len(counts) == len(claims):
         return
-    for place in sorted(place for place, count in counts.items() if count > 1):
-        claimants = [member for topic, partition, member in claims if (topic, partition) == place]
-        yield Problem(subject=f"{place[0]}-{place[1]}", message=f"is owned by {' and '.join(claimants)}")
+    for disputed in sorted(partition for partition, count in counts.items() if count > 1):
+        claimants = [member for partition, member in claims if partition == disputed]
+        yield Problem(subject=partition_name(disputed), message=f"is owned by {' and '.join(claimants)}")
 
 
 def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ Data from a live cluster, a snapshot or a log are converted to these classes whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
@@ -26,6 +26,27 @@ Count: TypeAlias = Annotated[int, Between(0, INT64)]
 
 Partitions: TypeAlias = Mapping[str, PartitionNumbers]
 """Partition numbers, ascending, by topic name."""
+
+TopicPartition: TypeAlias = tuple[str, int]
+"""A topic and the number of one of its partitions."""
+
+
+def each_partition(partitions: Mapping[str, Iterable[int]] | None) -> Iterator[TopicPartition]:
+    """Topic and number of every partition; none for None."""
+    return ((topic, number) for topic, numbers in (partitions or {}).items() for number in numbers)
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
+    """Numbers by topic, both in order."""
+    numbers: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        numbers.setdefault(topic, []).append(number)
+    return {topic: tuple(sorted_numbers) for topic, sorted_numbers in numbers.items()}
+
+
+def partition_name(partition: TopicPartition) -> str:
+    """A partition's name as in Kafka's logs: `orders-0`."""
+    return f"{partition[0]}-{partition[1]}"
 
 
 class MemberProtocol(Enum):
@@ -185,15 +206,12 @@ class PendingOffsets:
     @classmethod
     def of(cls, places: Iterable[tuple[str, int]]) -> PendingOffsets:
         """Offsets of these partitions, in transactions that are not known."""
-        by_topic: dict[str, list[int]] = {}
-        for topic, number in sorted(places):
-            by_topic.setdefault(topic, []).append(number)
-        return cls(partitions={topic: tuple(numbers) for topic, numbers in by_topic.items()})
+        return cls(partitions=by_topic(places))
 
     @property
     def places(self) -> frozenset[tuple[str, int]]:
         """The partitions, as topic and number."""
-        return frozenset((topic, number) for topic, numbers in self.partitions.items() for number in numbers)
+        return frozenset(each_partition(self.partitions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from groups.model import OpenTransaction, PendingOffsets
+from groups.counts import first_names
+from groups.model import OpenTransaction, PendingOffsets, partition_name
 from groups.times import duration_text, format_moment
 
 
@@ -30,10 +31,10 @@ def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
 
 def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
     """A sentence about offsets in open transactions; empty if there are none. Without a time, it has no durations."""
-    places = [f"{topic}-{number}" for topic, number in sorted(pending.places)]
+    places = list(map(partition_name, sorted(pending.places)))
     if not places:
         return ""
-    names = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+    names = first_names(places)
     subject = f"The {'offset' if len(places) == 1 else 'offsets'} of {names} {_is(len(places))} pending in "
     wait = (
         f"consumers that get {'this partition' if len(places) == 1 else 'these partitions'} wait for its end"

@@ -28,7 +28,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
+from groups.model import (
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Partitions,
+    TopicPartition,
+    by_topic,
+    each_partition,
+)
 from groups.succession import leader_of
 
 AWAY = -2
@@ -106,7 +116,7 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
     return dict.fromkeys(ids, None)
 
 
-Owners = Mapping[tuple[str, int], str]
+Owners = Mapping[TopicPartition, str]
 """Member ids by topic and partition."""
 
 
@@ -114,7 +124,7 @@ def _owners(group: Group) -> Owners | None:
     """The owner of each partition; None if the partitions of any member are not known."""
     if any(member.owned is None for member in group.members):
         return None
-    return {place: member.id for member in group.members for place in _places(member.owned or {})}
+    return {place: member.id for member in group.members for place in each_partition(member.owned)}
 
 
 def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
@@ -130,19 +140,19 @@ def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tupl
         or group.group_epoch is None
     ):
         return None
-    owned, target = set(_places(member.owned)), set(_places(member.target))
+    owned, target = set(each_partition(member.owned)), set(each_partition(member.target))
     return tuple(_steps(group, member, owners, owned - target, target - owned))
 
 
 def _steps(
-    group: Group, member: Member, owners: Owners, surplus: set[tuple[str, int]], wanted: set[tuple[str, int]]
+    group: Group, member: Member, owners: Owners, surplus: set[TopicPartition], wanted: set[TopicPartition]
 ) -> Iterator[Wait]:
     classic = member.protocol is MemberProtocol.CLASSIC
     behind = (member.epoch or 0) < (group.assignment_epoch or 0)
     if surplus:
-        yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=_partitions(surplus))
-    held: dict[str, set[tuple[str, int]]] = {}
-    free: set[tuple[str, int]] = set()
+        yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=by_topic(surplus))
+    held: dict[str, set[TopicPartition]] = {}
+    free: set[TopicPartition] = set()
     for place in wanted:
         if place in owners:
             held.setdefault(owners[place], set()).add(place)
@@ -151,19 +161,8 @@ def _steps(
     # A classic member rejoins for free partitions only when no other member owns a part of its target any more.
     if not surplus and (behind or (free and not (classic and held))):
         kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT
-        yield Wait(kind=kind, partitions={} if classic else _partitions(free))
+        yield Wait(kind=kind, partitions={} if classic else by_topic(free))
     for owner in sorted(held):
-        yield Wait(kind=WaitKind.RELEASE, partitions=_partitions(held[owner]), member=owner)
+        yield Wait(kind=WaitKind.RELEASE, partitions=by_topic(held[owner]), member=owner)
     if (group.assignment_epoch or 0) < (group.group_epoch or 0):
         yield Wait(kind=WaitKind.ASSIGNOR)
-
-
-def _places(partitions: Partitions) -> Iterator[tuple[str, int]]:
-    return ((topic, number) for topic, numbers in partitions.items() for number in numbers)
-
-
-def _partitions(places: set[tuple[str, int]]) -> Partitions:
-    found: dict[str, list[int]] = {}
-    for topic, number in sorted(places):
-        found.setdefault(topic, []).append(number)
-    return {topic: tuple(numbers) for topic, numbers in found.items()}

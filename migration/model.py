@@ -284,12 +284,6 @@ class PlannedMember:
         return tuple(dict.fromkeys((self.label, *placed, self.id)))
 
 
-def list_names(names: Sequence[str], most: int, noun: str = "") -> str:
-    """The first of the names, and how many more there are: `a, b and 3 more`."""
-    shown, more = ", ".join(names[:most]), len(names) - most
-    return " ".join(filter(None, (shown, "and", f"{more}", "more", noun))) if more > 0 else shown
-
-
 def round_names(members: Sequence[PlannedMember]) -> dict[str, str]:
     """The name of each member in rounds, by id: the best of its names that no other member shares."""
     meant = Counter(name for member in members for name in member.called)

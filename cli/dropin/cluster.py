@@ -18,8 +18,7 @@ from cli.dropin.printing import print_error, print_remark
 from cli.errors import CommandError, ExitStatus
 from cli.sources.live import LiveSource
 from cli.sources.live_answers import listed_group
-from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem
-from groups.offsets.model import Place
+from groups.model import Group, GroupListing, GroupType, Node, Offsets, Problem, TopicPartition
 from wire.client.cluster import KafkaClient
 from wire.errors import ErrorCode, Failure
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -265,8 +264,8 @@ def committed_offsets(
 
 
 def end_offsets(
-    source: LiveSource, places: Collection[Place]
-) -> tuple[dict[Place, int], dict[Place, Failure]]:
+    source: LiveSource, places: Collection[TopicPartition]
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, Failure]]:
     """Log end offsets, and the reasons for unknown ones."""
     if not places:
         return {}, {}

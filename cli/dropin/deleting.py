@@ -13,7 +13,7 @@ from cli.dropin.printing import print_error, remark_unknown, row, width_of
 from cli.dropin.topics import ClusterTopics, split_topics
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
-from groups.offsets.model import Place
+from groups.model import TopicPartition
 from wire.client import groups, offsets
 from wire.client.errors import Answers
 from wire.errors import Failure
@@ -73,7 +73,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     named, whole = split_topics(options.topics)
     places = list(dict.fromkeys([*named, *topics.places(whole)]))
     answers = offsets.delete_offsets(client, {group: places})
-    outcome: dict[Place, Failure | None] = {
+    outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
     outcome |= {place: _of_place(place, group, answers) for place in places}
@@ -84,7 +84,9 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     return status_of(failures)
 
 
-def _of_place(place: Place, group: str, answers: Answers[str, dict[Place, Failure | None]]) -> Failure | None:
+def _of_place(
+    place: TopicPartition, group: str, answers: Answers[str, dict[TopicPartition, Failure | None]]
+) -> Failure | None:
     left_out = Failure(
         message=f"java.lang.IllegalArgumentException: Offset deletion result for partition "
         f'"{place[0]}-{place[1]}" was not included in the response'
@@ -103,7 +105,7 @@ def _print_outcome(group: str, failure: Failure | None) -> None:
         print_error(f"Encountered some unknown error: {failure.name or failure.message}")
 
 
-def _print_table(outcome: Mapping[Place, Failure | None]) -> None:
+def _print_table(outcome: Mapping[TopicPartition, Failure | None]) -> None:
     widths = (width_of(topic for topic, _ in outcome), *_WIDTHS)
     print("\n" + row(("TOPIC", "PARTITION", "STATUS"), widths), end="")
     for topic, partition in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}")):

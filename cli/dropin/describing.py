@@ -26,8 +26,8 @@ from groups.model import (
     Member,
     MemberProtocol,
     Partitions,
+    TopicPartition,
 )
-from groups.offsets.model import Place
 from wire.errors import ErrorCode
 
 _COORDINATOR = 25
@@ -120,7 +120,7 @@ def _print_table(lines: Iterable[str]) -> None:
 
 
 def _offset_table(
-    group: str, rows: Sequence[PartitionLag], ends: Mapping[Place, int], *, verbose: bool
+    group: str, rows: Sequence[PartitionLag], ends: Mapping[TopicPartition, int], *, verbose: bool
 ) -> list[str]:
     """The heading and a line for each partition; the three columns of the member are `-` without a member."""
     owners = {id(each.member): _owner(each.member) for each in rows}

@@ -31,16 +31,15 @@ from cli.dropin.scenarios import PartitionLogs, new_offsets, scenario_of
 from cli.dropin.topics import ClusterTopics
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
-from groups.model import GroupState
-from groups.offsets.model import Place
+from groups.model import GroupState, TopicPartition, partition_name
 from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, read_offsets
-from groups.offsets.scenarios import ToListed, name_of
+from groups.offsets.scenarios import ToListed
 from wire.client.offsets import NewOffset, commit_offsets
 from wire.errors import ErrorCode, Failure
 from wire.files import read_bounded
 from wire.java_text import JAVA
 
-Resets = Mapping[str, Mapping[Place, int]]
+Resets = Mapping[str, Mapping[TopicPartition, int]]
 """New offsets by group and partition."""
 
 _INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
@@ -88,7 +87,7 @@ class _Reset:
         self._topics = ClusterTopics(self.client)
         self._logs = PartitionLogs(self.client)
 
-    def group(self, name: str, described: Described) -> Mapping[Place, int]:
+    def group(self, name: str, described: Described) -> Mapping[TopicPartition, int]:
         """Set one group, if that is requested; its new offsets by topic and partition."""
         state = _state_of(described)
         if state not in _INACTIVE:
@@ -113,7 +112,7 @@ class _Reset:
             self.made.append(name)
         return offsets
 
-    def _committed(self, group: str) -> dict[Place, int]:
+    def _committed(self, group: str) -> dict[TopicPartition, int]:
         offsets, unknown = committed_offsets(self._source, [group])
         raise_failure(unknown.values(), prefix=WRAPPED)  # else a part of the group would be left as it is
         topics = offsets.get(group, {})
@@ -124,7 +123,7 @@ class _Reset:
             if committed.offset is not None
         }
 
-    def _scope(self, committed: Mapping[Place, int]) -> list[Place]:
+    def _scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
         """The selected partitions, each once."""
         if self._options.all_topics:
             return list(committed)
@@ -134,7 +133,7 @@ class _Reset:
             raise ToolUsageError("One of the reset scopes should be defined: --all-topics, --topic.")
         return []
 
-    def _check(self, places: Sequence[Place]) -> None:
+    def _check(self, places: Sequence[TopicPartition]) -> None:
         """Raise ToolFailure unless all of the partitions exist and have leaders."""
         raise_failure(self._topics.failures(topic for topic, _ in places), prefix=WRAPPED)
         for find, what in (
@@ -142,9 +141,9 @@ class _Reset:
             (self._topics.without_leader, "have no leader"),
         ):
             if found := find(places):
-                raise ToolFailure(f'The partitions "{",".join(map(name_of, found))}" {what}')
+                raise ToolFailure(f'The partitions "{",".join(map(partition_name, found))}" {what}')
 
-    def _planned(self, group: str) -> list[Place]:
+    def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
         if group not in self._plan:
             print_error(f"No reset plan for group {group} found")
@@ -164,7 +163,7 @@ class _Reset:
         path = self._options.from_file
         return {} if path is None else read_plan(path, self._options.groups)
 
-    def _commit(self, group: str, offsets: Mapping[Place, int]) -> None:
+    def _commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         wanted = {place: NewOffset(offset=offset) for place, offset in offsets.items()}
         answers = commit_offsets(self.client, {group: wanted})
         if group in answers.failed:
@@ -173,7 +172,7 @@ class _Reset:
             raise ToolFailure(error_message(failure), status_of([failure]))
         failed = {place: why for place, why in answers.found[group].items() if why is not None}
         if failed:
-            names = {place: name_of(place) for place in failed}
+            names = {place: partition_name(place) for place in failed}
             raise ToolFailure(
                 f"Failed altering group offsets for the following partitions: [{', '.join(names.values())}]",
                 status_of(failed.values()),
@@ -194,9 +193,9 @@ def _state_of(described: Described) -> str:
     return GroupState.DEAD.value
 
 
-def _unknown(place: Place, failure: Failure) -> Failure:
+def _unknown(place: TopicPartition, failure: Failure) -> Failure:
     """Why a topic is not known, in the tool's words for a partition that a file names."""
-    topic, name = place[0], name_of(place)
+    topic, name = place[0], partition_name(place)
     if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         message = f"Failed to fetch metadata for partition {name} due to invalid topic `{topic}`"
     elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

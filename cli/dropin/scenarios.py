@@ -10,8 +10,8 @@ from cli.dropin.cluster import WRAPPED, raise_failure
 from cli.dropin.errors import BadValue, ToolUsageError
 from cli.dropin.parse import SCENARIOS, Options
 from cli.dropin.printing import print_warning
-from groups.model import CommittedOffset
-from groups.offsets.model import OffsetChange, Place, Positions
+from groups.model import CommittedOffset, TopicPartition, partition_name
+from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.scenarios import (
     Scenario,
     ShiftBy,
@@ -21,14 +21,13 @@ from groups.offsets.scenarios import (
     ToListed,
     ToOffset,
     ToTime,
-    name_of,
     reset,
 )
 from groups.times import DurationTooLong, ago_ms, read_java_duration_ns, read_java_moment
 from wire.client.cluster import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 
-Offsets = Mapping[Place, int]
+Offsets = Mapping[TopicPartition, int]
 
 _LATEST_MOMENT_MS = 2**63 - 1
 _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
@@ -66,7 +65,7 @@ class PartitionLogs:
 
     client: KafkaClient
 
-    def positions(self, scenario: Scenario, places: Sequence[Place]) -> Positions:
+    def positions(self, scenario: Scenario, places: Sequence[TopicPartition]) -> Positions:
         """The log start and end offsets, and the offsets at the scenario's time. ToolFailure if any is unknown."""
         return Positions(
             earliest=self._offsets(places, EARLIEST),
@@ -74,7 +73,7 @@ class PartitionLogs:
             at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
         )
 
-    def _offsets(self, places: Sequence[Place], spec: OffsetSpec) -> dict[Place, int]:
+    def _offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
         if not places:
             return {}
         answers = offsets_at(self.client, places, [spec])
@@ -83,19 +82,19 @@ class PartitionLogs:
 
 
 def new_offsets(
-    scenario: Scenario, group: str, places: Sequence[Place], committed: Offsets, positions: Positions
-) -> dict[Place, int]:
+    scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
+) -> dict[TopicPartition, int]:
     """The new offset of each partition; warns if it is not the requested one.
 
     :raises ToolUsageError: there is nothing to shift
     """
-    offsets: dict[Place, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for place in places:
         before = CommittedOffset(offset=committed[place]) if place in committed else None
         change = reset(scenario, group, place, before, positions)
         if not isinstance(change, OffsetChange):
             raise ToolUsageError(
-                f"Cannot shift offset for partition {name_of(place)} since there is no current committed offset"
+                f"Cannot shift offset for partition {partition_name(place)} since there is no current committed offset"
             )
         offsets[place] = change.after
         _warn(scenario, group, change, positions)
@@ -119,7 +118,7 @@ def _warn(scenario: Scenario, group: str, change: OffsetChange, positions: Posit
     if wanted != change.after:
         which = "higher than latest" if wanted > change.after else "lower than earliest"
         print_warning(
-            f"New offset ({wanted}) is {which} offset for topic partition {name_of(place)}. "
+            f"New offset ({wanted}) is {which} offset for topic partition {partition_name(place)}. "
             f"Value will be set to {change.after}"
         )
 

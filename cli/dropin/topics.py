@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.kafka_errors import error_message, status_of
 from cli.dropin.parse import java_number
-from groups.offsets.model import Place
+from groups.model import TopicPartition
 from wire.client.cluster import KafkaClient
 from wire.client.metadata import TopicMetadata
 from wire.errors import ErrorCode, Failure
 
 
-def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
+def split_topics(arguments: Sequence[str]) -> tuple[list[TopicPartition], list[str]]:
     """The partitions that values of `--topic` name, and the topics that they select as a whole.
 
     :raises ToolUsageError: a value is malformed
@@ -23,7 +23,7 @@ def split_topics(arguments: Sequence[str]) -> tuple[list[Place], list[str]]:
     return named, [text for text in arguments if ":" not in text]
 
 
-def named_partitions(argument: str) -> list[Place]:
+def named_partitions(argument: str) -> list[TopicPartition]:
     """The partitions of `orders:0,1`, in that order; empty parts at an end are skipped, as Java's `split` does.
 
     :raises ToolUsageError: it is malformed
@@ -56,7 +56,7 @@ class ClusterTopics:
     client: KafkaClient
     found: dict[str, TopicMetadata] = field(default_factory=dict)
     failed: dict[str, Failure] = field(default_factory=dict)
-    _leaders: dict[Place, int] = field(default_factory=dict)
+    _leaders: dict[TopicPartition, int] = field(default_factory=dict)
     """The leader of every partition of the topics found; negative without a leader."""
 
     def describe(self, names: Iterable[str]) -> None:
@@ -87,7 +87,7 @@ class ClusterTopics:
         self.describe(names := list(dict.fromkeys(names)))
         return [self.failed[name] for name in names if name in self.failed]
 
-    def meant(self, arguments: Sequence[str]) -> list[Place]:
+    def meant(self, arguments: Sequence[str]) -> list[TopicPartition]:
         """The partitions that values of `--topic` select, each once.
 
         :raises ToolUsageError: a value is malformed
@@ -98,7 +98,7 @@ class ClusterTopics:
             raise ToolFailure(error_message(failure), status_of([failure]))
         return list(dict.fromkeys([*named, *self.places(whole)]))
 
-    def places(self, names: Sequence[str]) -> list[Place]:
+    def places(self, names: Sequence[str]) -> list[TopicPartition]:
         """All partitions of the topics that could be described."""
         self.describe(names)
         return [
@@ -108,10 +108,10 @@ class ClusterTopics:
             for each in self.found[name].partitions
         ]
 
-    def missing(self, places: Sequence[Place]) -> list[Place]:
+    def missing(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The partitions that do not exist in their topics."""
         return [place for place in places if place not in self._leaders]
 
-    def without_leader(self, places: Sequence[Place]) -> list[Place]:
+    def without_leader(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
         """The existing partitions that have no leader."""
         return [place for place in places if self._leaders[place] < 0]

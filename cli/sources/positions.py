@@ -9,13 +9,13 @@ from cli.sources.live_answers import in_lines
 from cli.sources.permissions import READING, with_missing_operations
 from cli.sources.source import Source
 from groups.listing import Problem
-from groups.offsets.model import Place, Positions
-from groups.offsets.scenarios import name_of
+from groups.model import TopicPartition, partition_name
+from groups.offsets.model import Positions
 from groups.trees import Partition
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 
 
-def positions_of(source: Source, places: Sequence[Place], at_ms: int | None) -> Positions:
+def positions_of(source: Source, places: Sequence[TopicPartition], at_ms: int | None) -> Positions:
     """Positions of existing partitions. Sources other than a live cluster know at most starts and ends."""
     if isinstance(source, LiveSource):
         return _live(source, places, at_ms)
@@ -30,20 +30,22 @@ def unread_logs(positions: Positions) -> tuple[Problem, ...]:
     """The partitions whose positions could not be read, for a change that is possible without them."""
     return in_lines(
         [
-            Problem(subject=name_of(place), message=f"the start and end of its log are not known: {why}")
+            Problem(
+                subject=partition_name(place), message=f"the start and end of its log are not known: {why}"
+            )
             for place, why in positions.unread.items()
         ]
     )
 
 
 def _known(
-    places: Sequence[Place], offsets: Mapping[str, Mapping[Partition, int | None]]
-) -> dict[Place, int]:
+    places: Sequence[TopicPartition], offsets: Mapping[str, Mapping[Partition, int | None]]
+) -> dict[TopicPartition, int]:
     found = {place: offsets.get(place[0], {}).get(place[1]) for place in places}
     return {place: offset for place, offset in found.items() if offset is not None}
 
 
-def _live(source: LiveSource, places: Sequence[Place], at_ms: int | None) -> Positions:
+def _live(source: LiveSource, places: Sequence[TopicPartition], at_ms: int | None) -> Positions:
     # Every record is from 1970 or later, or has no time; brokers treat small negative times specially.
     moments = [] if at_ms is None else [OffsetSpec(max(at_ms, 0))]
     specs = [EARLIEST, LATEST, *moments]

@@ -24,8 +24,8 @@ from cli.sources.permissions import (
     with_missing_operations,
 )
 from cli.sources.source import Source
-from groups.model import Group, GroupType, Member, Problem
-from groups.offsets.model import OffsetChange, Place
+from groups.model import Group, GroupType, Member, Problem, TopicPartition
+from groups.offsets.model import OffsetChange
 from wire.client.errors import Answers
 from wire.client.offsets import NewOffset
 from wire.errors import ErrorCode, Failure
@@ -67,7 +67,7 @@ class ClusterWriter:
 
     def commit(
         self, changes: Mapping[str, Sequence[OffsetChange]], topic_ids: Mapping[str, UUID] | None = None
-    ) -> dict[str, dict[Place, Failed | None]]:
+    ) -> dict[str, dict[TopicPartition, Failed | None]]:
         """Commit every group's new offsets, one request per group, all groups concurrently.
 
         The requests name neither member nor generation: the coordinator accepts them only for a group without members.
@@ -98,7 +98,7 @@ class ClusterWriter:
 
     def alter_share_offsets(
         self, changes: Mapping[str, Sequence[OffsetChange]]
-    ) -> dict[str, dict[Place, Failed | None]]:
+    ) -> dict[str, dict[TopicPartition, Failed | None]]:
         """Set start offsets of share groups, one request per group, all groups concurrently.
 
         :raises UsageError: the wire client cannot log in to this cluster
@@ -112,7 +112,9 @@ class ClusterWriter:
         answers = alter_share_group_offsets(client, offsets)
         return _results({group: list(places) for group, places in offsets.items()}, answers, COMMITTING)
 
-    def delete_offsets(self, places: Mapping[str, Sequence[Place]]) -> dict[str, dict[Place, Failed | None]]:
+    def delete_offsets(
+        self, places: Mapping[str, Sequence[TopicPartition]]
+    ) -> dict[str, dict[TopicPartition, Failed | None]]:
         """Delete committed offsets by group, one request per group.
 
         :raises UsageError: the wire client cannot log in to this cluster
@@ -125,8 +127,8 @@ class ClusterWriter:
         return _results(places, answers, DELETING_OFFSETS)
 
     def delete_share_offsets(
-        self, places: Mapping[str, Sequence[Place]]
-    ) -> dict[str, dict[Place, Failed | None]]:
+        self, places: Mapping[str, Sequence[TopicPartition]]
+    ) -> dict[str, dict[TopicPartition, Failed | None]]:
         """Delete start offsets of share groups for all partitions of the topics, one request per group.
 
         :raises UsageError: the wire client cannot log in to this cluster
@@ -146,7 +148,7 @@ class ClusterWriter:
 
     def committed(
         self, groups: Sequence[Group]
-    ) -> tuple[dict[str, dict[Place, int | None]], tuple[Problem, ...]]:
+    ) -> tuple[dict[str, dict[TopicPartition, int | None]], tuple[Problem, ...]]:
         """The present committed offsets by group, and why others are not known."""
         offsets, _, problems = self._source.committed(groups)
         return {
@@ -235,12 +237,12 @@ _LEFT_OUT = Failure(message="the coordinator's answer does not contain it")
 
 
 def _results(
-    places: Mapping[str, Sequence[Place]],
-    answers: Answers[str, dict[Place, Failure | None]],
+    places: Mapping[str, Sequence[TopicPartition]],
+    answers: Answers[str, dict[TopicPartition, Failure | None]],
     needs: Needs,
-) -> dict[str, dict[Place, Failed | None]]:
+) -> dict[str, dict[TopicPartition, Failed | None]]:
     """The outcome for every place."""
-    results: dict[str, dict[Place, Failed | None]] = {}
+    results: dict[str, dict[TopicPartition, Failed | None]] = {}
     for group, wanted in places.items():
         whole = answers.failed.get(group)
         parts = answers.found.get(group, {})

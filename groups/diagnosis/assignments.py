@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from groups.counts import counted, share
-from groups.diagnosis.case import DiagnosisCase, Least, Need, error, list_names, note, rule, warning
+from groups.counts import counted, first_names, share
+from groups.diagnosis.case import DiagnosisCase, Least, Need, error, note, rule, warning
 from groups.diagnosis.rebalances import assigned_ms, is_unsettled, partitions_text
 from groups.findings import Finding
-from groups.model import Group, GroupType, Member, Partitions
+from groups.model import Group, GroupType, Member, Partitions, each_partition
 from groups.regex.broker import compile_broker_regex, judge
 from groups.times import duration_text
 
@@ -65,8 +65,10 @@ def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
     left = unowned(case, case.group)
     if not left or _is_changing(case):
         return
-    lost = {(topic, number) for topic, numbers in left.items() for number in numbers}
-    since = case.since_ms(lambda group: is_settled(group) and lost <= _places(unowned(case, group)))
+    lost = set(each_partition(left))
+    since = case.since_ms(
+        lambda group: is_settled(group) and lost <= set(each_partition(unowned(case, group)))
+    )
     lasted_ms = case.lasted_ms(since)
     committed = {(topic, number) for topic, offsets in case.offsets.items() for number in offsets}
     is_new = not lost & committed and any(topic in left for topic, _ in committed)
@@ -83,10 +85,6 @@ def without_owner(case: DiagnosisCase) -> Iterator[Finding]:
         since_ms=since,
         evidence={"partitions": len(lost), "topics": tuple(left), "observed_for_s": lasted_ms / 1000},
     )
-
-
-def _places(partitions: Partitions) -> set[tuple[str, int]]:
-    return {(topic, number) for topic, numbers in partitions.items() for number in numbers}
 
 
 @rule(
@@ -235,7 +233,7 @@ def topic_missing(case: DiagnosisCase) -> Iterator[Finding]:
         return
     members = tuple(dict.fromkeys(member for topic in gone for member in wanted[topic]))
     yield warning(
-        message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {list_names(gone)}, which "
+        message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {first_names(gone)}, which "
         f"do{'es' if len(gone) == 1 else ''} not exist.",
         remedy="Create the topic, or correct its name in the client's configuration.",
         members=members,

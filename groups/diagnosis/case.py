@@ -9,10 +9,21 @@ from enum import Enum
 from functools import cached_property, partial
 from typing import TypeAlias
 
+from groups.counts import first_names
 from groups.findings import Finding, Level, finding
 from groups.lag import NextRecord, readable, records_between
-from groups.listing import shown_id
-from groups.model import Cluster, CommittedOffset, Group, Member, Offsets, OpenTransaction, Problem, Topic
+from groups.model import (
+    Cluster,
+    CommittedOffset,
+    Group,
+    Member,
+    Offsets,
+    OpenTransaction,
+    Problem,
+    Topic,
+    TopicPartition,
+    partition_name,
+)
 from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
 from groups.settings import OFFSETS_RETENTION
 
@@ -159,7 +170,7 @@ class DiagnosisCase:
 
     def named(self, members: Iterable[str]) -> str:
         """The labels of the first few members, and the number of the others."""
-        return list_names([self.labels.get(each, each) for each in members])
+        return first_names([self.labels.get(each, each) for each in members])
 
     def member(self, member_id: str) -> Member | None:
         """A member by its id, from the newest observation that shows it."""
@@ -168,15 +179,6 @@ class DiagnosisCase:
                 if member.id == member_id:
                     return member
         return None
-
-
-MOST_NAMED = 3
-
-
-def list_names(names: Sequence[str]) -> str:
-    """The first few names, and the number of the others: `a, b, c and 3 more`."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(map(shown_id, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 class Need(Enum):
@@ -302,10 +304,7 @@ def rule(
     )
 
 
-Place: TypeAlias = tuple[str, int]
-
-
-def committed(case: DiagnosisCase) -> Iterator[tuple[Place, CommittedOffset, int]]:
+def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOffset, int]]:
     """The group's committed offsets in the newest observation that requested them."""
     for topic, offsets in case.offsets.items():
         for partition, each in offsets.items():
@@ -313,17 +312,17 @@ def committed(case: DiagnosisCase) -> Iterator[tuple[Place, CommittedOffset, int
                 yield (topic, partition), each, each.offset
 
 
-def names(places: Iterable[Place]) -> str:
+def names(places: Iterable[TopicPartition]) -> str:
     """The first few partitions, and the number of the others."""
-    return list_names([f"{topic}-{number}" for topic, number in sorted(places)])
+    return first_names(all_names(places))
 
 
-def all_names(places: Iterable[Place]) -> tuple[str, ...]:
+def all_names(places: Iterable[TopicPartition]) -> tuple[str, ...]:
     """The names of all partitions, for the evidence."""
-    return tuple(f"{topic}-{number}" for topic, number in sorted(places))
+    return tuple(map(partition_name, sorted(places)))
 
 
-def unread(case: DiagnosisCase, place: Place) -> int:
+def unread(case: DiagnosisCase, place: TopicPartition) -> int:
     """The number of records between the committed offset and the end; 0 if it is not known."""
     topic = case.topics.get(place[0])
     end = None if topic is None else (topic.end_offsets or {}).get(place[1])
@@ -331,7 +330,7 @@ def unread(case: DiagnosisCase, place: Place) -> int:
     return max(records_between(None if found is None else found.offset, end) or 0, 0)
 
 
-def waits_for_transaction(case: DiagnosisCase, place: Place) -> bool:
+def waits_for_transaction(case: DiagnosisCase, place: TopicPartition) -> bool:
     """Whether no record before the last stable offset is left to read, and records of open transactions follow."""
     topic = case.topics.get(place[0])
     commit = case.offsets.get(place[0], {}).get(place[1])

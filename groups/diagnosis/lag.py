@@ -13,7 +13,6 @@ from groups.diagnosis.case import (
     DiagnosisCase,
     Least,
     Need,
-    Place,
     all_names,
     error,
     names,
@@ -23,7 +22,7 @@ from groups.diagnosis.case import (
 )
 from groups.diagnosis.rebalances import assigned_ms, is_unsettled
 from groups.findings import Finding
-from groups.model import Group, GroupType
+from groups.model import Group, GroupType, TopicPartition
 from groups.progress import (
     NEVER,
     RETENTION_CHECK_S,
@@ -148,7 +147,7 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _oldest_text(found: Mapping[Place, PartitionProgress]) -> str:
+def _oldest_text(found: Mapping[TopicPartition, PartitionProgress]) -> str:
     ages = [one.age_s for one in found.values() if one.age_s is not None]
     return f" The oldest unread record is {seconds_text(max(ages))} old." if ages else ""
 
@@ -250,8 +249,8 @@ def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _hottest(case: DiagnosisCase) -> Iterator[tuple[Place, PartitionProgress]]:
-    by_topic: dict[str, list[tuple[Place, PartitionProgress]]] = {}
+def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, PartitionProgress]]:
+    by_topic: dict[str, list[tuple[TopicPartition, PartitionProgress]]] = {}
     for place, one in case.progress.partitions.items():
         if one.lag is not None:
             by_topic.setdefault(place[0], []).append((place, one))

@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypedDict
 
-from groups.counts import share
-from groups.diagnosis.case import EVENTS, DiagnosisCase, Need, error, list_names, note, rule, warning
+from groups.counts import first_names, share
+from groups.diagnosis.case import EVENTS, DiagnosisCase, Need, error, note, rule, warning
 from groups.diagnosis.rebalances import (
     MembershipChange,
     awaited,
@@ -198,7 +198,7 @@ def _it(gone: list[MembershipChange]) -> str:
 
 def _gone_text(case: DiagnosisCase, gone: list[MembershipChange]) -> str:
     texts = [f"{case.labels[each.member.id]} on {host_of(each.member)}" for each in gone]
-    return f"{list_names(texts)} {'was' if len(gone) == 1 else 'were'}"
+    return f"{first_names(texts)} {'was' if len(gone) == 1 else 'were'}"
 
 
 def _gone_facts(gone: list[MembershipChange]) -> _DepartureFacts:
@@ -260,7 +260,7 @@ def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
             message=(
                 f"The static member {instance} changed its member id {count} times in "
                 f"{duration_text(case.seen_ms)}: two "
-                f"processes have the same group.instance.id, or one restarts repeatedly ({list_names(hosts)})."
+                f"processes have the same group.instance.id, or one restarts repeatedly ({first_names(hosts)})."
             ),
             remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
             members=tuple(ids[instance]),
@@ -285,8 +285,8 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     owned = [text for member in away if (text := partitions_text(member.owned or {}))]
     yield warning(
         message=(
-            f"Static members are away: {list_names(names)}. "
-            + (f"No member reads {list_names(owned)}" if owned else "They own no partitions")
+            f"Static members are away: {first_names(names)}. "
+            + (f"No member reads {first_names(owned)}" if owned else "They own no partitions")
             + " until they rejoin or their sessions expire."
         ),
         remedy=(

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from groups.counts import counted
+from groups.counts import counted, first_names
 from groups.diagnosis.case import (
     DiagnosisCase,
     Need,
-    Place,
     all_names,
     committed,
     error,
-    list_names,
     names,
     note,
     rule,
@@ -23,7 +21,7 @@ from groups.diagnosis.case import (
 )
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.findings import Finding
-from groups.model import Topic
+from groups.model import Topic, TopicPartition, each_partition
 from groups.settings import OFFSETS_RETENTION
 from groups.times import format_moment, seconds_text
 from groups.use import unsubscribed_topics
@@ -53,9 +51,9 @@ def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _of_another_topic(case: DiagnosisCase) -> set[Place]:
+def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
-    found: set[Place] = set()
+    found: set[TopicPartition] = set()
     first = next((each.topics for each in case.observations if each.topics is not None), {})
     topics = case.topics
     for place, each, _ in committed(case):
@@ -70,7 +68,7 @@ def _of_another_topic(case: DiagnosisCase) -> set[Place]:
     return found
 
 
-def _same(case: DiagnosisCase, place: Place) -> bool:
+def _same(case: DiagnosisCase, place: TopicPartition) -> bool:
     """Whether all observations that show the committed offset show the same one."""
     topic, number = place
     offsets = {
@@ -81,7 +79,7 @@ def _same(case: DiagnosisCase, place: Place) -> bool:
     return len(offsets) == 1
 
 
-def first_topics(places: list[Place]) -> str:
+def first_topics(places: list[TopicPartition]) -> str:
     """The topics of partitions, as the subject of a sentence."""
     topics = sorted({topic for topic, _ in places})
     return topics[0] if len(topics) == 1 else f"{topics[0]} and {len(topics) - 1} more"
@@ -100,7 +98,7 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     """
     earlier = next((each.topics for each in case.observations if each.topics is not None), {})
     compared = (case.topics,) if earlier is case.topics or not case.group.members else (earlier, case.topics)
-    lost: dict[Place, int] = {}
+    lost: dict[TopicPartition, int] = {}
     for place, _, offset in committed(case):
         starts = [start for topics in compared if (start := _start(topics, place)) is not None]
         if starts and offset < min(starts):
@@ -124,7 +122,7 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _start(topics: Mapping[str, Topic], place: Place) -> int | None:
+def _start(topics: Mapping[str, Topic], place: TopicPartition) -> int | None:
     topic = topics.get(place[0])
     return None if topic is None or topic.start_offsets is None else topic.start_offsets.get(place[1])
 
@@ -138,7 +136,7 @@ def _start(topics: Mapping[str, Topic], place: Place) -> int | None:
 def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     topics = case.topics
-    found: dict[Place, int] = {}
+    found: dict[TopicPartition, int] = {}
     for place, _, offset in committed(case):
         topic = topics.get(place[0])
         end = None if topic is None else (topic.end_offsets or {}).get(place[1])
@@ -180,7 +178,7 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     if not any(True for _ in committed(case)):
         return  # it keeps its offsets elsewhere
     known = {place for place, _, _ in committed(case)}
-    missing: dict[Place, int] = {}
+    missing: dict[TopicPartition, int] = {}
     for place in _owned_throughout(case) - known - case.pending:
         topic = case.topics.get(place[0])
         if topic is None:
@@ -210,15 +208,10 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _owned_throughout(case: DiagnosisCase) -> set[Place]:
-    owned: set[Place] | None = None
+def _owned_throughout(case: DiagnosisCase) -> set[TopicPartition]:
+    owned: set[TopicPartition] | None = None
     for _, group in case.seen:
-        here = {
-            (topic, number)
-            for member in group.members
-            for topic, numbers in (member.owned or {}).items()
-            for number in numbers
-        }
+        here = {partition for member in group.members for partition in each_partition(member.owned)}
         owned = here if owned is None else owned & here
     return owned or set()
 
@@ -276,7 +269,7 @@ def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     yield note(
         message=(
             f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
-            f"{list_names(topics)}; "
+            f"{first_names(topics)}; "
             f"their lag: {sum(unread(case, place) for place in left):,}."
         ),
         remedy=(

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from groups.diagnosis.case import DiagnosisCase, Least, Need, error, list_names, note, rule
+from groups.counts import first_names
+from groups.diagnosis.case import DiagnosisCase, Least, Need, error, names, note, rule
 from groups.findings import Finding
-from groups.model import Group, GroupState, GroupType, Member, Partitions
+from groups.model import Group, GroupState, GroupType, Member, Partitions, each_partition
 from groups.times import duration_text
 from groups.waits import Wait, WaitKind, waits_of
 
@@ -181,19 +182,18 @@ def _wait_text(wait: Wait) -> str:
 
 def partitions_text(partitions: Partitions) -> str:
     """The first few partitions: `orders-0, orders-1 and 3 more`."""
-    return list_names(
-        [f"{topic}-{number}" for topic, numbers in sorted(partitions.items()) for number in numbers]
-    )
+    return names(each_partition(partitions))
 
 
 def _waits_for(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
     if not waiting:
         return "The source does not show which members it waits for."
     if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
-        names = case.named(each.member for each in waiting)
-        return f"It waits for members to rejoin: one or more of {names}; the broker does not show which have rejoined."
+        members = case.named(each.member for each in waiting)
+        why = "the broker does not show which have rejoined"
+        return f"It waits for members to rejoin: one or more of {members}; {why}."
     texts = [f"{case.labels[each.member]} {_wait_text(each.wait)}" for each in waiting]
-    return f"It waits for {list_names(texts)}."
+    return f"It waits for {first_names(texts)}."
 
 
 _REMEDIES = {

@@ -13,7 +13,6 @@ from groups.diagnosis.case import (
     DiagnosisCase,
     Least,
     Need,
-    Place,
     Thresholds,
     all_names,
     error,
@@ -26,7 +25,7 @@ from groups.diagnosis.case import (
 from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
 from groups.diagnosis.rebalances import assigned_ms, held_ms
 from groups.findings import Evidence, Finding
-from groups.model import Group, Member
+from groups.model import Group, Member, TopicPartition, each_partition
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, BurrowVerdict, PartitionProgress
 from groups.times import duration_text, format_moment
 
@@ -41,10 +40,10 @@ class Stall:
     """A member with stalled partitions."""
 
     member: Member
-    places: Mapping[Place, PartitionProgress]
+    places: Mapping[TopicPartition, PartitionProgress]
     """The stalled partitions. Those that wait for an open transaction are not included; nor are those that were not
     searched for a record if no other partition of the member has one."""
-    moving: Mapping[Place, PartitionProgress]
+    moving: Mapping[TopicPartition, PartitionProgress]
     """The partitions whose offsets the member commits."""
 
 
@@ -53,7 +52,7 @@ def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
     for member in case.group.members:
         owned = {
             place: case.progress.partitions[place]
-            for place in _owned(member)
+            for place in each_partition(member.owned)
             if place in case.progress.partitions
         }
         stalled = {
@@ -79,29 +78,25 @@ def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
             yield Stall(member=member, places=stalled, moving=moving)
 
 
-def _waits(case: DiagnosisCase, place: Place) -> bool:
+def _waits(case: DiagnosisCase, place: TopicPartition) -> bool:
     return place in case.pending or waits_for_transaction(case, place)
 
 
 def _is_certain(
-    case: DiagnosisCase, owned: Iterable[Place], stalled: Mapping[Place, PartitionProgress]
+    case: DiagnosisCase, owned: Iterable[TopicPartition], stalled: Mapping[TopicPartition, PartitionProgress]
 ) -> bool:
     """Whether a record is known to be unread, or no partition was searched for one."""
     searched = [place for place in owned if place in case.last.next_records]
     return not searched or any(place in stalled for place in searched)
 
 
-def _owned(member: Member) -> list[Place]:
-    return [(topic, number) for topic, numbers in (member.owned or {}).items() for number in numbers]
-
-
-def _had(case: DiagnosisCase, member: Member, places: Iterable[Place]) -> int:
+def _had(case: DiagnosisCase, member: Member, places: Iterable[TopicPartition]) -> int:
     """How long every observation has shown that the member owns the partitions."""
     wanted = set(places)
 
     def owns(group: Group) -> bool:
         same = next((each for each in group.members if each.id == member.id), None)
-        return same is not None and wanted <= set(_owned(same))
+        return same is not None and wanted <= set(each_partition(same.owned))
 
     return held_ms(case, owns)
 
@@ -113,11 +108,11 @@ def _had_lag(one: PartitionProgress, limits: Thresholds) -> bool:
     return max(lag, lag - (one.lag_change or 0)) > max(in_interval, FEW_RECORDS)
 
 
-def _joined(stalls: Iterable[Stall]) -> dict[Place, PartitionProgress]:
+def _joined(stalls: Iterable[Stall]) -> dict[TopicPartition, PartitionProgress]:
     return {place: one for each in stalls for place, one in each.places.items()}
 
 
-def _still_ms(found: Mapping[Place, PartitionProgress]) -> int:
+def _still_ms(found: Mapping[TopicPartition, PartitionProgress]) -> int:
     """How long none of the offsets has moved, at least."""
     return min(one.still_ms for one in found.values())
 
@@ -137,7 +132,7 @@ STILL = Least(
 )
 
 
-def _evidence(case: DiagnosisCase, found: Mapping[Place, PartitionProgress]) -> Evidence:
+def _evidence(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
     produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
     commits = [
         each.timestamp
@@ -172,7 +167,7 @@ def _level(case: DiagnosisCase, still_ms: int, evidence: Evidence) -> tuple[Call
     return (error, "") if still_ms >= STILL_INTERVALS * gap_ms else (note, why)
 
 
-def _since_ms(case: DiagnosisCase, found: Mapping[Place, PartitionProgress]) -> int:
+def _since_ms(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgress]) -> int:
     return case.last.at_ms - _still_ms(found)
 
 

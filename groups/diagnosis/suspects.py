@@ -10,14 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias
 
 from groups.diagnosis.case import Observation
 from groups.lag import NextRecord, NextRecords
-from groups.model import CommittedOffset, Group, GroupType, Topic
+from groups.model import CommittedOffset, Group, GroupType, Topic, TopicPartition, each_partition
 from groups.progress import FEW_RECORDS
 
-Place: TypeAlias = tuple[str, int]
 MOST_OF_A_MEMBER = 20
 
 
@@ -39,14 +37,9 @@ def unread_partitions(
         return None
     since_ms = last.at_ms - 2 * commit_interval_ms
     base = next((each for each in reversed(shown) if each.at_ms <= since_ms), first)
-    owners = {
-        (topic, number): member.id
-        for member in group.members
-        for topic, numbers in (member.owned or {}).items()
-        for number in numbers
-    }
-    still: dict[Place, CommittedOffset] = {}
-    late: dict[Place, tuple[int, CommittedOffset]] = {}
+    owners = {partition: member.id for member in group.members for partition in each_partition(member.owned)}
+    still: dict[TopicPartition, CommittedOffset] = {}
+    late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
     for place, commit in _commits(group):
         end = _end(last, place)
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
@@ -73,12 +66,12 @@ def unread_partitions(
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
 
 
-def _end(observation: Observation, place: Place) -> int | None:
+def _end(observation: Observation, place: TopicPartition) -> int | None:
     topic = (observation.topics or {}).get(place[0])
     return None if topic is None or topic.end_offsets is None else topic.end_offsets.get(place[1])
 
 
-def _committed(observation: Observation, place: Place) -> int | None:
+def _committed(observation: Observation, place: TopicPartition) -> int | None:
     offsets = None if observation.group is None else observation.group.offsets
     commit = (offsets or {}).get(place[0], {}).get(place[1])
     return None if commit is None else commit.offset
@@ -95,7 +88,7 @@ def some_commits(group: Group) -> Group:
     return replace(group, offsets=found)
 
 
-def records_after(group: Group, records: NextRecords) -> Mapping[Place, NextRecord]:
+def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition, NextRecord]:
     """What follows each committed offset; partitions for which it was not read are left out."""
     return {
         place: records[place][commit.offset]
@@ -105,15 +98,15 @@ def records_after(group: Group, records: NextRecords) -> Mapping[Place, NextReco
 
 
 def waiting_since(
-    group: Group, records: Mapping[Place, NextRecord], at_ms: int
-) -> Mapping[Place, int | None]:
+    group: Group, records: Mapping[TopicPartition, NextRecord], at_ms: int
+) -> Mapping[TopicPartition, int | None]:
     """The time since which each partition has had unread records; None if it has none.
 
     It is the latest of the first commit of the offset, the write time of the first unread record, and the last
     rebalance: a member that has just got a partition has not had the time to read it. Partitions for which one of the
     first two is not known are left out.
     """
-    found: dict[Place, int | None] = {}
+    found: dict[TopicPartition, int | None] = {}
     for place, commit in _commits(group):
         record = records.get(place)
         if record is None or record.is_unknown:
@@ -127,18 +120,18 @@ def waiting_since(
     return found
 
 
-def commits_of(group: Group) -> Mapping[Place, int]:
+def commits_of(group: Group) -> Mapping[TopicPartition, int]:
     """Committed offsets by partition."""
     return {place: commit.offset for place, commit in _commits(group) if commit.offset is not None}
 
 
-def _commits(group: Group) -> Iterator[tuple[Place, CommittedOffset]]:
+def _commits(group: Group) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
     for topic, offsets in (group.offsets or {}).items():
         for partition, commit in offsets.items():
             yield (topic, partition), commit
 
 
-def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[Place]:
+def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[TopicPartition]:
     """Partitions whose last stable offset is before the end and has not moved since the first observation."""
     for name, topic in last.items():
         stable, ends = topic.stable_offsets or {}, topic.end_offsets or {}

@@ -9,7 +9,6 @@ from groups.counts import counted
 from groups.diagnosis.case import (
     DiagnosisCase,
     Need,
-    Place,
     all_names,
     error,
     names,
@@ -20,7 +19,7 @@ from groups.diagnosis.case import (
 )
 from groups.diagnosis.lag import has_offsets, is_consuming
 from groups.findings import Evidence, Finding
-from groups.model import OpenTransaction, PendingOffsets, Topic
+from groups.model import OpenTransaction, PendingOffsets, Topic, TopicPartition
 from groups.times import duration_text, format_moment
 from groups.transactions import how_to_end, oldest, pending_remedy, pending_text, producer_of
 
@@ -68,7 +67,7 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _came(case: DiagnosisCase, place: Place) -> int:
+def _came(case: DiagnosisCase, place: TopicPartition) -> int:
     """The number of records produced to a partition in all of the observations, if its last stable offset was the same
     in the first and the last of them; else 0."""
     known = [each.topics for each in case.observations if each.topics is not None]
@@ -81,7 +80,7 @@ def _came(case: DiagnosisCase, place: Place) -> int:
     return max(0, end_now - end)
 
 
-def _offsets(topics: Mapping[str, Topic], place: Place) -> tuple[int | None, int | None]:
+def _offsets(topics: Mapping[str, Topic], place: TopicPartition) -> tuple[int | None, int | None]:
     topic = topics.get(place[0])
     if topic is None:
         return None, None

@@ -9,27 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 from uuid import UUID
 
 from groups.lag import records_between
-from groups.model import Group, Offsets, Problem, wrong_topic_name
-
-Place: TypeAlias = tuple[str, int]
-"""A topic and one of its partitions."""
+from groups.model import Group, Offsets, Problem, TopicPartition, partition_name, wrong_topic_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
     """Offsets of logs. The offset of a missing place is not known."""
 
-    earliest: Mapping[Place, int] = field(default_factory=dict)
+    earliest: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The log start offset: the oldest record that is kept."""
-    end: Mapping[Place, int] = field(default_factory=dict)
+    end: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The offset after the last record."""
-    at: Mapping[Place, int] = field(default_factory=dict)
+    at: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The first offset at or after the requested moment; -1 if there is no such record."""
-    unread: Mapping[Place, str] = field(default_factory=dict)
+    unread: Mapping[TopicPartition, str] = field(default_factory=dict)
     """Why requested partitions are missing in the other fields."""
 
 
@@ -53,7 +49,7 @@ class OffsetChange:
     """Why `after` is not the requested offset, or what could not be checked."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TopicPartition:
         """Topic and partition."""
         return self.topic, self.partition
 
@@ -161,12 +157,12 @@ def _partition(text: str, number: str) -> int:
 
 def places_in(
     scopes: Sequence[TopicScope], partitions: Mapping[str, int]
-) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
     """The existing partitions in the scopes, in order, and a problem for each topic or partition that does not exist.
 
     `partitions`: the partition count of each known topic.
     """
-    meant: set[Place] = set()
+    meant: set[TopicPartition] = set()
     problems: list[Problem] = []
     for scope in scopes:
         count = partitions.get(scope.topic)
@@ -179,17 +175,19 @@ def places_in(
 
 
 def existing(
-    places: Iterable[Place], partitions: Mapping[str, int]
-) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+    places: Iterable[TopicPartition], partitions: Mapping[str, int]
+) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
     """The existing places, in order, and a problem for each topic or partition that does not exist."""
-    found: list[Place] = []
+    found: list[TopicPartition] = []
     problems: dict[Problem, None] = {}
     for topic, number in sorted(set(places)):
         count = partitions.get(topic)
         if count is None:
             problems[unknown_topic(topic)] = None
         elif number >= count:
-            problems[Problem(subject=f"{topic}-{number}", message=_no_partition(topic, count))] = None
+            problems[
+                Problem(subject=partition_name((topic, number)), message=_no_partition(topic, count))
+            ] = None
         else:
             found.append((topic, number))
     return tuple(found), tuple(problems)
@@ -204,12 +202,12 @@ def unknown_topic(topic: str) -> Problem:
     return Problem(subject=topic, message="no such topic")
 
 
-def committed_places(offsets: Offsets) -> tuple[Place, ...]:
+def committed_places(offsets: Offsets) -> tuple[TopicPartition, ...]:
     """All partitions with a committed offset, in order."""
     return tuple((topic, number) for topic in sorted(offsets) for number in sorted(offsets[topic]))
 
 
-def committed_in(scopes: Sequence[TopicScope], offsets: Offsets) -> tuple[Place, ...]:
+def committed_in(scopes: Sequence[TopicScope], offsets: Offsets) -> tuple[TopicPartition, ...]:
     """The partitions with a committed offset in any of the scopes; without scopes, all of them."""
     if not scopes:
         return committed_places(offsets)

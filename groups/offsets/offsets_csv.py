@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from groups.model import wrong_topic_name
-from groups.offsets.model import Place
+from groups.model import TopicPartition, wrong_topic_name
 from wire.files import MEBIBYTE
 
 MOST_BYTES = 256 * MEBIBYTE
@@ -43,8 +42,8 @@ class MalformedOffsets(ValueError):
 class OffsetFile:
     """The contents of a file: `by_group` if it names groups, else `of_one_group`."""
 
-    by_group: Mapping[str, Mapping[Place, int]] | None
-    of_one_group: Mapping[Place, int] | None
+    by_group: Mapping[str, Mapping[TopicPartition, int]] | None
+    of_one_group: Mapping[TopicPartition, int] | None
     has_end: bool = True
     """Whether it ends with an empty line, as exports do."""
 
@@ -56,7 +55,7 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
     :raises MalformedOffsets: another number of fields, an invalid number, or, unless `last_wins`, a partition with
         two different offsets, or a last line without an end: its number may be cut
     """
-    by_group: dict[str, dict[Place, int]] = {}
+    by_group: dict[str, dict[TopicPartition, int]] = {}
     width: int | None = None
     for line, fields in _rows(text):
         if not last_wins:
@@ -96,7 +95,7 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
     return OffsetFile(None, by_group.get("", {}), has_end)
 
 
-def write_offsets(rows: Iterable[tuple[str, Place, int]], *, with_group: bool) -> str:
+def write_offsets(rows: Iterable[tuple[str, TopicPartition, int]], *, with_group: bool) -> str:
     """Write CSV that this module and Kafka's tool can read; nothing if there are no rows."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -6,17 +6,16 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from groups.model import Group, GroupState, GroupType, Member, Problem
+from groups.model import Group, GroupState, GroupType, Member, Problem, TopicPartition, partition_name
 from groups.offsets.model import (
     GroupChange,
     OffsetChange,
-    Place,
     PlannedChange,
     Positions,
     TopicScope,
     committed_in,
 )
-from groups.offsets.scenarios import Scenario, name_of, reset
+from groups.offsets.scenarios import Scenario, reset
 
 _MEMBERS_NAMED = 5
 CLASSIC_STREAMS = "stream"
@@ -34,7 +33,7 @@ def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
 def plan_reset(
     group: Group,
     scenario: Scenario,
-    places: Sequence[Place],
+    places: Sequence[TopicPartition],
     positions: Positions,
     *,
     exists: bool = True,
@@ -53,7 +52,7 @@ def plan_reset(
     return _change(group, changes, found, exists=exists)
 
 
-def _not_read(group: Group, places: Iterable[Place]) -> Iterator[Problem]:
+def _not_read(group: Group, places: Iterable[TopicPartition]) -> Iterator[Problem]:
     """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong.
 
     kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
@@ -70,7 +69,7 @@ def _not_read(group: Group, places: Iterable[Place]) -> Iterator[Problem]:
 def plan_copy(
     source: Group,
     target: Group,
-    places: Iterable[Place],
+    places: Iterable[TopicPartition],
     positions: Positions,
     *,
     exists: bool = True,
@@ -86,7 +85,7 @@ def plan_copy(
         if copied is None or copied.offset is None or copied.offset < 0:
             offset = None if copied is None else copied.offset
             message = f"its committed offset is {'not known' if offset is None else offset}"
-            found.append(Problem(subject=f"{source.id}, {name_of(place)}", message=message))
+            found.append(Problem(subject=f"{source.id}, {partition_name(place)}", message=message))
             continue
         changes.append(
             OffsetChange(
@@ -111,7 +110,7 @@ def plan_copy(
     return replace(change, refusals=(*change.refusals, Problem(subject=target.id, message=message)))
 
 
-def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None:
+def _out_of_range(offset: int, place: TopicPartition, positions: Positions) -> str | None:
     earliest, end = positions.earliest.get(place), positions.end.get(place)
     if end is not None and offset > end:
         return "beyond the end; copied unchanged"
@@ -123,7 +122,7 @@ def _out_of_range(offset: int, place: Place, positions: Positions) -> str | None
 def _change(
     group: Group, changes: Sequence[OffsetChange], problems: Sequence[Problem], *, exists: bool
 ) -> GroupChange:
-    pending = frozenset[Place]() if group.pending is None else group.pending.places
+    pending = frozenset[TopicPartition]() if group.pending is None else group.pending.places
     return GroupChange(
         described=group,
         exists=exists,
@@ -199,7 +198,7 @@ EMBEDDED = "consumer"
 class OffsetsDeletion(PlannedChange):
     """The planned deletion of committed offsets of one group."""
 
-    offsets: tuple[tuple[Place, int | None], ...]
+    offsets: tuple[tuple[TopicPartition, int | None], ...]
     """The partitions with their committed offsets; None if the offset could not be read or a share group has none."""
 
     @property
@@ -207,7 +206,7 @@ class OffsetsDeletion(PlannedChange):
         return len(self.offsets)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[TopicPartition, ...]:
         """The partitions, without their offsets."""
         return tuple(place for place, _ in self.offsets)
 

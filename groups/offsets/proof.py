@@ -19,10 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from groups.model import Group, GroupType, Problem
-from groups.offsets.model import GroupChange, OffsetChange, Place, Positions
+from groups.model import Group, GroupType, Problem, TopicPartition, partition_name
+from groups.offsets.model import GroupChange, OffsetChange, Positions
 from groups.offsets.plan import refusals
-from groups.offsets.scenarios import name_of
 from wire.log.record_digests import RecordDigest, RecordWindow
 
 Matches = Sequence[frozenset[int]]
@@ -339,7 +338,7 @@ class TopicNames:
     prefix: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
 
-    def in_target(self, place: Place) -> Place:
+    def in_target(self, place: TopicPartition) -> TopicPartition:
         """The name of a source partition in the target."""
         topic, number = place
         return self.renamed.get(topic, f"{self.prefix}{topic}"), number
@@ -380,7 +379,7 @@ class ProvedOffset:
 def plan_cluster_copy(
     original: Group,
     target: Group,
-    proved: Mapping[Place, ProvedOffset],
+    proved: Mapping[TopicPartition, ProvedOffset],
     names: TopicNames,
     positions: Positions,
     *,
@@ -427,7 +426,7 @@ def plan_cluster_copy(
                 f"the new offset is not proved ({proof.verdict.value}); --unproved sets it anyway, --topic skips the "
                 "partition"
             )
-            refused.append(Problem(subject=f"{target.id}, {name_of(copy)}", message=message))
+            refused.append(Problem(subject=f"{target.id}, {partition_name(copy)}", message=message))
     return GroupChange(
         described=target,
         exists=exists,

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem
-from groups.offsets.model import OffsetChange, Place, Positions
+from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem, TopicPartition, partition_name
+from groups.offsets.model import OffsetChange, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
 NOT_CHECKED = "not checked: the log is unknown from this source"
@@ -57,7 +57,7 @@ class ToTime:
 class ToListed:
     """`--from-file`: the offsets of a file, by group."""
 
-    offsets: Mapping[str, Mapping[Place, int]]
+    offsets: Mapping[str, Mapping[TopicPartition, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,22 @@ class _Target:
 
 
 def reset(
-    scenario: Scenario, group: str, place: Place, committed: CommittedOffset | None, positions: Positions
+    scenario: Scenario,
+    group: str,
+    place: TopicPartition,
+    committed: CommittedOffset | None,
+    positions: Positions,
 ) -> OffsetChange | Problem | None:
     """The change of one partition; a Problem if its new offset is unknown, None if it stays unchanged."""
     if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, place):
         return None
     before = None if committed is None else committed.position
     if place in positions.unread:
-        return Problem(subject=f"{group}, {name_of(place)}", message=positions.unread[place])
+        return Problem(subject=f"{group}, {partition_name(place)}", message=positions.unread[place])
     target = _target(scenario, group, place, before, positions)
     if target.offset is None:
         return Problem(
-            subject=f"{group}, {name_of(place)}", message=target.remark or "its offset is not known"
+            subject=f"{group}, {partition_name(place)}", message=target.remark or "its offset is not known"
         )
     return OffsetChange(
         topic=place[0],
@@ -106,7 +110,7 @@ def reset(
 
 
 def _target(
-    scenario: Scenario, group: str, place: Place, before: int | None, positions: Positions
+    scenario: Scenario, group: str, place: TopicPartition, before: int | None, positions: Positions
 ) -> _Target:
     end, earliest = positions.end.get(place), positions.earliest.get(place)
     match scenario:
@@ -153,16 +157,11 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
     return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
 
 
-def _of(offsets: Offsets, place: Place) -> CommittedOffset | None:
+def _of(offsets: Offsets, place: TopicPartition) -> CommittedOffset | None:
     return offsets.get(place[0], {}).get(place[1])
 
 
-def _has_offset(offsets: Offsets, place: Place) -> bool:
+def _has_offset(offsets: Offsets, place: TopicPartition) -> bool:
     """Whether an offset is committed, even if it could not be read."""
     found = _of(offsets, place)
     return found is not None and found.offset != NOTHING_COMMITTED
-
-
-def name_of(place: Place) -> str:
-    """A partition's name as in Kafka's logs: `orders-0`."""
-    return f"{place[0]}-{place[1]}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migration.model import PlannedMember, list_names
+from groups.counts import first_names
+from migration.model import PlannedMember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ def await_all(members: Sequence[PlannedMember], why: str) -> tuple[AwaitedMember
 
 def name_all(members: Sequence[PlannedMember], most: int = 8) -> str:
     """Names for a message: `m1 (id x, host y), m2 (…) and 3 more`."""
-    return list_names([_name(one) for one in members], most)
+    return first_names([_name(one) for one in members], most)
 
 
 def _name(member: PlannedMember) -> str:

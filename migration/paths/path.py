@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from groups.counts import first_names
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from migration.bridge import BRIDGE
 from migration.clients import LIBRARIES, MemberClient, version_text
@@ -24,7 +25,6 @@ from migration.model import (
     Risk,
     StateIn,
     Step,
-    list_names,
     round_names,
 )
 from migration.paths import configuration
@@ -265,7 +265,7 @@ def old_client_with_new_list(context: PathContext) -> tuple[Risk, ...]:
 
 
 def _few(names: Iterable[str]) -> str:
-    return list_names(sorted(names), 8)
+    return first_names(sorted(names), 8)
 
 
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assignors.rebalance import owners_in
+from groups.counts import first_names
 from groups.findings import Finding
 from groups.group_spec import current_of
 from groups.model import GroupType
 from migration.clients import MemberClient
-from migration.model import Destination, list_names
+from migration.model import Destination
 from migration.rules.broker import setting_list
 from migration.rules.case import Case
 from migration.rules.user_data import STOP_ALL
@@ -73,8 +74,8 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "shared-partitions",
             members=[member.id for member in case.group.members if member.id in whose],
-            message=f"Partitions have several owners ({list_names(named, MOST_SHARED)}). Under the consumer protocol a "
-            "partition belongs to one member"
+            message=f"Partitions have several owners ({first_names(named, MOST_SHARED)}). Under the consumer protocol "
+            "a partition belongs to one member"
             + (
                 ", and the broker answers the online upgrade with UNKNOWN_SERVER_ERROR."
                 if case.converts_online

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import partialmethod
 from typing import TypeAlias, TypeVar
 
+from groups.counts import first_names
 from groups.findings import Finding, Level, finding
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
 from migration.clients import MemberClient
-from migration.model import Destination, PlannedMember, list_names, round_names
+from migration.model import Destination, PlannedMember, round_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ def without_members(finding: Finding) -> str:
 def named(case: Case, members: Sequence[str]) -> str:
     """The names of the first few members, as an operator knows them, and the number of the others."""
     names = round_names([PlannedMember.of(member) for member in case.group.members])
-    return list_names([names[member] for member in members], MOST_NAMED)
+    return first_names([names[member] for member in members], MOST_NAMED)
 
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groups.counts import first_names
 from groups.findings import Finding
 from groups.listing import shown_id
 from groups.model import GroupState, GroupType
 from groups.times import duration_text
 from groups.transactions import pending_remedy, pending_text
 from migration.client_config import SESSION_TIMEOUT
-from migration.model import Destination, list_names
+from migration.model import Destination
 from migration.rules.case import Case
 from migration.rules.client_configs import timeout_now
 
@@ -161,7 +162,7 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     if racks:
         yield case.warning(
             "rack-awareness",
-            message=f"The members have racks ({list_names(racks, 5)}); the broker's assignors do not use them.",
+            message=f"The members have racks ({first_names(racks, 5)}); the broker's assignors do not use them.",
             remedy="Expect more traffic between racks, or stay on a rack-aware client-side assignor. Fetching from "
             "the nearest replica is not affected. Do not copy the rack-aware broker-side assignor from Kafka's tests: "
             "it is not made for production.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
+from groups.counts import first_names
 from groups.findings import Finding
 from migration.access import undescribable
-from migration.model import list_names
 from migration.rules.case import Case
 
 _SOURCE = "apache/kafka pulls 18989 and 19042"
@@ -43,7 +43,7 @@ def topics_may_be_described(case: Case) -> Iterator[Finding]:
             source=_SOURCE,
         )
     for principal, missing in undescribable(access, case.group.id, topics).items():
-        shown = list_names(missing, MOST_TOPICS)
+        shown = first_names(missing, MOST_TOPICS)
         yield case.warning(
             "acl",
             message=f"{principal} may READ the group but has no entry to DESCRIBE {shown}: a member with this "

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from shlex import quote
 
+from groups.counts import first_names
 from groups.findings import Finding, Level
 from groups.model import GroupType
 from groups.regex import ClientEngine
 from groups.regex.automaton import Names
 from groups.regex.compare import Comparison, compare, joined
-from migration.model import list_names
 from migration.rules.case import Case
 from migration.rules.user_data import libraries_of
 
@@ -219,4 +219,4 @@ def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Itera
 
 
 def _topics(names: Sequence[str]) -> str:
-    return list_names(names, MOST_TOPICS, "topics") or "no topic"
+    return first_names(names, MOST_TOPICS, "topics") or "no topic"

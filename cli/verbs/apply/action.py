@@ -31,10 +31,10 @@ from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
 from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
 from cli.verbs.offsets.notices import notify_new_groups, notify_redelivery
 from groups.counts import counted
-from groups.model import NOTHING_COMMITTED, Group, Problem
-from groups.offsets.model import GroupChange, Place, Positions, committed_in
+from groups.model import NOTHING_COMMITTED, Group, Problem, TopicPartition, partition_name
+from groups.offsets.model import GroupChange, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
-from groups.offsets.scenarios import Scenario, ToTime, name_of
+from groups.offsets.scenarios import Scenario, ToTime
 from wire.errors import WireError
 
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
@@ -194,7 +194,7 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
         for each in group["offsets"]:
             yield (
                 name,
-                name_of((each["topic"], each["partition"])),
+                partition_name((each["topic"], each["partition"])),
                 each["before"],
                 "none" if each["after"] is None else each["after"],
                 each["remark"] or "",
@@ -306,7 +306,7 @@ def _offsets(
     """The offsets to commit; a group without differences may have members."""
     wanted = [each for each in desired.groups if each.group in groups]
     topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
-    scenarios: dict[str, dict[Place, Scenario]] = {}
+    scenarios: dict[str, dict[TopicPartition, Scenario]] = {}
     missing: dict[str, tuple[Problem, ...]] = {}
     placed: dict[Problem, Problem] = {}
     for each in wanted:
@@ -347,10 +347,10 @@ def _moment(scenario: Scenario) -> int | None:
 
 
 def _positions(
-    source: Source, scenarios: Mapping[str, Mapping[Place, Scenario]]
+    source: Source, scenarios: Mapping[str, Mapping[TopicPartition, Scenario]]
 ) -> dict[int | None, Positions]:
     """Log positions by requested time, None for no time."""
-    places: dict[int | None, set[Place]] = {}
+    places: dict[int | None, set[TopicPartition]] = {}
     for wanted in scenarios.values():
         for place, scenario in wanted.items():
             places.setdefault(_moment(scenario), set()).add(place)

@@ -23,8 +23,8 @@ from cli.verbs.internal_topics import (
 from groups.counts import counted
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.listing import shown_id
-from groups.model import Group, Problem
-from groups.offsets.model import Place, PlannedChange
+from groups.model import Group, Problem, TopicPartition
+from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
 from groups.use import last_use
 
@@ -63,7 +63,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
     def objections(self, plan: PlannedChange) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
 
-    def committed_before(self, plan: PlannedChange) -> Mapping[Place, int | None]:
+    def committed_before(self, plan: PlannedChange) -> Mapping[TopicPartition, int | None]:
         return {
             (topic, partition): committed.position
             for topic, partitions in (plan.described.offsets or {}).items()

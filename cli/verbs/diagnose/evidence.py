@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cli.sources.source import Source
 from cli.verbs.diagnose.observing import FleetObservation
-from groups.diagnosis.case import Place, is_held
+from groups.diagnosis.case import is_held
 from groups.diagnosis.suspects import (
     commits_of,
     held_partitions,
@@ -22,7 +22,7 @@ from groups.diagnosis.suspects import (
     waiting_since,
 )
 from groups.lag import NextRecord
-from groups.model import Group, GroupType, OpenTransaction, Topic
+from groups.model import Group, GroupType, OpenTransaction, Topic, TopicPartition
 
 
 def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
@@ -48,7 +48,7 @@ def with_evidence(
     }
     before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
     groups |= _timed(source, groups, [group for _, group in unread.values()])
-    offsets: dict[Place, set[int]] = {}
+    offsets: dict[TopicPartition, set[int]] = {}
     for pair in unread.values():
         for group in pair:
             for place, offset in commits_of(group).items():
@@ -116,8 +116,8 @@ def _open_transactions(
     first: Mapping[str, Topic],
     last: Mapping[str, Topic],
     groups: Mapping[str, Group],
-    after: Mapping[str, Mapping[Place, NextRecord]],
-) -> Mapping[Place, tuple[OpenTransaction, ...]] | None:
+    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
+) -> Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None:
     """Open transactions that a group with members waits for; None if unavailable."""
     wanted = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups, after)}
     if not wanted:
@@ -127,10 +127,10 @@ def _open_transactions(
 
 
 def _is_waited_for(
-    place: Place,
+    place: TopicPartition,
     topics: Mapping[str, Topic],
     groups: Mapping[str, Group],
-    after: Mapping[str, Mapping[Place, NextRecord]],
+    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
 ) -> bool:
     topic, number = place
     return any(

@@ -10,8 +10,7 @@ from cli.findings import finding_item, hidden_notes
 from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
-from groups.counts import counted
-from groups.diagnosis.case import list_names
+from groups.counts import counted, first_names
 from groups.diagnosis.diagnose import Diagnosis, Health
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
@@ -101,7 +100,7 @@ def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
             ("VERDICT", lambda each: each.verdict.value),
             ("##ERRORS", lambda each: _count(each, Level.ERROR)),
             ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
-            ("FINDINGS", lambda each: list_names(_rules(each))),
+            ("FINDINGS", lambda each: first_names(_rules(each))),
         )
     for each in found if verbose else shown:
         if each.findings:

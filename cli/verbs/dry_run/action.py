@@ -1,18 +1,25 @@
-"""Compute the dry runs that the options of `kohort dry-run` request."""
+"""The dry runs that the options of `kohort dry-run` request, and their document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from assignors.assignor import Leader, Side
+from assignors.diff import Balance, MemberDiff
 from assignors.errors import UnknownAssignorError
+from assignors.model import Partitions, Undetermined
+from assignors.rebalance import Procedure
 from assignors.registry import find, known
 from cli.errors import UsageError
 from cli.output import notice
 from cli.progress import each_shown
+from cli.render.cells import partitions_text
+from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.selection import split_list
 from cli.verbs.dry_run.options import WhatIfOptions
+from groups.counts import counted, first_names, share
 from groups.dry_run import (
     BROKERS_DEFAULT,
     DryRun,
@@ -36,7 +43,7 @@ def what_if_of(options: WhatIfOptions) -> WhatIf:
         add=options.add,
         remove=frozenset(options.remove or ()),
         subscribe={member: tuple(split_list([topics])) for member, topics in wanted},
-        topic_partitions={topic: _count(topic, text) for topic, text in sizes},
+        topic_partitions={topic: _partition_count(topic, text) for topic, text in sizes},
         rack=dict(_pairs("--rack", options.rack, "MEMBER=RACK")),
         fail_rack=frozenset(split_list(options.fail_rack)),
     )
@@ -128,7 +135,154 @@ def _pairs(option: str, values: Iterable[str] | None, form: str) -> Iterator[tup
         yield name.strip(), text.strip()
 
 
-def _count(topic: str, text: str) -> int:
+def _partition_count(topic: str, text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
         raise UsageError(f"--topic-partitions {topic}={text}: expected a number of partitions")
     return int(text)
+
+
+MOST_NAMED = 5
+"""Maximum number of members named in a sentence."""
+
+
+def dry_run_document(
+    runs: Sequence[DryRun], problems: tuple[Problem, ...], *, side_by_side: bool = False
+) -> Document:
+    """For each group a sentence, the rebalances, and the changes for each member; or a row per assignor."""
+    blocks = [_comparison(runs)] if side_by_side else [block for run in runs for block in _blocks(run)]
+    return Document(
+        command="dry-run", data={"groups": [_data(run) for run in runs]}, blocks=blocks, errors=problems
+    )
+
+
+def _data(run: DryRun) -> dict[str, Any]:
+    return {
+        **fields(run, "group", "assignor"),
+        "side": run.side.value,
+        "leader": run.leader and {"library": run.leader.library.value, "known_by": run.leader.known_by},
+        "procedure": run.procedure.value,
+        "eager_members": list(run.eager_members),
+        "unknown_lists": list(run.unknown_lists),
+        "rebalances": [
+            {
+                "assignment": {member: _plain(owned) for member, owned in rebalance.assignment.items()},
+                **fields(rebalance, "moved", "revoked", "without_owner"),
+            }
+            for rebalance in run.rebalances
+        ],
+        **fields(run, "rests", "failure", "moved", "minimum_moved"),
+        "balance": {
+            "before": _balance_data(run.before),
+            "after": _balance_data(run.after),
+            "topics": {topic: _balance_data(balance) for topic, balance in sorted(run.topics.items())},
+        },
+        "members": [_member_data(member) for member in run.members],
+        "undetermined": [_undetermined_data(run, item) for item in run.undetermined],
+        "oddities": [fields(item, "subject", "message") for item in run.oddities],
+    }
+
+
+def _undetermined_data(run: DryRun, item: Undetermined) -> dict[str, str]:
+    is_member = any(member.id == item.subject for member in run.members)
+    return {"member" if is_member else "partition": item.subject, "why": item.why}
+
+
+def _balance_data(balance: Balance) -> dict[str, Any]:
+    return {
+        **fields(balance, "least", "most", "spread"),
+        "standard_deviation": round(balance.standard_deviation, 4),
+    }
+
+
+def _member_data(member: MemberDiff) -> dict[str, Any]:
+    partitions = fields(member, "before", "after", "kept", "gained", "lost")
+    return {"id": member.id, **{name: _plain(each) for name, each in partitions.items()}}
+
+
+def _plain(partitions: Partitions) -> dict[str, list[int]]:
+    return {topic: list(numbers) for topic, numbers in partitions.items() if len(numbers)}
+
+
+def _blocks(run: DryRun) -> Iterator[Block]:
+    where = "on the broker" if run.leader is None else f"at a {run.leader.library.value} leader"
+    yield Heading(f"{run.group}: {run.assignor} {where}")
+    yield Text(_summary(run))
+    rows = [
+        (number, rebalance.moved, rebalance.revoked, rebalance.without_owner)
+        for number, rebalance in enumerate(run.rebalances, 1)
+    ]
+    yield Table(columns=columns("#REBALANCE", "#MOVED", "#REVOKED", "#UNOWNED"), rows=rows)
+    yield table_of(
+        run.members,
+        ("MEMBER", "id"),
+        ("#BEFORE", lambda member: _count(member.before)),
+        ("#AFTER", lambda member: _count(member.after)),
+        ("#KEPT", lambda member: _count(member.kept)),
+        ("GAINED", lambda member: partitions_text(member.gained)),
+        ("LOST", lambda member: partitions_text(member.lost)),
+    )
+    if run.oddities:
+        yield table_of(run.oddities, ("SUBJECT", "subject"), ("PROBLEM", "message"))
+    if run.undetermined:
+        yield table_of(run.undetermined, ("SUBJECT", "subject"), "WHY")
+
+
+def _summary(run: DryRun) -> str:
+    fewest = "" if run.minimum_moved is None else f"; no even assignment moves fewer than {run.minimum_moved}"
+    sentences = [
+        f"{share(run.moved, run.owned, 'partition', ('moves', 'move'))}{_share(run)}{fewest}.",
+        f"Partitions per member: {_spread(run.before)} before, {_spread(run.after)} after.",
+    ]
+    if run.leader is not None and run.leader.known_by != "asked for":
+        sentences.append(f"The leader is assumed to be {run.leader.library.value} ({run.leader.known_by}).")
+    if run.leader is not None:
+        sentences += _procedure_lines(run)
+    if run.failure:
+        sentences.append(f"Then the real assignor would fail: {run.failure}.")
+    elif not run.rests:
+        sentences.append(f"The group does not settle within {len(run.rebalances)} rebalances.")
+    return " ".join(sentences)
+
+
+def _procedure_lines(run: DryRun) -> Iterator[str]:
+    """How partitions change owners, and the assumptions about members whose lists of assignors are not known."""
+    if run.procedure is Procedure.EAGER:
+        yield "Every member revokes all its partitions first."
+        return
+    yield "Members keep the partitions that do not move."
+    if run.eager_members:
+        named = first_names(run.eager_members, MOST_NAMED)
+        yield f"Members that also list an eager assignor revoke all their partitions first: {named}."
+    if run.unknown_lists:
+        yield (
+            f"The other assignors in the lists of {counted(len(run.unknown_lists), 'member')} are unknown: a broker "
+            f"shows only the one in use. Members are assumed to list {run.assignor} alone; a member that also lists "
+            "an eager assignor, as after the first of two bounces, revokes all its partitions first."
+        )
+
+
+def _spread(balance: Balance) -> str:
+    return f"{balance.least} to {balance.most} (standard deviation {balance.standard_deviation:.2f})"
+
+
+def _comparison(runs: Sequence[DryRun]) -> Table:
+    return table_of(
+        runs,
+        *("GROUP", "ASSIGNOR"),
+        ("SIDE", lambda run: run.side.value),
+        ("#ROUNDS", lambda run: len(run.rebalances)),
+        ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
+        ("#FEWEST", "minimum_moved"),
+        ("#REVOKED", lambda run: sum(each.revoked for each in run.rebalances)),
+        ("#UNOWNED", lambda run: max(each.without_owner for each in run.rebalances)),
+        ("#SPREAD", lambda run: run.after.spread),
+        ("#STD-DEV", lambda run: run.after.standard_deviation),
+    )
+
+
+def _share(run: DryRun) -> str:
+    return f" ({100 * run.moved / run.owned:.0f} %)" if run.owned else ""
+
+
+def _count(partitions: Mapping[str, Sequence[int]]) -> int:
+    return sum(map(len, partitions.values()))

@@ -59,9 +59,8 @@ def dry_run(
     from cli.output import emit
     from cli.progress import Spinner
     from cli.selection import describe_chosen, opened
-    from cli.verbs.dry_run.action import carry_out, what_if_of
+    from cli.verbs.dry_run.action import carry_out, dry_run_document, what_if_of
     from cli.verbs.dry_run.ownership import write_ownership
-    from cli.verbs.dry_run.view import dry_run_document
     from groups.dry_run import DryRunRequest
     from groups.group_spec import wanted_topics
 

@@ -18,6 +18,7 @@ from cli.output import write_file
 from cli.render.page import COLORS
 from groups.counts import share
 from groups.dry_run import DryRun
+from groups.model import TopicPartition, each_partition
 
 WIDTH = 960
 BAR = 200
@@ -36,8 +37,6 @@ svg .count { paint-order: stroke; stroke-width: 3px; stroke: #ffffff; stroke: va
 )
 """Colors of a light or dark screen; programs that ignore it show the attributes."""
 
-Place = tuple[str, int]
-
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
@@ -45,7 +44,7 @@ class _Bar:
 
     member: str
     y: int
-    places: Sequence[Place]
+    places: Sequence[TopicPartition]
 
 
 def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
@@ -60,8 +59,8 @@ def ownership_svg(run: DryRun) -> str:
     members = run.members[:MOST_MEMBERS]
     colors = {member.id: _color(position, len(members)) for position, member in enumerate(members)}
     origin = owners_in({member.id: member.before for member in run.members})
-    before = _bars([(member.id, _places(member.before)) for member in members], origin)
-    after = _bars([(member.id, _places(member.after)) for member in members], origin)
+    before = _bars([(member.id, sorted(each_partition(member.before))) for member in members], origin)
+    after = _bars([(member.id, sorted(each_partition(member.after))) for member in members], origin)
     height = TOP + len(members) * (ROW + GAP) + 40
     most = max([1, *(len(bar.places) for bar in (*before, *after))])
     body = [*_heading(run), *_ribbons(before, after, origin, colors, most)]
@@ -93,7 +92,9 @@ def _heading(run: DryRun) -> Iterator[str]:
     yield _text(RIGHT, 74, "after", "start", 12, weight="bold")
 
 
-def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, Sequence[str]]) -> list[_Bar]:
+def _bars(
+    sides: Sequence[tuple[str, Sequence[TopicPartition]]], origin: Mapping[TopicPartition, Sequence[str]]
+) -> list[_Bar]:
     """The bars of one side: partitions that a member keeps are next to the middle of the picture."""
     order = {member: position for position, (member, _) in enumerate(sides)}
     return [
@@ -107,16 +108,16 @@ def _bars(sides: Sequence[tuple[str, Sequence[Place]]], origin: Mapping[Place, S
 
 
 def _nearest_first(
-    member: str, origin: Mapping[Place, Sequence[str]], order: Mapping[str, int]
-) -> Callable[[Place], tuple[bool, int, Place]]:
-    def key(place: Place) -> tuple[bool, int, Place]:
+    member: str, origin: Mapping[TopicPartition, Sequence[str]], order: Mapping[str, int]
+) -> Callable[[TopicPartition], tuple[bool, int, TopicPartition]]:
+    def key(place: TopicPartition) -> tuple[bool, int, TopicPartition]:
         owner = _from(member, place, origin)
         return owner != member, order.get(owner, -1), place
 
     return key
 
 
-def _from(member: str, place: Place, origin: Mapping[Place, Sequence[str]]) -> str:
+def _from(member: str, place: TopicPartition, origin: Mapping[TopicPartition, Sequence[str]]) -> str:
     """The previous owner of a member's partition: the member itself if it was one of several; empty for none."""
     owners = origin.get(place, ())
     return member if member in owners else next(iter(owners), "")
@@ -126,7 +127,7 @@ def _bar(
     bar: _Bar,
     x: int,
     anchor: str,
-    origin: Mapping[Place, Sequence[str]],
+    origin: Mapping[TopicPartition, Sequence[str]],
     colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
@@ -153,7 +154,7 @@ def _bar(
 def _ribbons(
     before: Sequence[_Bar],
     after: Sequence[_Bar],
-    origin: Mapping[Place, Sequence[str]],
+    origin: Mapping[TopicPartition, Sequence[str]],
     colors: Mapping[str, str],
     most: int,
 ) -> Iterator[str]:
@@ -171,7 +172,7 @@ def _ribbons(
                 )
 
 
-def _runs(bar: _Bar, origin: Mapping[Place, Sequence[str]]) -> Iterator[tuple[str, int, int]]:
+def _runs(bar: _Bar, origin: Mapping[TopicPartition, Sequence[str]]) -> Iterator[tuple[str, int, int]]:
     """The previous owner, index and length of each run of partitions that came from the same owner."""
     owners = [_from(bar.member, place, origin) for place in bar.places]
     start = 0
@@ -185,10 +186,6 @@ def _title(bar: _Bar, owner: str, count: int) -> str:
     if owner == bar.member:
         return f"{bar.member}: {count} kept"
     return f"{bar.member}: {count} {f'from {owner}' if owner else 'without an owner before'}"
-
-
-def _places(partitions: Mapping[str, Sequence[int]]) -> list[Place]:
-    return [(topic, number) for topic, numbers in sorted(partitions.items()) for number in numbers]
 
 
 def _color(position: int, count: int) -> str:

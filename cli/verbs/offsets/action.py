@@ -30,9 +30,8 @@ from cli.verbs.offsets.notices import (
 )
 from cli.verbs.offsets.reset_request import ResetRequest
 from groups.listing import Cause
-from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem
+from groups.model import NOTHING_COMMITTED, Group, GroupType, Problem, TopicPartition
 from groups.offsets.model import (
-    Place,
     TopicScope,
     committed_in,
     committed_places,
@@ -98,7 +97,7 @@ def plan_resets(
     )
 
 
-_Scoped: TypeAlias = list[tuple[Group, Sequence[Place], tuple[Problem, ...]]]
+_Scoped: TypeAlias = list[tuple[Group, Sequence[TopicPartition], tuple[Problem, ...]]]
 
 
 def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
@@ -115,7 +114,7 @@ def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
 
 def _places(
     request: ResetRequest, scenario: Scenario, group: Group, topics: PartitionCounts
-) -> tuple[Sequence[Place], tuple[Problem, ...]]:
+) -> tuple[Sequence[TopicPartition], tuple[Problem, ...]]:
     if isinstance(scenario, ToListed):
         listed = scenario.offsets.get(group.id)
         if listed is None:
@@ -139,7 +138,7 @@ def _places(
     return topics.of(request.scopes)
 
 
-def _all_places(group: Group) -> tuple[Place, ...]:
+def _all_places(group: Group) -> tuple[TopicPartition, ...]:
     """The partitions of `--all-topics`: all with committed offsets and, for a streams group, of its input topics."""
     places = committed_places(group.offsets or {})
     if group.topology is None:
@@ -158,7 +157,7 @@ def _resolved(source: Source, request: ResetRequest, found: FoundGroups) -> Scen
     return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
 
 
-def _by_group(file: OffsetFile, groups: Sequence[str]) -> Mapping[str, Mapping[Place, int]]:
+def _by_group(file: OffsetFile, groups: Sequence[str]) -> Mapping[str, Mapping[TopicPartition, int]]:
     if file.by_group is not None:
         return file.by_group
     if len(groups) > 1:
@@ -237,9 +236,9 @@ def plan_deletions(
 
 def exported(
     groups: Sequence[Group], scopes: Sequence[TopicScope]
-) -> tuple[list[tuple[str, Place, int]], tuple[Problem, ...]]:
+) -> tuple[list[tuple[str, TopicPartition, int]], tuple[Problem, ...]]:
     """Rows of a CSV file by group, topic and partition, and problems of partitions that have none."""
-    rows: list[tuple[str, Place, int]] = []
+    rows: list[tuple[str, TopicPartition, int]] = []
     problems: list[Problem] = []
     for group in groups:
         for place, offset in _offsets(group, scopes):
@@ -255,7 +254,7 @@ def exported(
     return rows, tuple(problems)
 
 
-def _offsets(group: Group, scopes: Sequence[TopicScope]) -> Iterator[tuple[Place, int | None]]:
+def _offsets(group: Group, scopes: Sequence[TopicScope]) -> Iterator[tuple[TopicPartition, int | None]]:
     committed = group.offsets or {}
     for topic, number in committed_in(scopes, committed):
         yield (topic, number), committed[topic][number].offset

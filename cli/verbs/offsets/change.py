@@ -11,8 +11,8 @@ from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
 from groups.counts import counted
-from groups.model import Cause, GroupType, Problem
-from groups.offsets.model import GroupChange, OffsetChange, Place, PlannedChange
+from groups.model import Cause, GroupType, Problem, TopicPartition
+from groups.offsets.model import GroupChange, OffsetChange, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
 
 _NAMED = 5
@@ -55,7 +55,7 @@ def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
     return share, others
 
 
-def _flat(outcome: Mapping[str, Mapping[Place, Failed | None]]) -> Outcome:
+def _flat(outcome: Mapping[str, Mapping[TopicPartition, Failed | None]]) -> Outcome:
     return {(group, place): failed for group, places in outcome.items() for place, failed in places.items()}
 
 
@@ -74,7 +74,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         topics = topics_in_question(self.plans_to_apply)
         return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
-    def committed_before(self, plan: GroupChange) -> Mapping[Place, int | None]:
+    def committed_before(self, plan: GroupChange) -> Mapping[TopicPartition, int | None]:
         return {change.place: change.before for change in plan.changes}
 
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
@@ -144,7 +144,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
     verb, did, asked = "delete", "deleted", "committed offset"
 
-    def committed_before(self, plan: OffsetsDeletion) -> Mapping[Place, int | None]:
+    def committed_before(self, plan: OffsetsDeletion) -> Mapping[TopicPartition, int | None]:
         return dict(plan.offsets)
 
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:

@@ -17,8 +17,8 @@ from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
 from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
 from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
-from groups.model import Problem, wrong_topic_name
-from groups.offsets.model import OffsetChange, Place, TopicScope, committed_in
+from groups.model import Problem, TopicPartition, wrong_topic_name
+from groups.offsets.model import OffsetChange, TopicScope, committed_in
 from groups.offsets.proof import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.times import format_moment
 from wire.client.cluster import KafkaClient
@@ -142,12 +142,12 @@ class _PartitionPairs:
     originals: PartitionCounts
     copies: PartitionCounts
     names: TopicNames
-    places: Sequence[Place] = ()
+    places: Sequence[TopicPartition] = ()
     """The partitions that exist in both clusters, of topics with the same number of partitions."""
     missing: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
 
-    def find(self, wanted: Iterable[Place], group: str) -> None:
+    def find(self, wanted: Iterable[TopicPartition], group: str) -> None:
         """Match the partitions of both clusters."""
         places, missing = self.originals.existing(wanted)
         there, absent = self.copies.existing(map(self.names.in_target, places))

@@ -10,8 +10,8 @@ from cli.sources.live_answers import READING_RECORDS
 from cli.sources.permissions import with_missing_operations
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
-from groups.model import Group, Problem
-from groups.offsets.model import Place, Positions, TopicScope
+from groups.model import Group, Problem, TopicPartition, partition_name
+from groups.offsets.model import Positions, TopicScope
 from groups.offsets.proof import (
     Proof,
     ProofVerdict,
@@ -23,7 +23,6 @@ from groups.offsets.proof import (
     near_time,
     prove,
 )
-from groups.offsets.scenarios import name_of
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.offsets import OffsetsAtTimes, offsets_at
@@ -57,7 +56,7 @@ class CopyRequest:
 class CopyResult:
     """The results: every partition has either a proof or a problem."""
 
-    proved: Mapping[Place, ProvedOffset]
+    proved: Mapping[TopicPartition, ProvedOffset]
     positions: Positions
     """Positions in the target."""
     problems: tuple[Problem, ...]
@@ -73,7 +72,7 @@ class OffsetCopier:
     copies: KafkaClient
     request: CopyRequest
 
-    def prove(self, original: Group, places: Sequence[Place]) -> CopyResult:
+    def prove(self, original: Group, places: Sequence[TopicPartition]) -> CopyResult:
         """The offsets in the target for the offsets of a group in these partitions."""
         in_target, problems = self.request.names.in_target, _Problems(original.id)
         begins = positions_of(self.source, places, None)
@@ -106,11 +105,11 @@ class OffsetCopier:
 
     def _logs(
         self,
-        offsets: Mapping[Place, int],
-        around: Mapping[Place, RecordWindow],
+        offsets: Mapping[TopicPartition, int],
+        around: Mapping[TopicPartition, RecordWindow],
         ends: Positions,
         problems: _Problems,
-    ) -> dict[Place, TargetLog]:
+    ) -> dict[TopicPartition, TargetLog]:
         """The logs of the target, with the offsets at the records' times."""
         in_target = self.request.names.in_target
         times = {
@@ -132,14 +131,14 @@ class OffsetCopier:
 
     def _proofs(
         self,
-        offsets: Mapping[Place, int],
-        around: Mapping[Place, RecordWindow],
-        logs: Mapping[Place, TargetLog],
+        offsets: Mapping[TopicPartition, int],
+        around: Mapping[TopicPartition, RecordWindow],
+        logs: Mapping[TopicPartition, TargetLog],
         problems: _Problems,
-    ) -> dict[Place, Proof]:
+    ) -> dict[TopicPartition, Proof]:
         """Proofs by partition. Most need a few records of the target; the others, up to `search` records."""
-        proofs: dict[Place, Proof] = {}
-        windows: dict[Place, RecordWindow] = {}
+        proofs: dict[TopicPartition, Proof] = {}
+        windows: dict[TopicPartition, RecordWindow] = {}
         pending = list(logs)
         for depth in (2 * _AROUND, self.request.search):
             starts = {
@@ -162,11 +161,11 @@ class OffsetCopier:
 
     def _target_windows(
         self,
-        starts: Mapping[Place, int],
-        around: Mapping[Place, RecordWindow],
+        starts: Mapping[TopicPartition, int],
+        around: Mapping[TopicPartition, RecordWindow],
         depth: int,
         problems: _Problems,
-    ) -> dict[Place, RecordWindow]:
+    ) -> dict[TopicPartition, RecordWindow]:
         """Records of the target by partition of the source, `depth` of them after each start.
 
         The same number is read before it if a broker set the time in the source, which is later than the producer's.
@@ -183,11 +182,11 @@ class OffsetCopier:
 
     def _wider(
         self,
-        around: Mapping[Place, RecordWindow],
-        windows: Mapping[Place, RecordWindow],
-        logs: Mapping[Place, TargetLog],
-        offsets: Mapping[Place, int],
-    ) -> dict[Place, RecordWindow]:
+        around: Mapping[TopicPartition, RecordWindow],
+        windows: Mapping[TopicPartition, RecordWindow],
+        logs: Mapping[TopicPartition, TargetLog],
+        offsets: Mapping[TopicPartition, int],
+    ) -> dict[TopicPartition, RecordWindow]:
         """The windows with more records of the source, from times around the target's offset: compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
@@ -225,14 +224,14 @@ class _Problems:
 
     def __init__(self, group: str) -> None:
         self._group = group
-        self._found: dict[tuple[Place, str], Problem] = {}
+        self._found: dict[tuple[TopicPartition, str], Problem] = {}
 
-    def add(self, place: Place, message: str) -> None:
+    def add(self, place: TopicPartition, message: str) -> None:
         """Add a message, unless the partition has it already."""
-        subject = f"{self._group}, {name_of(place)}"
+        subject = f"{self._group}, {partition_name(place)}"
         self._found.setdefault((place, message), Problem(subject=subject, message=message))
 
-    def kept(self, answers: Answers[Place, T], where: str) -> Mapping[Place, T]:
+    def kept(self, answers: Answers[TopicPartition, T], where: str) -> Mapping[TopicPartition, T]:
         """The found results; failures are added to the problems."""
         for place, failure in answers.failed.items():
             self.add(
@@ -247,14 +246,14 @@ class _Problems:
 
 def _usable(
     original: Group,
-    places: Sequence[Place],
+    places: Sequence[TopicPartition],
     ends: tuple[Positions, Positions],
-    in_target: Callable[[Place], Place],
+    in_target: Callable[[TopicPartition], TopicPartition],
     problems: _Problems,
-) -> dict[Place, int]:
+) -> dict[TopicPartition, int]:
     """The committed offset of every partition with known log end offsets on both sides."""
     begins, targets = ends
-    offsets: dict[Place, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for place in places:
         offset = (original.offsets or {})[place[0]][place[1]].offset
         copy = in_target(place)

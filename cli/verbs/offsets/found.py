@@ -13,8 +13,8 @@ from cli.selection import with_close_names, without_deleted_groups
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from groups.listing import MALFORMED, shown_id
-from groups.model import Cause, Group, GroupType, Problem
-from groups.offsets.model import Place, TopicScope, existing, places_in, unknown_topic
+from groups.model import Cause, Group, GroupType, Problem, TopicPartition
+from groups.offsets.model import TopicScope, existing, places_in, unknown_topic
 from groups.offsets.plan import absent, is_active
 from wire.suggestion import SIMILAR, did_you_mean
 
@@ -114,7 +114,7 @@ class PartitionCounts:
     _unread: set[str] = field(default_factory=set)
     """Topics that may exist, but that could not be read."""
 
-    def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+    def of(self, scopes: Sequence[TopicScope]) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
         """The partitions that scopes select."""
         self._ask({scope.topic for scope in scopes})
         places, problems = places_in(
@@ -122,7 +122,9 @@ class PartitionCounts:
         )
         return places, tuple(map(self._with_close_name, problems))
 
-    def existing(self, places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+    def existing(
+        self, places: Iterable[TopicPartition]
+    ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
         """The partitions that exist, and a problem for each of the others."""
         wanted = list(places)
         self._ask({topic for topic, _ in wanted})

@@ -8,12 +8,12 @@ from cli.changing import GROUPS_NAMED
 from cli.output import notice
 from groups.counts import first_names
 from groups.listing import shown_id
-from groups.model import Group, GroupType
-from groups.offsets.model import GroupChange, Place, committed_places
+from groups.model import Group, GroupType, TopicPartition
+from groups.offsets.model import GroupChange, committed_places
 from groups.transactions import pending_remedy, pending_text
 
 
-def notify_kept_offsets(groups: Iterable[Group], set_places: set[Place]) -> None:
+def notify_kept_offsets(groups: Iterable[Group], set_places: set[TopicPartition]) -> None:
     """Print notices of committed offsets that a copy does not change."""
     for group in groups:
         left = set(committed_places(group.offsets or {})) - set_places

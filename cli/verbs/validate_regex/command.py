@@ -39,8 +39,14 @@ def validate_regex(
       kohort validate-regex --from java '(?!audit).*'
     """
     from cli.output import emit, notice
-    from cli.verbs.validate_regex.action import check, patterns_of, status_of, topics_of, unknown_matches
-    from cli.verbs.validate_regex.view import regex_document
+    from cli.verbs.validate_regex.action import (
+        check,
+        patterns_of,
+        regex_document,
+        status_of,
+        topics_of,
+        unknown_matches,
+    )
 
     chosen = patterns_of(patterns, file, source.topics_file)
     topics, problems = topics_of(source)
