@@ -15,7 +15,7 @@ from migration.clients import parse_clients
 from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup
 
 BOUND_S = 20.0
 """The bound for 100 members on 1,000 partitions."""

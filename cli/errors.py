@@ -47,7 +47,6 @@ _ROOTS = (
     ("wire.errors", "WireError"),
     ("groups.trees", "GroupsError"),
     ("coordinator.errors", "CoordinatorError"),
-    ("migration.errors", "MigrationError"),
     ("pipeline.errors", "PipelineError"),
 )
 """The base classes of the errors that packages report to users. A class exists only if its module is loaded."""

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assignors.assignor import Leader
+from assignors.assignor import Leader, Side
 from assignors.errors import AssignorFailedError, NoCommonProtocolError, RuleBrokenError
 from groups.client_library import assignors_of
 from groups.counts import counted
+from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.group_spec import current_of
-from groups.model import MemberProtocol, Topic
+from groups.model import Group, GroupType, MemberProtocol, Topic
 from groups.times import seconds_text
-from migration.model import Expectation, Step
+from migration.model import Destination, Expectation, Step
+from migration.paths.path import PathContext
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup
+from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup, Start
 from migration.rules.case import Case
-from migration.walk import Walk
+from migration.walk import Walk, partitions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,3 +198,76 @@ def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Ite
     if any("restart" in wait.why for settled in settled_groups for wait in settled.waits):
         yield f"Assumed: a restart takes {seconds_text(bounce_s)} (--bounce-seconds)."
     yield "Assumed: the assignment depends on member ids, which are random when members join; these are invented."
+
+
+COOPERATIVE = "cooperative-sticky"
+RESUME_S = 1.0
+"""Seconds lost for a partition that is revoked and assigned again at once: the application finishes and commits the
+last batch, then fetches the position and the first records, for which a fetch may wait half a second.
+"""
+
+
+def destinations_assignor(case: Case) -> tuple[str, Side]:
+    """The assignor of the group at its destination, and the side that computes it."""
+    if case.destination is Destination.COOPERATIVE:
+        return COOPERATIVE, Side.CLIENT
+    if case.group.type is GroupType.CONSUMER:
+        return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
+    return PathContext(case=case).remote_assignor or BROKERS_DEFAULT, Side.BROKER
+
+
+def restart_now_s(case: Case, *, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
+    """Partition-seconds lost per restart of a member of the group as it is; None if it cannot be computed."""
+    return _cost(case, topics, bounce_s) if case.group.members else None
+
+
+def restart_then_s(
+    case: Case, run: DryRun | None, *, topics: Mapping[str, Topic], bounce_s: float
+) -> float | None:
+    """The same at the destination; also None if the group does not settle there in the dry run `run`."""
+    if not case.group.members or run is None or not run.rests or run.failure is not None:
+        return None
+    return _cost(replace(case, group=_arrived(case, run)), topics, bounce_s)
+
+
+def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | None:
+    group = case.group
+    members = sorted(group.members, key=lambda member: partitions_of(group, member))
+    member = members[len(members) // 2]
+    if member.protocol is None:
+        return None
+    if member.protocol is MemberProtocol.CONSUMER:
+        start = Start(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
+    else:
+        listed = member.protocols or ((group.protocol,) if group.protocol else ())
+        if not listed:
+            return None
+        start = Start(protocol=MemberProtocol.CLASSIC, assignors=listed)
+    rollout = Rollout(action=RoundAction.RESTART, rounds=((member.id,),), start=start)
+    step = Step(title="", actions=(), rollout=rollout)
+    foreseen = forecast(case, [step], topics=topics, bounce_s=bounce_s)
+    if foreseen.steps[0].expectation is None:
+        return None
+    waits = [wait for settled in foreseen.settled_groups for wait in settled.waits]
+    return round(sum(wait.total_s + wait.partitions * RESUME_S for wait in waits), 1)
+
+
+def _arrived(case: Case, run: DryRun) -> Group:
+    """The settled group at its destination, with the assignments of the dry run."""
+    assigned = {
+        member: {topic: tuple(numbers) for topic, numbers in partitions.items()}
+        for member, partitions in run.rebalances[-1].assignment.items()
+    }
+    protocol = MemberProtocol.CONSUMER if case.destination is Destination.CONSUMER else MemberProtocol.CLASSIC
+    members = tuple(
+        replace(
+            member,
+            protocol=protocol,
+            protocols=(run.assignor,) if protocol is MemberProtocol.CLASSIC else None,
+            owned=assigned.get(member.id, {}),
+            target=assigned.get(member.id, {}),
+        )
+        for member in case.group.members
+    )
+    kind = GroupType.CONSUMER if protocol is MemberProtocol.CONSUMER else GroupType.CLASSIC
+    return replace(case.group, type=kind, protocol=run.assignor, members=members)

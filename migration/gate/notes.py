@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from groups.trees import Malformed, Trees, count_values, named
-from migration.errors import MigrationError
 from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
 
@@ -19,7 +18,7 @@ MAX_VALUES = 1_000_000
 """Enough for a hundred gates of a group of 2,000 members."""
 
 
-class NotesError(MigrationError):
+class NotesError(Exception):
     """The file is not a file of notes, or has the notes of another plan."""
 
 

@@ -16,11 +16,10 @@ from migration.paths.rolling_upgrade import remove_user_data, rolling_upgrade
 from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.streams import by_upgrade_from
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager
-from migration.rules.assignors import ALSO_KNOWN
+from migration.rules.assignors import ALSO_KNOWN, OnlinePath, members_with_data, online_path
 from migration.rules.case import Case
-from migration.rules.streams import has_arrived as streams_has_arrived
-from migration.rules.streams import is_streams
-from migration.rules.user_data import OnlinePath, members_with_data, online_path
+from migration.rules.programs import has_arrived as streams_has_arrived
+from migration.rules.programs import is_streams
 
 COOPERATIVE = "cooperative-sticky"
 UPGRADES = ("bidirectional", "upgrade")

@@ -20,7 +20,7 @@ from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
 from migration.rollout import RoundAction
-from migration.rules.streams import is_always_eager
+from migration.rules.programs import is_always_eager
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")

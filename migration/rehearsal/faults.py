@@ -27,7 +27,7 @@ from coordinator.simulation.scenario_file import FORMAT_VERSION, TREES, no_verb
 from coordinator.simulation.scenario_file import VERBS as ALL_VERBS
 from groups.trees import Malformed, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
-from migration.rehearsal.actions import StepRound
+from migration.rehearsal.simulated_members import StepRound
 
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
 VERBS: Mapping[str, Any] = {

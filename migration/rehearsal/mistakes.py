@@ -14,9 +14,14 @@ from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
 from groups.times import seconds_text
 from migration.model import Plan
-from migration.rehearsal.actions import MemberAction, StepRound, round_actions
 from migration.rehearsal.plan_run import AFTER, SETTLING_S, Operator, places
-from migration.rehearsal.simulated_members import SimulatedMembers, started
+from migration.rehearsal.simulated_members import (
+    MemberAction,
+    SimulatedMembers,
+    StepRound,
+    round_actions,
+    started,
+)
 from migration.rollout import Rollout, RoundAction, Start
 
 

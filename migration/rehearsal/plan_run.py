@@ -19,13 +19,20 @@ from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from migration.rebalancing import SESSION_S
-from migration.rehearsal.actions import MemberAction, StepRound, rollback_of, round_actions
 from migration.rehearsal.bridge import Bridge
-from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RollbackResult, RoundPlayed
-from migration.rehearsal.simulated_members import SimulatedMembers, simulated_members
-from migration.rehearsal.simulation import FoundGroup, Simulation
+from migration.rehearsal.simulated_members import (
+    CannotRehearseError,
+    FoundGroup,
+    MemberAction,
+    SimulatedMembers,
+    StepRound,
+    rollback_of,
+    round_actions,
+    simulated_members,
+)
+from migration.rehearsal.simulation import Simulation
 from migration.rollout import Rollout, Start, TemporaryMember
 
 ASK_S = 2.0

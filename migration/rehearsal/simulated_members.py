@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from assignors.assignor import Side
 from assignors.registry import known
+from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
 from coordinator.consumer.settings import MemberSettings
+from coordinator.errors import InvalidSetting
 from coordinator.simulation.initial_state import Client
 from coordinator.simulation.scenario import MemberScript
+from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
+from coordinator.simulation.variants import of_brokers
 from groups.client_library import library_of
 from groups.group_spec import current_of
-from groups.model import Group, GroupType, Member, MemberProtocol, usual_protocol
+from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic, usual_protocol
 from migration.client_config import ClientConfig, configs_of_member
-from migration.model import PlannedMember, round_names
-from migration.rehearsal.errors import CannotRehearseError
-from migration.rollout import Start
+from migration.model import Plan, PlannedMember, round_names
+from migration.rollout import Rollout, RoundAction, Start
 
 NEAREST = "java"
 """Replaces libraries that the simulation does not have: most are modeled on Java's consumer."""
 
 _DRAWN = re.compile(r".+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """A classic member id as a broker draws it: the client id or the instance id, and a UUID."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundGroup:
+    """The group and its cluster, from a source."""
+
+    group: Group
+    cluster: Cluster
+    topics: Mapping[str, Topic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +145,126 @@ def _can_be_drawn(member: Member) -> bool:
 def _remark(library: str, names: Sequence[str]) -> str:
     who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     return f"{library} ({who}) cannot be simulated: simulated as {NEAREST}, the closest one"
+
+
+class CannotRehearseError(Exception):
+    """The plan cannot be rehearsed; the message explains to the operator why."""
+
+
+_OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
+NAMES = (*Config.names(), *_OF_MEMBERS)
+"""The names of all settings that can be changed."""
+OF_PLANS = ("concurrency", "bounce-seconds")
+"""Options of `kohort plan` that rehearsals of many plans can also vary."""
+_OF_GROUP = "group."
+"""The prefix that turns the name of a group's own setting into the name of the brokers' setting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """Changed settings of the brokers and of the members."""
+
+    brokers: Mapping[str, str]
+    members: Mapping[str, str]
+
+
+def overrides_from(settings: Mapping[str, str], given: Mapping[str, str] | None = None) -> Overrides:
+    """The overrides of these settings; `given` are the brokers' present settings.
+
+    :raises InvalidSetting: a name is not in NAMES, or a value is invalid for a consumer
+    """
+    brokers: dict[str, str] = {}
+    members: dict[str, str] = {}
+    for name, value in settings.items():
+        if name in _OF_MEMBERS:
+            MemberSettings.parse({name: value})
+            members[name] = value
+            if name in CLASSIC_SETTINGS:
+                brokers |= of_brokers(name, int(value), Config.parse(given or {}))
+        elif name in Config.names():
+            brokers[name] = value
+        else:
+            raise InvalidSetting(unknown("setting", name, NAMES))
+    return Overrides(brokers=brokers, members=members)
+
+
+def with_settings(
+    found: FoundGroup, simulated: SimulatedMembers, settings: Mapping[str, str]
+) -> tuple[FoundGroup, SimulatedMembers]:
+    """The same group and members with these settings, which replace existing ones.
+
+    :raises InvalidSetting: as `overrides_from`; values that brokers refuse are only found when the plan is played
+    """
+    if not settings:
+        return found, simulated
+    theirs = found.cluster.settings or {}
+    own = found.group.settings or {}
+    new = overrides_from(settings, {name: value for name, value in theirs.items() if name in Config.names()})
+    cluster = replace(found.cluster, settings={**theirs, **new.brokers})
+    kept = {name: value for name, value in own.items() if f"{_OF_GROUP}{name}" not in new.brokers}
+    members = {
+        member: replace(each, script=replace(each.script, config={**each.script.config, **new.members}))
+        for member, each in simulated.members.items()
+    }
+    group = replace(found.group, settings=kept)
+    return replace(found, cluster=cluster, group=group), replace(simulated, members=members)
+
+
+StepRound = tuple[int, int]
+"""A step and a round of it, both from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAction:
+    """A start, stop or restart of a member's process."""
+
+    member: str
+    script: MemberScript | None
+    """The script with which it is started; None: it is stopped, and stays away."""
+    at_s: float = 0.0
+    """When, from the beginning of the round."""
+    away_s: float = 0.0
+    """From the end of the old process to the start of the new one; negative: the new one starts that long before the
+    old one is stopped. If the member does not run, the new process starts at once."""
+
+    is_ahead: bool = False
+    """Whether it is an action of the plan's next round, done too early."""
+
+    def delayed(self, by_s: float) -> MemberAction:
+        """The same action, but the started process is up `by_s` seconds later."""
+        if self.script is None:
+            return self
+        return (
+            replace(self, away_s=self.away_s + by_s) if self.away_s else replace(self, at_s=self.at_s + by_s)
+        )
+
+
+def round_actions(
+    plan: Plan, step: int, round_: int, scripts: Mapping[str, MemberScript]
+) -> tuple[MemberAction, ...]:
+    """The actions of a round of a step, both from 1; `scripts` are the members' present ones. Temporary members
+    (`bridge.py`) are left out: they act by themselves."""
+    rollout = plan.steps[step - 1].rollout
+    if rollout is None:
+        return ()
+    members = [member for member in rollout.rounds[round_ - 1] if member in scripts]
+    if rollout.action is RoundAction.STOP or rollout.start is None:
+        return tuple(MemberAction(member=member, script=None) for member in members)
+    away_s = plan.bounce_s if rollout.action is RoundAction.RESTART else 0.0
+    return tuple(
+        MemberAction(member=member, script=started(scripts[member], rollout.start), away_s=away_s)
+        for member in members
+    )
+
+
+def rollback_of(
+    rollout: Rollout, actions: Sequence[MemberAction], scripts: Mapping[str, MemberScript]
+) -> tuple[MemberAction, ...]:
+    """The rollback of `actions` to the `scripts` of before; no action for a member whose script did not change."""
+    if rollout.action is RoundAction.START:
+        return tuple(MemberAction(member=action.member, script=None) for action in actions)
+    return tuple(
+        MemberAction(member=action.member, script=scripts[action.member], away_s=action.away_s)
+        for action in actions
+        if action.script != scripts[action.member]
+    )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from uuid import NAMESPACE_URL, uuid5
 
 from coordinator.configs.settings import Config
 from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
-from coordinator.engine.records import Record
+from coordinator.engine.consumer.target_assignment import shown_assignor
+from coordinator.engine.context import Group as EngineGroup
+from coordinator.engine.describe_groups import Names, consumer_group
+from coordinator.engine.records import ClassicMemberValue, Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.faults import FailCoordinator
 from coordinator.simulation import idle_time
@@ -20,15 +25,20 @@ from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, result_of, run_until_settled
 from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.world import World
+from coordinator.store.described_groups import classic_member
 from coordinator.store.group_records import NoRecords, group_records
+from groups import described
 from groups.group_spec import current_of
-from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.regex.broker import InvalidRegexError
-from migration.rehearsal.actions import MemberAction, StepRound
-from migration.rehearsal.description import Description
-from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import Fault, PlanFaults, from_now
-from migration.rehearsal.simulated_members import SimulatedMembers
+from migration.rehearsal.simulated_members import (
+    CannotRehearseError,
+    FoundGroup,
+    MemberAction,
+    SimulatedMembers,
+    StepRound,
+)
 
 REST_S = 5.0
 """How long the group must be unchanged before the rehearsal starts: longer than a heartbeat interval."""
@@ -42,15 +52,6 @@ BETWEEN_MS = 300
 every full second."""
 HEAD_START_S = 1.0
 """The head start of a leader: enough to join first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundGroup:
-    """The group and its cluster, from a source."""
-
-    group: Group
-    cluster: Cluster
-    topics: Mapping[str, Topic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,3 +380,63 @@ def _settings(found: FoundGroup) -> dict[str, str]:
     own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
     known = {**(found.cluster.settings or {}), **own}
     return {name: value for name, value in known.items() if name in names}
+
+
+class Description:
+    """Describes one group repeatedly; returns the same object if the group has not changed since the last time.
+
+    A gate asks for it every two seconds, and most of the work is parsing the metadata and assignments of the members
+    of a large classic group.
+    """
+
+    def __init__(self, name: str, default_assignor: str) -> None:
+        """`name` is the group's id; the brokers' `default_assignor` is shown if no member requests an assignor."""
+        self._name, self._default_assignor = name, default_assignor
+        self._described_by: object = None
+        """The input of the last description."""
+        self._last: Group | None = None
+        self._members: dict[ClassicMemberValue, Member] = {}
+        """Members of the last description of a classic group, by the coordinator's value of each."""
+        self._are_stable = False
+
+    def of(self, group: EngineGroup | None, names: Names) -> Group | None:
+        """The present group with its leader; None if there is no group. `names`: topic names by id."""
+        if isinstance(group, ClassicGroup):
+            return self._classic(group)
+        return self._consumer(group, names) if isinstance(group, ConsumerGroup) else None
+
+    def _classic(self, group: ClassicGroup) -> Group:
+        is_stable = group.state is GroupState.STABLE
+        protocol = (group.protocol or None) if is_stable else None
+        assignments = {member.id: member.assignment for member in group.members.values()}
+        values = group.member_values(protocol, assignments)
+        bare = Group(
+            id=self._name,
+            type=GroupType.CLASSIC,
+            state=group.state,
+            protocol_type=group.protocol_type,
+            protocol=protocol,
+            generation=group.generation,
+            leader=group.leader,
+        )
+        if self._last is not None and self._described_by == (bare, values):
+            return self._last
+        known = self._members if is_stable is self._are_stable else {}
+        new = [value for value in values if value not in known]
+        read = described.classic_group(bare, map(classic_member, new), stable=is_stable)[0].members
+        self._members = known | dict(zip(new, read, strict=True))
+        self._are_stable = is_stable
+        members = tuple(self._members[value] for value in values)
+        return self._remember((bare, values), replace(bare, members=members))
+
+    def _consumer(self, group: ConsumerGroup, names: Names) -> Group:
+        assignor = shown_assignor(group.requested_assignors(), self._default_assignor)
+        members, targets = tuple(group.members.values()), tuple(group.targets.items())
+        source = (group.epoch, group.assignment_epoch, group.capacity, assignor, members, targets, names)
+        if self._last is not None and self._described_by == source:
+            return self._last
+        return self._remember(source, replace(consumer_group(group, names, assignor), id=self._name))
+
+    def _remember(self, source: object, group: Group) -> Group:
+        self._described_by, self._last = source, group
+        return group

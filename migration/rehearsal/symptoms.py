@@ -17,13 +17,12 @@ from enum import Enum
 
 from groups.model import GroupState
 from migration.model import Plan
-from migration.rehearsal.actions import StepRound
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.mistakes import PlacedMistake
 from migration.rehearsal.plan_run import rehearse
 from migration.rehearsal.rehearsed import GroupSummary, Rehearsed
-from migration.rehearsal.simulated_members import SimulatedMembers
-from migration.rehearsal.simulation import Costs, FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup, SimulatedMembers, StepRound
+from migration.rehearsal.simulation import Costs
 
 
 class GateOutcome(Enum):

@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from groups.findings import Finding, Level
-from groups.model import GroupState, GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
 from migration.model import Destination
+from migration.rules.assignors import OnlinePath, online_path
 from migration.rules.case import Case
-from migration.rules.user_data import OnlinePath, online_path
 
 _KIP = "KIP-848, Compatibility, Deprecation, and Migration Plan"
 _MANAGER = "GroupMetadataManager of Kafka 4.3.1"
 POLICY = "group.consumer.migration.policy"
 _OFFLINE = "Or plan to stop all members first (--offline): an Empty group needs no conversion."
-
-
-def setting(case: Case, name: str) -> str | None:
-    """The value of a setting on which all brokers agree; None if unknown."""
-    return None if case.cluster.settings is None else case.cluster.settings.get(name)
-
-
-def setting_number(case: Case, name: str) -> int | None:
-    """The value of a numeric setting; None if unknown, or not a number."""
-    text = setting(case, name) or ""
-    return int(text) if text.isascii() and text.isdigit() else None
-
-
-def setting_list(case: Case, name: str) -> tuple[str, ...] | None:
-    """The values of a list setting; None if unknown."""
-    text = setting(case, name)
-    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def is_before(case: Case, release: tuple[int, int]) -> bool | None:
-    """Whether the brokers are older than a release; None if unknown."""
-    match = re.match(r"(\d+)\.(\d+)", case.cluster.kafka or "")
-    if match is None:
-        return None
-    known = (int(match[1]), int(match[2]))
-    if known >= release:
-        return False
-    return None if "or later" in (case.cluster.kafka or "") else True
-
-
-def must_convert(case: Case) -> bool:
-    """Whether the broker must convert a group with members, to which migration policies apply."""
-    if case.group.state is GroupState.EMPTY or case.offline:
-        return False
-    is_back = case.destination is Destination.CLASSIC and case.group.type is GroupType.CONSUMER
-    return case.upgrades or is_back
 
 
 def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
@@ -65,7 +28,7 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
             "and configure that first too; the change may rebalance every group once.",
             source=f"{_KIP}; redpanda issue 29223; Conduktor Gateway, consumer group protocol",
         )
-    elif is_before(case, (0, 9)):
+    elif case.is_before((0, 9)):
         yield case.blocker(
             "broker-version",
             message=f"The brokers are {case.cluster.kafka}: they have no group protocol.",
@@ -103,7 +66,7 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
     """A broker may be configured to accept only some protocols."""
     wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
-    enabled = setting_list(case, "group.coordinator.rebalance.protocols")
+    enabled = case.setting_list("group.coordinator.rebalance.protocols")
     if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
         yield case.blocker(
             "rebalance-protocols",
@@ -117,14 +80,14 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
 def _enable(case: Case, wanted: str) -> str:
     """The configuration with which brokers of this release accept a protocol."""
     add = f"Add {wanted} to it on every broker."
-    if is_before(case, (4, 3)):
+    if case.is_before((4, 3)):
         return add
     remove = (
         "Remove the setting from every broker: it is deprecated since 4.3 and removed in 5.0, where feature versions "
         "decide (kafka-features.sh, group.version)."
     )
     return (
-        remove if is_before(case, (4, 3)) is False else f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
+        remove if case.is_before((4, 3)) is False else f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
     )
 
 
@@ -136,7 +99,7 @@ _ASK = (
 
 def settings_are_known(case: Case) -> Iterator[Finding]:
     """Rules cannot be checked against settings that cannot be read."""
-    if not must_convert(case):
+    if not case.must_convert:
         return
     cluster = case.cluster
     if cluster.settings is None or cluster.settings_problem is not None:
@@ -170,9 +133,9 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
 
 def policy_allows_it(case: Case) -> Iterator[Finding]:
     """A migration policy allows one direction, both, or none."""
-    policy = (setting(case, POLICY) or "").lower()
+    policy = (case.setting(POLICY) or "").lower()
     found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
-    if found is not None and must_convert(case):
+    if found is not None and case.must_convert:
         level, means, remedy = found
         yield case.finding(
             level,
@@ -220,7 +183,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
     """Each protocol has its own maximum size; a broker does not convert a group that is too large for the new one."""
     names = {Destination.CONSUMER: "group.consumer.max.size", Destination.CLASSIC: "group.max.size"}
     name = names.get(case.destination)
-    most = None if name is None else setting_number(case, name)
+    most = None if name is None else case.setting_number(name)
     if name is None or most is None:
         return
     size = len(case.group.members)
@@ -240,7 +203,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
             remedy=f"Raise {name} on every broker and restart them one by one, or run one member fewer. {_OFFLINE}",
             source=_MANAGER,
         )
-    elif size == most and must_convert(case):
+    elif size == most and case.must_convert:
         yield case.warning(
             "group-size",
             message=f"The group has {size} members, the maximum that {name} allows: one more is refused with "
@@ -253,7 +216,7 @@ def group_is_small_enough(case: Case) -> Iterator[Finding]:
 
 def _has_bridge_to_come(case: Case) -> bool:
     """Whether the plan uses a bridge leader, which the clients of the case do not include."""
-    return must_convert(case) and len(case.clients) > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
+    return case.must_convert and len(case.clients) > 1 and online_path(case) is OnlinePath.BRIDGE_LEADER
 
 
 def _too_large(case: Case) -> str:
@@ -301,7 +264,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
     """Brokers before 4.3 refused a fenced member that rejoined at epoch 0, as in KIP-848."""
-    if case.destination is Destination.CONSUMER and is_before(case, (4, 3)):
+    if case.destination is Destination.CONSUMER and case.is_before((4, 3)):
         yield case.info(
             "fenced-members",
             message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member "

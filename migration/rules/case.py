@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partialmethod
@@ -53,6 +54,42 @@ class Case:
     def converts_online(self) -> bool:
         """Whether a broker must convert a classic group with members."""
         return self.upgrades and self.group.state is not GroupState.EMPTY and not self.offline
+
+    @property
+    def must_convert(self) -> bool:
+        """Whether the broker must convert a group with members, to which migration policies apply."""
+        if self.group.state is GroupState.EMPTY or self.offline:
+            return False
+        is_back = self.destination is Destination.CLASSIC and self.group.type is GroupType.CONSUMER
+        return self.upgrades or is_back
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The known libraries of the members."""
+        return frozenset(client.library.name for client in self.clients.values() if client.library)
+
+    def setting(self, name: str) -> str | None:
+        """The value of a setting on which all brokers agree; None if unknown."""
+        return None if self.cluster.settings is None else self.cluster.settings.get(name)
+
+    def setting_number(self, name: str) -> int | None:
+        """The value of a numeric setting; None if unknown, or not a number."""
+        text = self.setting(name) or ""
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    def setting_list(self, name: str) -> tuple[str, ...] | None:
+        """The values of a list setting; None if unknown."""
+        text = self.setting(name)
+        return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+    def is_before(self, release: tuple[int, int]) -> bool | None:
+        """Whether the brokers are older than a release; None if unknown."""
+        match = re.match(r"(\d+)\.(\d+)", self.cluster.kafka or "")
+        if match is None:
+            return None
+        if (int(match[1]), int(match[2])) >= release:
+            return False
+        return None if "or later" in (self.cluster.kafka or "") else True
 
     def finding(
         self,

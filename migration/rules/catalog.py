@@ -9,30 +9,25 @@ from migration.rules import (
     client_configs,
     client_intervals,
     clients,
-    connect,
     members,
     operations,
-    permissions,
+    programs,
     regexes,
-    streams,
-    tools,
-    user_data,
 )
-from migration.rules import members as kind
 from migration.rules.case import Case, Rule
 
 KIND: tuple[Rule, ...] = (
-    kind.type_fits_destination,
-    kind.protocol_type_is_consumer,
-    streams.streams_is_not_converted,
-    kind.group_is_alive,
-    tools.group_is_of_a_tool,
+    members.type_fits_destination,
+    members.protocol_type_is_consumer,
+    programs.streams_is_not_converted,
+    members.group_is_alive,
+    programs.group_is_of_a_tool,
 )
 """Rules that decide whether the group can be migrated at all; if not, the other rules do not apply."""
 
 RULES: tuple[Rule, ...] = (
-    kind.group_is_stable,
-    kind.offsets_are_not_pending,
+    members.group_is_stable,
+    members.offsets_are_not_pending,
     clients.library_is_known,
     clients.library_is_inferred,
     clients.declared_library_matches_observed,
@@ -46,7 +41,7 @@ RULES: tuple[Rule, ...] = (
     client_configs.configs_use_released_settings,
     client_configs.remote_assignor_is_offered,
     client_configs.configs_have_no_leftovers,
-    connect.connector_may_override,
+    programs.connector_may_override,
     clients.library_mixes_assignors,
     clients.library_has_the_assignor,
     clients.members_share_a_library,
@@ -56,8 +51,8 @@ RULES: tuple[Rule, ...] = (
     broker.policy_allows_it,
     broker.group_is_small_enough,
     broker.settings_are_known,
-    user_data.no_user_data_in_assignments,
-    user_data.user_data_may_appear,
+    assignors.no_user_data_in_assignments,
+    assignors.user_data_may_appear,
     assignors.metadata_can_be_read,
     assignors.partitions_have_one_owner,
     assignors.assignor_is_known,
@@ -77,7 +72,7 @@ RULES: tuple[Rule, ...] = (
     client_intervals.new_partitions_are_read,
     operations.shutdown_has_time,
     operations.tools_know_the_protocol,
-    permissions.topics_may_be_described,
+    operations.topics_may_be_described,
     assignors.assignor_has_a_successor,
     clients.franz_go_is_asked_in_code,
     clients.rebalances_are_not_enforced,
@@ -90,12 +85,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 STREAMS_RULES: tuple[Rule, ...] = (
-    kind.group_is_stable,
-    kind.offsets_are_not_pending,
+    members.group_is_stable,
+    members.offsets_are_not_pending,
     client_configs.configs_are_of_the_group,
     client_configs.configs_are_read,
-    streams.streams_support_the_change,
-    streams.queries_are_affected,
+    programs.streams_support_the_change,
+    programs.queries_are_affected,
 )
 """Rules that apply to Kafka Streams, which has its own assignor and configuration."""
 
@@ -104,7 +99,7 @@ def judge(case: Case) -> tuple[Finding, ...]:
     """All findings of the rules, blockers first."""
     findings = [finding for rule in KIND for finding in rule(case)]
     if not any(finding.level is Level.BLOCKER for finding in findings):
-        rules = STREAMS_RULES if streams.is_streams(case) else RULES
+        rules = STREAMS_RULES if programs.is_streams(case) else RULES
         findings += [finding for rule in rules for finding in rule(case)]
     return worst_first(findings)
 

@@ -20,7 +20,6 @@ from migration.client_config import (
     Setting,
 )
 from migration.model import Destination
-from migration.rules.broker import setting, setting_list, setting_number
 from migration.rules.case import Case
 
 _REFUSES = "ConsumerConfig of kafka-clients 4.3.1 and librdkafka 2.16.0, tried; JasperFx/wolverine pull 3486"
@@ -230,7 +229,7 @@ _PROTOCOLS = ("classic", "consumer", "streams")
 
 def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
     """Brokers refuse a member that requests an assignor that they do not have."""
-    offered = setting_list(case, "group.consumer.assignors")
+    offered = case.setting_list("group.consumer.assignors")
     if case.destination is not Destination.CONSUMER or offered is None:
         return
     for config in case.configs:
@@ -274,7 +273,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
 def timeout_now(case: Case, key: str) -> str:
     """The timeout for members of the consumer protocol now: the group's own, the brokers', or Kafka's default."""
     name = f"group.consumer.{key}"
-    return case.settings.get(f"consumer.{key}") or setting(case, name) or str(_brokers_default(name))
+    return case.settings.get(f"consumer.{key}") or case.setting(name) or str(_brokers_default(name))
 
 
 def _timeouts(case: Case, moving: dict[str, str]) -> Finding:
@@ -322,11 +321,11 @@ def _is_number(value: str) -> bool:
 
 def _default_note(case: Case, bound: str) -> str:
     """A note that a bound is Kafka's default, if the brokers' own is unknown."""
-    known = setting(case, f"group.consumer.{bound}") is not None
+    known = case.setting(f"group.consumer.{bound}") is not None
     return "" if known else ", unless the brokers are set otherwise"
 
 
 def _bound(case: Case, name: str) -> int:
     """The brokers' value, or Kafka's default if it is unknown."""
-    known = setting_number(case, name)
+    known = case.setting_number(name)
     return _brokers_default(name) if known is None else known

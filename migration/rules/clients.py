@@ -19,8 +19,8 @@ from migration.clients import (
 )
 from migration.frameworks import framework_named
 from migration.model import Destination
+from migration.rules.assignors import OnlinePath, online_path
 from migration.rules.case import Case, members_by, named
-from migration.rules.user_data import OnlinePath, libraries_of, online_path
 
 _REPLACED = (
     "does not speak the consumer protocol, in any version: its members must be replaced",
@@ -298,7 +298,7 @@ def _leader(case: Case) -> str:
 
 def callbacks_change(case: Case) -> Iterator[Finding]:
     """Callbacks become incremental (only what was added or revoked, not the full set), or the reverse."""
-    libraries = sorted(libraries_of(case))
+    libraries = sorted(case.libraries)
     if not libraries:
         return
     protocol = case.group.protocol

@@ -1,17 +1,18 @@
-"""Rules about operation: changes to commits, shutdowns, errors, tools and dashboards."""
+"""Rules about operation: changes to commits, shutdowns, errors, permissions, tools and dashboards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
+from groups.counts import first_names
 from groups.findings import Finding, Level
+from migration.access import undescribable
 from migration.client_config import SESSION_TIMEOUT
 from migration.model import Destination
-from migration.rules.broker import is_before
 from migration.rules.case import Case, members_by
 from migration.rules.client_configs import timeout_now
 from migration.rules.clients import is_there
-from migration.rules.user_data import libraries_of
 
 _ASSIGNMENT_EPOCHS = (4, 3)
 """The first release whose brokers check a commit against the epoch at which its partition was assigned."""
@@ -30,7 +31,7 @@ def _librdkafka_members(case: Case) -> list[str | None]:
 
 def commits_may_be_stale(case: Case) -> Iterator[Finding]:
     """Brokers before 4.3 refuse every commit that does not have the member's newest epoch."""
-    early = is_before(case, _ASSIGNMENT_EPOCHS)
+    early = case.is_before(_ASSIGNMENT_EPOCHS)
     if case.destination is not Destination.CONSUMER or early is False:
         return
     if all(is_there(case, member) for member in case.clients):
@@ -126,7 +127,7 @@ def metrics_are_renamed(case: Case) -> Iterator[Finding]:
     )
     yield case.info(
         "renamed-metrics",
-        message=f"Dashboards and log filters change. {java if libraries_of(case) & _ON_JAVA else ''}On the brokers, "
+        message=f"Dashboards and log filters change. {java if case.libraries & _ON_JAVA else ''}On the brokers, "
         "group-completed-rebalance-* counts classic groups only, consumer-group-rebalance-* counts the others; the "
         "broker log has 'Bumped group epoch' and 'Computed a new target assignment' instead of 'Preparing to "
         "rebalance group' and 'Stabilized group'.",
@@ -138,7 +139,7 @@ def metrics_are_renamed(case: Case) -> Iterator[Finding]:
 
 def classic_is_deprecated(case: Case) -> Iterator[Finding]:
     """Java's consumer will no longer have the classic protocol."""
-    libraries = libraries_of(case)
+    libraries = case.libraries
     if case.destination is Destination.CLASSIC and (libraries & _ON_JAVA or not libraries):
         yield case.warning(
             "classic-deprecated",
@@ -148,3 +149,57 @@ def classic_is_deprecated(case: Case) -> Iterator[Finding]:
             "kafka-clients 6.0.",
             source="KIP-1274; KIP-1237: brokers cannot switch a protocol off from 5.0 on",
         )
+
+
+_PERMISSIONS = "apache/kafka pulls 18989 and 19042"
+MOST_TOPICS = 5
+
+
+def topics_may_be_described(case: Case) -> Iterator[Finding]:
+    """A heartbeat needs DESCRIBE on every subscribed topic; a regex silently skips topics without it."""
+    if not case.upgrades:
+        return
+    access, topics = case.access, _topics(case)
+    if access is None or access.problem is not None:
+        why = "" if access is None else f" ({access.problem})"
+        yield case.info(
+            "acl",
+            message=f"It is unknown whether the members may DESCRIBE their topics{why}. Without that, a heartbeat is "
+            "refused with TOPIC_AUTHORIZATION_FAILED, and a regex silently skips the topic.",
+            remedy="If the cluster has an authorizer, the members' principals need DESCRIBE (implied by READ) on "
+            "every topic and READ on the group; the principal that runs kohort needs DESCRIBE on both. Check with "
+            "kafka-acls.sh --bootstrap-server … --list.",
+            source=_PERMISSIONS,
+        )
+        return
+    if access.is_open:
+        return
+    readers = access.readers(case.group.id)
+    if not readers:
+        yield case.warning(
+            "acl",
+            message="No access control entry allows READ on the group: its members are super users, or operations "
+            "without an entry are allowed to everyone (allow.everyone.if.no.acl.found).",
+            remedy="Check that this is intended on every broker.",
+            source=_PERMISSIONS,
+        )
+    for principal, missing in undescribable(access, case.group.id, topics).items():
+        shown = first_names(missing, MOST_TOPICS)
+        yield case.warning(
+            "acl",
+            message=f"{principal} may READ the group but has no entry to DESCRIBE {shown}: a member with this "
+            "principal that subscribes to it is refused with TOPIC_AUTHORIZATION_FAILED.",
+            remedy=f"If members run as {principal}, run kafka-acls.sh --bootstrap-server … --add --allow-principal "
+            f"{quote(principal)} --operation Describe --topic {missing[0]} (and so on).",
+            source=_PERMISSIONS,
+        )
+
+
+def _topics(case: Case) -> set[str]:
+    """The topics that the members subscribe to."""
+    return {
+        topic
+        for member in case.group.members
+        if member.subscription is not None
+        for topic in member.subscription.topics
+    }

@@ -18,7 +18,6 @@ from groups.regex import ClientEngine
 from groups.regex.automaton import Names
 from groups.regex.compare import Comparison, compare, joined
 from migration.rules.case import Case
-from migration.rules.user_data import libraries_of
 
 _SOURCE = "KIP-848, Regular Expressions; RE2/J 1.8 in place of the client's engine"
 MOST_TOPICS = 5
@@ -94,7 +93,7 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     if case.group.type is not GroupType.CLASSIC:
         return [None]
     emulated = {engine.value: engine for engine in ClientEngine}
-    found = {library: emulated.get(library) for library in sorted(libraries_of(case))}
+    found = {library: emulated.get(library) for library in sorted(case.libraries)}
     return list(dict.fromkeys(found.values())) or [None]
 
 
@@ -116,7 +115,7 @@ def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _Rul
 
 def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
     """librdkafka joins the regexes of a subscription into one, which may be too large although each is not."""
-    verdict = joined(patterns) if "librdkafka" in libraries_of(case) else None
+    verdict = joined(patterns) if "librdkafka" in case.libraries else None
     if verdict is not None and (not verdict.valid or verdict.danger is not None):
         yield case.blocker(
             "regex-refused",
@@ -128,7 +127,7 @@ def _together(case: Case, patterns: Sequence[str]) -> Iterator[Finding]:
 
 
 def _cannot_be_seen(case: Case) -> Finding:
-    only_java = libraries_of(case) == {"java"}
+    only_java = case.libraries == {"java"}
     return case.info(
         "regex-unknown",
         message="A classic group does not show whether members subscribe by a regex, only the topics.",

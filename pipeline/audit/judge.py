@@ -14,11 +14,10 @@ from groups.group_spec import WhatIf, current_of, wanted_topics
 from groups.model import Cluster, Group, GroupType, Topic
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
-from migration.expectation import library_of_all
+from migration.expectation import destinations_assignor, library_of_all, restart_now_s, restart_then_s
 from migration.model import Destination, Plan
 from migration.paths.choose import has_arrived
 from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
-from migration.restart_cost import destinations_assignor, restart_now_s, restart_then_s
 from migration.rules.case import Case
 from migration.rules.catalog import nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes

@@ -64,7 +64,7 @@ AUDIT = table(
         "restart_now_s",
         DOUBLE,
         True,
-    ),  # partition-seconds lost by a restart of one member today (migration.restart_cost)
+    ),  # partition-seconds lost by a restart of one member today (migration.expectation)
     ("restart_then_s", DOUBLE, True),  # partition-seconds lost by a restart of one member at the destination
     ("gain_s", DOUBLE, True),  # the difference between the two
     ("risk", DOUBLE, True),  # see pipeline.audit.tables

@@ -3,7 +3,7 @@
 The order of migration: a group's gain, divided by the risk of its migration.
 
 - **gain**: the partition-seconds that each restart of a member costs less at the destination
-  (`migration.restart_cost`).
+  (`migration.expectation`).
 - **risk**: `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration itself, in the same unit, multiplied
   for each warning, which may make it fail. Without the first 1, all groups without costs would have the risk 0.
 - **score**: gain / risk, highest first.

@@ -18,12 +18,16 @@ from groups.snapshot import Snapshot, snapshot_text
 from migration.model import Plan, Verdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
-from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.settings import OF_PLANS, with_settings
-from migration.rehearsal.simulated_members import SimulatedMembers
-from migration.rehearsal.simulation import Costs, FoundGroup
+from migration.rehearsal.simulated_members import (
+    OF_PLANS,
+    CannotRehearseError,
+    FoundGroup,
+    SimulatedMembers,
+    with_settings,
+)
+from migration.rehearsal.simulation import Costs
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
 from pipeline.rehearsal.replay import configs_of, replay_commands

@@ -22,7 +22,6 @@ from coordinator.errors import CannotBeWritten
 from coordinator.server.listener import CannotListen
 from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError
-from migration.gate.notes import NotesError
 from pipeline.jvm import MissingSpark
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, Unreachable
@@ -36,7 +35,6 @@ EXPECTED = (
     DamagedLog("0.log", 7, "cut off"),
     InvalidRegexError("(", "missing )", 0),
     MissingSpark("no Java"),
-    NotesError("other plan"),
     StorageError("in use"),
     ToolFailure("timed out"),
     Unreachable("b:9092", "refused"),

@@ -8,9 +8,9 @@ from assignors.assignor import Side
 from groups.dry_run import DryRun, DryRunRequest, dry_run
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.clients import parse_clients
+from migration.expectation import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.model import Destination
 from migration.plan import case_of, make_plan
-from migration.restart_cost import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.rules.case import Case
 from migration.rules.catalog import nothing_to_migrate
 from tests.migration.cases import NEW

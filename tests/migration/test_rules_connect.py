@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.plan.client_files import read_client_config
+from cli.verbs.plan.files import read_client_config
 from groups.findings import Level
 from groups.model import Client, Group, GroupType, Member, MemberProtocol
 from migration.client_config import ClientConfig

@@ -7,8 +7,8 @@ import pytest
 from groups.findings import Level
 from groups.model import Group, Member, UserData
 from migration.clients import clients_of, parse_clients
+from migration.rules.assignors import OnlinePath, data_will_come, members_with_data, online_path
 from migration.rules.case import Case
-from migration.rules.user_data import OnlinePath, data_will_come, members_with_data, online_path
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan, the_finding
 
 

@@ -268,13 +268,13 @@ def _simulations_settings(_: Context) -> Described:
 
 
 def _rehearsals_settings(_: Context) -> Described:
-    from migration.rehearsal.settings import NAMES
+    from migration.rehearsal.simulated_members import NAMES
 
     return [(name, "") for name in NAMES]
 
 
 def _varied_settings(context: Context) -> Described:
-    from migration.rehearsal.settings import OF_PLANS
+    from migration.rehearsal.simulated_members import OF_PLANS
 
     return [*((name, "of the plan") for name in OF_PLANS), *_rehearsals_settings(context)]
 

@@ -20,7 +20,7 @@ from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from coordinator.errors import InvalidSetting
 from groups.counts import counted
 from groups.model import Cause, Problem
-from migration.rehearsal.settings import OF_PLANS, overrides_from
+from migration.rehearsal.simulated_members import OF_PLANS, overrides_from
 
 if TYPE_CHECKING:
     from pipeline.rehearsal import RehearsalRun

@@ -75,9 +75,8 @@ def gate(
     """
     from cli.errors import UsageError
     from cli.output import emit
-    from cli.verbs.gate.action import GatePoller, NotesFile, question_of
-    from cli.verbs.gate.view import gate_document
-    from cli.verbs.plan.plan_files import read_plan
+    from cli.verbs.gate.action import GatePoller, NotesFile, gate_document, question_of
+    from cli.verbs.plan.files import read_plan
 
     if wait is not None and source.as_of is not None:
         raise UsageError("--wait cannot be used with --as-of: the past does not change")

@@ -14,13 +14,13 @@ from typer.core import TyperOption
 from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.progress import each_shown
-from cli.render.document import VERBOSE, Document
+from cli.render.document import Document
 from cli.render.output_format import PAGES
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import ReadResult, SettingsOfGroups, Source
-from cli.verbs.plan.client_files import read_client_config, read_clients
-from cli.verbs.plan.options import ClientOptions
+from cli.verbs.plan.command import ClientOptions
+from cli.verbs.plan.files import read_client_config, read_clients
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group, Problem
 from groups.settings import GroupConfig
@@ -249,16 +249,11 @@ def document_of(
     from cli.times import time_of_writing
     from cli.verbs.plan.view import plan_document, readiness_document
 
-    more = "" if verbose else VERBOSE
-    if is_single(selection):
-        from cli.verbs.plan.summary import summary_blocks, verbose_blocks
-
-        plan, rehearsal = planned[0].plan, planned[0].rehearsal
-        blocks = verbose_blocks if verbose else summary_blocks
-        text = list(blocks(plan, write, rehearsal))
-        written = time_of_writing() if output.output in PAGES and output.shape is None else None
-        return replace(plan_document(plan, problems, write, rehearsal, written), text=text, more=more)
-    return replace(readiness_document([each.plan for each in planned], problems), more=more)
+    if not is_single(selection):
+        return readiness_document([each.plan for each in planned], problems, verbose=verbose)
+    ((plan, rehearsal),) = ((each.plan, each.rehearsal) for each in planned)
+    written = time_of_writing() if output.output in PAGES and output.shape is None else None
+    return plan_document(plan, problems, write, rehearsal, written=written, verbose=verbose)
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:

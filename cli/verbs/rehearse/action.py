@@ -20,15 +20,16 @@ from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
 from migration.gate.notes import Notes
 from migration.model import Plan, Verdict
-from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
-from migration.rehearsal.figures import not_rehearsed, with_rehearsal
 from migration.rehearsal.mistakes import Inapplicable, PlacedMistake, mistakes_in
 from migration.rehearsal.plan_run import is_of_group, places, rehearse, simulated_for_plan
-from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.settings import with_settings
-from migration.rehearsal.simulated_members import SimulatedMembers
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.rehearsed import Rehearsed, not_rehearsed, with_rehearsal
+from migration.rehearsal.simulated_members import (
+    CannotRehearseError,
+    FoundGroup,
+    SimulatedMembers,
+    with_settings,
+)
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, play_mistake, worst_of
 from migration.walk import sampled
 

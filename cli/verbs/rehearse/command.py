@@ -76,7 +76,7 @@ def rehearse(
     from cli.selection import opened
     from cli.verbs.gate.action import NotesFile
     from cli.verbs.plan.action import configs_of
-    from cli.verbs.plan.plan_files import read_plan
+    from cli.verbs.plan.files import read_plan
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
     from cli.verbs.rehearse.picture import write_picture
     from cli.verbs.rehearse.view import rehearsal_document

@@ -9,15 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
-from cli.verbs.plan.client_files import read_client_config
+from cli.verbs.plan.files import read_client_config
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.client_config import ClientConfig
-from migration.rehearsal.actions import MemberAction, StepRound
 from migration.rehearsal.faults import PlanFaults
-from migration.rehearsal.simulated_members import SimulatedMembers
-from migration.rehearsal.simulation import Costs, FoundGroup, Refusal
+from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, StepRound
+from migration.rehearsal.simulation import Costs, Refusal
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import PARTITIONS, Deployment

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.plan.plan_files import read_plan
+from cli.verbs.plan.files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.rehearsal import plan_run
 from migration.rehearsal.mistakes import Mistake, PlacedMistake, mistakes_in

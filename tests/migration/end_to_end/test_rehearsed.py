@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.plan.plan_files import read_plan
+from cli.verbs.plan.files import read_plan
 from cli.verbs.rehearse.action import find
 from migration.model import Plan
 from migration.rehearsal.plan_run import PlanRun, as_planned, rehearse, simulated_for_plan

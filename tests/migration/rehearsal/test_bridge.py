@@ -10,7 +10,7 @@ from groups.model import Group, UserData
 from migration.model import Plan
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup
 from tests.migration.cases import CONSUMER, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 

@@ -12,7 +12,7 @@ from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup
 from tests.migration.cases import COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 

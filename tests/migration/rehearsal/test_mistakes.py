@@ -9,11 +9,9 @@ import pytest
 
 from groups.model import Group, GroupState, GroupType
 from migration.model import Destination, Plan, ProtocolIs
-from migration.rehearsal.actions import StepRound
 from migration.rehearsal.mistakes import Inapplicable, Mistake, PlacedMistake, mistakes_in
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
-from migration.rehearsal.simulated_members import SimulatedMembers
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup, SimulatedMembers, StepRound
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, play_mistake, worst_of
 from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of

@@ -8,11 +8,10 @@ import pytest
 from groups.model import Client, Group, GroupType, MemberProtocol
 from migration.client_config import ClientConfig, kept
 from migration.model import Destination, Plan, StateIn
-from migration.rehearsal.errors import CannotRehearseError
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulated_members import simulated_members
-from migration.rehearsal.simulation import Costs, FoundGroup
+from migration.rehearsal.simulated_members import CannotRehearseError, FoundGroup, simulated_members
+from migration.rehearsal.simulation import Costs
 from migration.rollout import Rollout, RoundAction, Start
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW

@@ -22,7 +22,8 @@ from migration.model import Destination, Plan
 from migration.plan import case_of, make_plan
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulation import FoundGroup, Simulation
+from migration.rehearsal.simulated_members import FoundGroup
+from migration.rehearsal.simulation import Simulation
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 

@@ -10,8 +10,7 @@ from coordinator.errors import InvalidSetting
 from groups.model import Cluster
 from migration.model import Destination
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
-from migration.rehearsal.settings import overrides_from, with_settings
-from migration.rehearsal.simulation import FoundGroup
+from migration.rehearsal.simulated_members import FoundGroup, overrides_from, with_settings
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
 SESSION = "group.consumer.session.timeout.ms"

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.verbs.plan.action import repeated_command
-from cli.verbs.plan.client_files import read_client_config, read_clients
+from cli.verbs.plan.files import read_client_config, read_clients
 from tests.cli.command import Answer, Kohort, words
 from wire.client.config.config_file import ConfigFileError
 

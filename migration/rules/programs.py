@@ -1,5 +1,6 @@
-"""Rules about Kafka Streams on the classic protocol, whose StreamsPartitionAssignor moves tasks by its own rules.
+"""Rules about groups of known programs: Kafka Streams, sink tasks of Kafka Connect, and others by their group ids.
 
+Kafka Streams on the classic protocol moves tasks by the rules of its own StreamsPartitionAssignor.
 Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
 (KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
 `upgrade.from` (KAFKA-18839; kafka-streams 4.3.1, tried). The name of the assignor is the same everywhere, so a broker
@@ -10,14 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from assignors.registry import STREAMS
 from groups.findings import Finding
 from groups.listing import shown_id
 from groups.model import GroupType
+from migration.client_config import OVERRIDE_POLICY
 from migration.clients import Version, is_surely_older, is_surely_since
 from migration.model import Destination
-from migration.rules.case import Case
+from migration.rules.case import Case, members_by
 
 COOPERATIVE_SINCE: Version = (2, 4)
 EAGER_UNTIL: Version = (4, 0)
@@ -131,3 +134,100 @@ def queries_are_affected(case: Case) -> Iterator[Finding]:
             remedy="Have callers of interactive queries retry; review every StateListener.",
             source=_KIP,
         )
+
+
+_ALL = "All"
+_REFUSING = ("None", "Principal")
+"""Policies that refuse every setting that a migration changes; their classes are named after them."""
+_OVERRIDES = "KIP-458; KIP-722: All since Kafka 3.0; KIP-1188: Allowlist since 4.2, and the default of 5.0"
+
+
+def connector_may_override(case: Case) -> Iterator[Finding]:
+    """A connector's `consumer.override.` settings need a policy of the workers that allows them."""
+    sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
+    if sinks is None:
+        return
+    setting = next((entry for config in case.configs if (entry := config.setting(OVERRIDE_POLICY))), None)
+    policy = (
+        setting.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
+        if setting
+        else None
+    )
+    if policy == _ALL:
+        return
+    if policy in _REFUSING:
+        yield case.warning(
+            "connect-override",
+            members=sinks,
+            message=f"{OVERRIDE_POLICY} of the Connect workers is {policy}: it refuses the consumer.override settings "
+            "of a connector.",
+            remedy=f"Set it to {_ALL} on every worker (a rolling restart). Or set the lines of the steps on the "
+            "workers, with consumer. instead of consumer.override.: they apply to all sink connectors.",
+            source=_OVERRIDES,
+        )
+        return
+    known = f"is {policy}" if policy else "is unknown (All by default since Kafka 3.0, None before)"
+    yield case.info(
+        "connect-override",
+        members=sinks,
+        message="The members are tasks of a Kafka Connect sink connector. The connector's configuration accepts the "
+        f"lines of the steps if {OVERRIDE_POLICY} of the workers allows them. It {known}.",
+        remedy="Check the policy; an allow list must contain group.protocol, group.remote.assignor and "
+        "partition.assignment.strategy. Settings of the workers under consumer. apply to all sink connectors.",
+        source=_OVERRIDES,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program, inferred from the ids of its groups (others may have such ids), and its migration."""
+
+    name: str
+    group: re.Pattern[str]
+    protocol_type: str = "consumer"
+    what: str
+    way: str
+    source: str
+
+
+_TOOLS = (
+    Tool(
+        name="ksqlDB",
+        group=re.compile(r"_confluent-ksql-.+"),
+        what="each query is a Kafka Streams application, and ksqlDB's servers run its members",
+        way="The same applies as for Kafka Streams. Its settings are ksql.streams.… of the servers; a change restarts "
+        "all servers.",
+        source="ReservedInternalTopics and KsqlConfig of confluentinc/ksql",
+    ),
+    Tool(
+        name="Spark",
+        group=re.compile(r"spark-kafka-(?:source|relation)-.+"),
+        what="Spark assigns partitions to its tasks itself and keeps offsets in its checkpoint; the group id is new in "
+        "every run",
+        way="There is nothing to migrate. Options of the source that start with kafka. reach its clients.",
+        source="KafkaSourceProvider of apache/spark, uniqueGroupId",
+    ),
+    Tool(
+        name="MirrorMaker 2",
+        group=re.compile(r".+-mm2"),
+        protocol_type="connect",
+        what="its workers form a Connect group, and its source tasks assign partitions to themselves",
+        way="It has no consumer group to migrate. It syncs offsets of a group to the target only while that group is "
+        "Empty there (sync.group.offsets.enabled).",
+        source="MirrorMakerConfig, MirrorSourceTask and MirrorCheckpointTask of connect/mirror",
+    ),
+)
+
+
+def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
+    """A known program has its own migration."""
+    kind = case.group.protocol_type or "consumer"
+    for tool in _TOOLS:
+        if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:
+            yield case.info(
+                "tool",
+                message=f"{shown_id(case.group.id)} "
+                f"looks like a group of {tool.name} (inferred from the group id): {tool.what}.",
+                remedy=tool.way,
+                source=tool.source,
+            )

@@ -1,4 +1,6 @@
-"""Files about the members' clients: their configuration (`--client-config`) or their libraries (`--clients`)."""
+"""Files that plans are made from, and plans: the members' configuration (`--client-config`) and libraries
+(`--clients`), and what `kohort plan --output yaml` (or json) has written.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,17 @@ import csv
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from cli.errors import UsageError
+from cli.errors import CommandError, UsageError
 from groups.client_library import canonical_library
+from groups.trees import Malformed
 from groups.yaml_files import TreeError, line_of, load_tree
+from groups.yaml_files import read_text as read_plan_text
 from migration.client_config import ClientConfig, kafka_key, kept, library_by_keys, of_consumers
+from migration.clients import parse_clients
 from migration.config_forms import ConfigContent, TooManyValues, read_config
+from migration.model import Plan
+from migration.plan_file import plan_from_data
 from wire.client.config.config_file import ConfigFileError, read_text
 from wire.java_properties import BadProperty
 
@@ -80,19 +86,13 @@ def read_clients(file: Path) -> tuple[str, ...]:
         if values.get(member, client) != client:
             raise ConfigFileError(file, line, f"{member!r} is listed twice, with different libraries.")
         try:
-            _check_client(client)
+            parse_clients([f"member={client}"])
         except ValueError as error:
             raise ConfigFileError(file, line, f"{error}.") from None
         values[member] = client
     if not values:
         raise ConfigFileError(file, None, "names no member. Write MEMBER: LIBRARY[:VERSION] lines.")
     return tuple(f"{member}={client}" for member, client in values.items())
-
-
-def _check_client(client: str) -> None:
-    from migration.clients import parse_clients
-
-    parse_clients([f"member={client}"])
 
 
 def _listed(file: Path, text: str) -> Iterator[tuple[str, str, int]]:
@@ -112,7 +112,10 @@ def _listed(file: Path, text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _mapped(file: Path, text: str) -> Iterator[tuple[str, str, int | None]]:
-    tree = _tree(file, text)
+    try:
+        tree = load_tree(file, text)
+    except TreeError as error:
+        raise ConfigFileError(file, error.line, f"{error.message}.") from None
     if not isinstance(tree, dict):
         raise ConfigFileError(file, 1, "expected a mapping MEMBER: LIBRARY[:VERSION].")
     for member, client in tree.items():
@@ -142,8 +145,19 @@ def _content(file: Path, text: str) -> ConfigContent:
         raise ConfigFileError(file, None, f"{error}.") from None
 
 
-def _tree(file: Path, text: str) -> Any:
+MAX_LINED = 1024 * 1024
+"""Larger files are not reread to find the line of an error: that takes some hundred times their size in memory."""
+
+
+def read_plan(file: Path) -> Plan:
+    """The plan of a file. CommandError if it cannot be read, UsageError if it does not contain a valid plan."""
+    if file == Path("-") and not file.exists():
+        raise UsageError("a plan is read from a file, not from standard input: gates keep notes next to it")
     try:
-        return load_tree(file, text)
+        text = read_plan_text(file)
+        return plan_from_data(load_tree(file, text))
     except TreeError as error:
-        raise ConfigFileError(file, error.line, f"{error.message}.") from None
+        raise CommandError(str(error)) from None
+    except Malformed as error:
+        line = line_of(text, error.path) if error.path and len(text) <= MAX_LINED else None
+        raise UsageError(f"{file}{f':{line}' if line else ''}: {error}") from None

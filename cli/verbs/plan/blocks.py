@@ -1,0 +1,232 @@
+"""The parts of the documents of `kohort plan`: overview, steps, rounds, costs, and the rehearsal of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cli.render.cells import Cell, duration_cell
+from cli.render.document import (
+    Block,
+    Bullets,
+    Checklist,
+    Code,
+    Details,
+    Heading,
+    Item,
+    Table,
+    Text,
+    columns,
+    table_of,
+)
+from groups.counts import counted
+from groups.findings import Level
+from groups.times import seconds_text
+from migration.commands import PLAN_FILE, VARIABLE, of_round
+from migration.model import Deviation, Expectation, Plan, PlannedMember, PlanRehearsal, Step, round_names
+from migration.rollout import RoundAction
+
+if TYPE_CHECKING:
+    from cli.verbs.rehearse.action import Rehearsal
+
+MOST_CHECKED = 12
+"""Most rounds printed with a command each; more become a table, with one command for all."""
+_DONE = {None: "Do", RoundAction.RESTART: "Restart", RoundAction.STOP: "Stop", RoundAction.START: "Start"}
+_ASSUMED = "Assumed: "
+_PLAYED = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED")
+
+
+def overview_blocks(plan: Plan) -> Iterator[Block]:
+    """The path, and a row for each step with its costs."""
+    members = len(plan.baseline.members) if plan.baseline else 0
+    yield Heading("Overview")
+    yield Text(
+        f"Path: {plan.path}, for clients of {shown_clients(plan, ' and ')}. The group has "
+        f"{counted(members, 'member')}{_pace(plan)}."
+    )
+    rows = [(n, step.title, len(step.rounds), *_figures(step)) for n, step in enumerate(plan.steps, 1)]
+    names = ("#STEP", "TITLE", "#ROUNDS", "#REBALANCES", "#MOVED", "#UNOWNED-TIME")
+    yield Table(columns=columns(*names), rows=rows)
+
+
+def shown_clients(plan: Plan, comma: str) -> str:
+    """The members' libraries, with a note if they are only inferred from the members' ids."""
+    is_inferred = any(found.rule == "client-library" and found.level is Level.INFO for found in plan.findings)
+    return f"{comma.join(plan.clients)}{' (inferred)' if is_inferred else ''}"
+
+
+def _pace(plan: Plan) -> str:
+    if all(step.round_action is not RoundAction.RESTART for step in plan.steps):
+        return ""
+    return (
+        f"; {plan.concurrency} at a time, and each restart is assumed to take {seconds_text(plan.bounce_s)}"
+    )
+
+
+def _figures(step: Step) -> tuple[Cell, Cell, Cell]:
+    found = step.expectation
+    return (
+        (found.rebalances, found.moved, duration_cell(found.without_owner_s)) if found else (None, None, None)
+    )
+
+
+def before_blocks(plan: Plan, write: str) -> Iterator[Block]:
+    """Actions before the first step; `write` is the command that writes the plan as data."""
+    yield Heading("Before the first step")
+    yield Checklist(
+        (
+            f"Write this plan to {PLAN_FILE}, with the same options: the checks read that file. From now on, use this "
+            "page only together with that file.",
+            "Do not deploy, scale or restart members of this group for other reasons until the last step is complete.",
+            "Watch the lag of the group. If it does not go down again after a step, do not start the next one.",
+            "Run every check below, in order: each records the members of the group, and the next one compares with "
+            "them. Exit status 0: continue. 1: not complete, or the group is off plan; the output names the missing "
+            "members, or the step to go back to. 3: unknown.",
+        )
+    )
+    first = plan.steps[0].commands[0]
+    yield Code(
+        (
+            write,
+            *(("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()),
+            first.replace("--step 1", "--step 0", 1),
+        )
+    )
+
+
+def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[Block]:
+    yield from instruction_blocks(plan, number, step)
+    if step.expect:
+        yield Text(f"During the step: {step.expect}")
+    yield from round_blocks(plan, step)
+    if step.complete_when:
+        yield Text(f"Complete when: {step.complete_when}")
+    if step.commands:
+        yield Code(step.commands)
+    if step.expectation:
+        yield from _expectation(step.expectation, is_page=is_page)
+    if step.dangers and is_page:
+        problems = [
+            Item(lead=risk.what, details=(f"Symptom: {risk.symptom}", f"Action: {risk.then}"))
+            for risk in step.dangers
+        ]
+        yield Details(summary=counted(len(problems), "possible problem"), blocks=tuple(problems))
+    elif step.dangers:
+        yield Text("Possible problems:")
+        yield table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
+    if step.strays:
+        yield Text("If the check reports that the group is off plan:")
+        yield table_of(
+            step.strays, ("REPORTED", "message"), ("GO-BACK-TO", lambda stray: _back_to(plan, stray))
+        )
+    if step.rollback:
+        yield Text(f"Rollback: {step.rollback}")
+
+
+def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
+    """The title of a step, its actions, settings and commands."""
+    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
+    yield Checklist(step.actions)
+    if step.config:
+        yield Code(step.config, language="properties")
+    if step.shell:
+        yield Code(step.shell)
+
+
+def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
+    """A box for each round, and the command that checks it."""
+    verb = _DONE[step.round_action]
+    if 0 < len(step.rounds) <= MOST_CHECKED:
+        places = _places(plan)
+        for number, names in enumerate(step.rounds, 1):
+            prefix = f"Round {number}: " if len(step.rounds) > 1 else ""
+            who = ", ".join(f"{name}{places.get(name, '')}" for name in names)
+            yield Checklist((f"{prefix}{verb} {who}",), is_prose=False)
+            if step.round_command:
+                yield Code((of_round(step.round_command, number),))
+    elif step.rounds:
+        rows = [(f"☐ {verb}", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
+        yield Table(columns=columns("DONE", "#ROUND", "MEMBERS"), rows=rows)
+        yield Text("After each round, with its number in K:")
+        yield Code(("K=1", step.round_command))
+
+
+def _places(plan: Plan) -> dict[str, str]:
+    """The host and the number of partitions of each member, by its name in rounds."""
+    members = plan.baseline.members if plan.baseline else ()
+    names = round_names(members)
+    return {names[member.id]: f" ({_place(member, names[member.id])})" for member in members}
+
+
+def _place(member: PlannedMember, name: str) -> str:
+    """The member's host and partitions, without the slash that a broker puts before an address without a name."""
+    host = (member.host or "").removeprefix("/")
+    parts = [] if not host or name.endswith(f"@{host}") else [host]
+    return ", ".join([*parts, counted(member.partitions, "partition")])
+
+
+def _expectation(found: Expectation, *, is_page: bool) -> Iterator[Block]:
+    yield Text(
+        f"Expected: {counted(found.rebalances, 'rebalance')}, {counted(found.moved, 'partition')} moved, "
+        f"{found.without_owner_s:g} partition-seconds without an owner."
+    )
+    lines = Bullets(tuple(line for line in found.arithmetic if not line.startswith(_ASSUMED)))
+    yield Details(summary="How this is computed", blocks=(lines,)) if is_page else lines
+
+
+def assumptions(plan: Plan) -> tuple[str, ...]:
+    """The assumptions in the figures of all steps, each line once."""
+    found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
+    return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in found if line.startswith(_ASSUMED)))
+
+
+def _back_to(plan: Plan, stray: Deviation) -> str:
+    number = next((n for n, step in enumerate(plan.steps, 1) if step.id == stray.back_to), None)
+    return f"step {number}" if number else stray.back_to
+
+
+def rehearsed_line(rehearsal: PlanRehearsal) -> str:
+    """When the plan was rehearsed, from how many seeds, and with which result."""
+    result = "safe in each of them" if rehearsal.safe else "not safe"
+    return f"Rehearsed on {rehearsal.at}, {counted(rehearsal.seeds, 'seed')}: {result}."
+
+
+def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]:
+    """The figures of each step in a rehearsal, or the events of an unsafe run; nothing without a rehearsal."""
+    found = plan.rehearsal
+    if found is None:
+        return
+    yield Heading("Rehearsal")
+    yield Text(rehearsed_line(found))
+    if found.safe:
+        yield Table(columns=columns("#STEP", "FIGURES", *_PLAYED), rows=list(_rows(plan)))
+    else:
+        yield Code(found.unsafe, language="text")
+    if rehearsal and rehearsal.detailed:
+        from cli.verbs.rehearse.picture import picture_of
+
+        picture = picture_of(plan.group, rehearsal.detailed)
+        yield from () if picture is None else (picture,)
+    if found.story:
+        yield Text("Last events of the first seed that is not safe:")
+        yield Code(found.story, language="text")
+
+
+def _rows(plan: Plan) -> Iterator[list[Cell]]:
+    """A row for each step: the computed figures, and the figures of the rehearsals."""
+    for number, step in enumerate(plan.steps, 1):
+        expected, played = step.expectation, step.rehearsed
+        if expected is not None:
+            computed = (expected.rebalances, expected.moved, duration_cell(expected.without_owner_s))
+            yield [number, "computed", *computed, None, None, None]
+        for what, found in () if played is None else (("median", played.median), ("worst", played.worst)):
+            yield [
+                number,
+                what,
+                found.rebalances,
+                found.moved,
+                duration_cell(found.without_owner_s),
+                found.read_twice,
+                found.commits_refused,
+                duration_cell(found.lasted_s),
+            ]
