@@ -1,6 +1,6 @@
 """Rules about groups of known programs: Kafka Streams, sink tasks of Kafka Connect, and others by their group ids.
 
-Kafka Streams on the classic protocol moves tasks by the rules of its own StreamsPartitionAssignor.
+Kafka Streams on the classic protocol moves tasks as its StreamsPartitionAssignor decides.
 Releases before 2.4 are eager. From 2.4 to 3.9 an application is cooperative unless `upgrade.from` is 2.3 or lower
 (KIP-429, Compatibility and Upgrade Path: Streams). From 4.0 on it is always cooperative, and refuses such an
 `upgrade.from` (KAFKA-18839; kafka-streams 4.3.1, tried). The name of the assignor is the same everywhere, so a broker

@@ -12,7 +12,7 @@ from cli.options import OutputOptions, option
 from cli.render.output_format import StreamOutput
 from cli.times import duration_parser, moment
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
-from cli.verbs.plan.command import ClientOptions
+from cli.verbs.plan.options import ClientOptions
 from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
 
 Report = Annotated[

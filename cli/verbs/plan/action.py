@@ -19,8 +19,8 @@ from cli.render.output_format import PAGES
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import ReadResult, SettingsOfGroups, Source
-from cli.verbs.plan.command import ClientOptions
 from cli.verbs.plan.files import read_client_config, read_clients
+from cli.verbs.plan.options import ClientOptions
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group, Problem
 from groups.settings import GroupConfig
