@@ -67,7 +67,7 @@ class RestartMode(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restart:
+class MemberRestart:
     """A member that the operator restarts with its configuration unchanged."""
 
     member: str
@@ -76,12 +76,12 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class BridgeStep:
     """A move, its reason, and the members that must restart."""
 
     move: Move
     why: str
-    restart: tuple[Restart, ...] = ()
+    restart: tuple[MemberRestart, ...] = ()
     """In order."""
 
 
@@ -91,7 +91,7 @@ class BridgePlan:
 
     leader: str | None
     """None: unknown."""
-    restart: tuple[Restart, ...] | None
+    restart: tuple[MemberRestart, ...] | None
     """In order; None: unknown."""
     places: int | None = None
     bins: int | None = None
@@ -177,15 +177,15 @@ def _with_user_data(group: Group) -> int | None:
     return sum(member.user_data is not None and bool(member.user_data.assignment) for member in group.members)
 
 
-def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[Restart, ...]:
+def _restarts(group: Group, ahead: Iterable[str], leader: str) -> tuple[MemberRestart, ...]:
     static = {member.id for member in group.members if member.instance is not None}
     restarts = [
-        Restart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead
+        MemberRestart(member=each, mode=RestartMode.RESTART, why="it precedes the bridge") for each in ahead
     ]
     if leader in static:
         why = "it leads, and as a static member it leads again if it rejoins within its session"
-        return (*restarts, Restart(member=leader, mode=RestartMode.STOP, why=why))
-    return (*restarts, Restart(member=leader, mode=RestartMode.RESTART, why="it leads"))
+        return (*restarts, MemberRestart(member=leader, mode=RestartMode.STOP, why=why))
+    return (*restarts, MemberRestart(member=leader, mode=RestartMode.RESTART, why="it leads"))
 
 
 class BridgeProgress:
@@ -202,7 +202,7 @@ class BridgeProgress:
         self._shown: Group | None = None
         self._shown_since_ms = 0
 
-    def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> Step:
+    def next_step(self, group: Group | None, member_id: str, now_ms: int, *, withheld: int = 0) -> BridgeStep:
         """The next step of the bridge, which is the member `member_id`.
 
         `group` is as described, with the leader that the bridge knows from its last JoinGroup; None: not shown.
@@ -219,62 +219,66 @@ class BridgeProgress:
         if now_ms - self._waits_since_ms < LONGEST_WAIT_MS:
             return step
         if group is not None and group.type is GroupType.CONSUMER:
-            return Step(move=Move.CONVERTED, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
-        return Step(move=Move.LEAVE, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
+            return BridgeStep(move=Move.CONVERTED, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
+        return BridgeStep(move=Move.LEAVE, why=f"{step.why}, for {duration_text(LONGEST_WAIT_MS)}")
 
-    def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> Step:
+    def _judged(self, group: Group | None, member_id: str, now_ms: int, withheld: int) -> BridgeStep:
         if group is None:
             # For a moment, if it was converted after the groups were listed by type.
-            return Step(move=Move.WAIT, why="the group is not shown")
+            return BridgeStep(move=Move.WAIT, why="the group is not shown")
         members = group.members
         if all(member.id != member_id for member in members):
-            return Step(move=Move.LEAVE, why="the bridge is no longer a member of the group")
+            return BridgeStep(move=Move.LEAVE, why="the bridge is no longer a member of the group")
         if group.type is not GroupType.CLASSIC:
             return self._in_consumer_group(group)
         others = frozenset(member.id for member in members) - {member_id}
         bridges = [member.id for member in members if member.client.id == BRIDGE and member.id != member_id]
         if bridges:
-            return Step(move=Move.LEAVE, why=f"another bridge has joined: {', '.join(bridges)}")
+            return BridgeStep(move=Move.LEAVE, why=f"another bridge has joined: {', '.join(bridges)}")
         if others != self._others:
             self._others, self._rejoins_left = others, REJOINS
         if not others:
-            return Step(move=Move.WAIT, why="all other members have left")
+            return BridgeStep(move=Move.WAIT, why="all other members have left")
         if group.state is not GroupState.STABLE:
-            return Step(move=Move.WAIT, why=f"the group is {group.state.value}")
+            return BridgeStep(move=Move.WAIT, why=f"the group is {group.state.value}")
         # Noted at once: the operator may start the conversion as soon as the bridge leads.
         self.has_led = self.has_led or _leads(group, member_id)
         if now_ms - self._shown_since_ms < self._steady_ms:
-            return Step(move=Move.WAIT, why="the group changed a moment ago")
+            return BridgeStep(move=Move.WAIT, why="the group changed a moment ago")
         return self._next_when_settled(group, member_id, withheld)
 
-    def _in_consumer_group(self, group: Group) -> Step:
+    def _in_consumer_group(self, group: Group) -> BridgeStep:
         """The bridge stays until the others have rejoined: if a member fails before that, the group reverts."""
         if not self.has_led:
             why = f"the group has become type {group.type.value}, although the bridge did not lead it"
-            return Step(move=Move.LEAVE, why=why)
+            return BridgeStep(move=Move.LEAVE, why=why)
         if group.state is not GroupState.STABLE:
-            return Step(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
-        return Step(move=Move.CONVERTED, why="the group has been converted and is Stable")
+            return BridgeStep(move=Move.WAIT, why=f"the group has been converted and is {group.state.value}")
+        return BridgeStep(move=Move.CONVERTED, why="the group has been converted and is Stable")
 
-    def _next_when_settled(self, group: Group, member_id: str, withheld: int) -> Step:
+    def _next_when_settled(self, group: Group, member_id: str, withheld: int) -> BridgeStep:
         found = succession(group)
         if found is None or found.leader is None or not found.certain:
-            return Step(move=Move.WAIT, why=found.why if found else "the group has no leader")
+            return BridgeStep(move=Move.WAIT, why=found.why if found else "the group has no leader")
         if found.leader == member_id:
             if _with_user_data(group):
-                return Step(move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown")
+                return BridgeStep(
+                    move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown"
+                )
             if withheld:
                 # Between two cooperative rebalances; these partitions may get two owners if the group converts now.
-                return Step(move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned")
-            return Step(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
+                return BridgeStep(
+                    move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned"
+                )
+            return BridgeStep(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
         ahead = found.order[: found.order.index(member_id)]
         if not ahead:
             restarts = _restarts(group, (), found.leader)
-            return Step(move=Move.RESTART, why="the bridge leads next", restart=restarts)
+            return BridgeStep(move=Move.RESTART, why="the bridge leads next", restart=restarts)
         follower = first_follower(group)
         if follower is not None and follower.places and self._rejoins_left:
             self._rejoins_left -= 1
-            return Step(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
+            return BridgeStep(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
         why = f"{ahead[0]} precedes the bridge, and no new id comes before it"
         # One before the next observation: after it, the new ids may leave no member before the bridge.
-        return Step(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))
+        return BridgeStep(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))

@@ -31,7 +31,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class ClientLibrary:
     """The abilities of a library, each with the first version that has it; None: no version."""
 
     name: str
@@ -69,10 +69,10 @@ _SPINS_SOURCE = "KAFKA-20765 (apache/kafka pull 22747): in kafka-clients 4.4.0, 
 """Checked in the classes of those jars; 4.3.2 was not available."""
 
 _KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky")
-LIBRARIES: Mapping[str, Library] = {
+LIBRARIES: Mapping[str, ClientLibrary] = {
     library.name: library
     for library in (
-        Library(
+        ClientLibrary(
             name="java",
             cooperative=(2, 4),
             replaced_in_first_bounce=True,
@@ -82,7 +82,7 @@ LIBRARIES: Mapping[str, Library] = {
             assignors=_KAFKAS,
             source=f"KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0; {_SPINS_SOURCE}",
         ),
-        Library(
+        ClientLibrary(
             name="connect",
             cooperative=(3, 2),
             consumer=(4, 0),
@@ -93,7 +93,7 @@ LIBRARIES: Mapping[str, Library] = {
             source="apache/kafka pull 10563 (sink tasks take incremental callbacks since 3.2); KIP-848 in 4.0; "
             f"{_SPINS_SOURCE}",
         ),
-        Library(
+        ClientLibrary(
             name="librdkafka",
             cooperative=(1, 6, 0),
             consumer=(2, 12, 0),
@@ -106,35 +106,35 @@ LIBRARIES: Mapping[str, Library] = {
             source="librdkafka CHANGELOG of 1.6.0, 2.10.0 (issue 4059), 2.10.1 (issue 5088: better than 2.10.0), "
             "2.12.0 and 2.15.0; issue 5541",
         ),
-        Library(
+        ClientLibrary(
             name="franz-go",
             cooperative=(1, 17, 0),
             consumer=(1, 19, 0),
             assignors=_KAFKAS,
             source="franz-go issue 686 (before 1.17.0 partitions are stranded in the first bounce)",
         ),
-        Library(
+        ClientLibrary(
             name="kafka-python",
             cooperative=(3, 0, 0),
             assignors=_KAFKAS,
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
-        Library(
+        ClientLibrary(
             name="aiokafka",
             assignors=("range", "roundrobin", "sticky"),
             source="aiokafka assignors",
         ),
-        Library(
+        ClientLibrary(
             name="kafkajs",
             assignors=("RoundRobinAssigner",),
             source="KafkaJS assigners",
         ),
-        Library(
+        ClientLibrary(
             name="sarama",
             assignors=("range", "roundrobin", "sticky"),
             source="sarama balance strategies",
         ),
-        Library(
+        ClientLibrary(
             name="kafka-go",
             assignors=("range", "roundrobin", "rack-affinity"),
             source="segmentio/kafka-go groupbalancer.go",
@@ -147,7 +147,7 @@ LIBRARIES: Mapping[str, Library] = {
 class MemberClient:
     """The library that a member runs, and how it is known."""
 
-    library: Library | None
+    library: ClientLibrary | None
     version: Version | None = None
     """The version of the library itself, not of a binding."""
     binding: Binding | None = None
@@ -216,7 +216,7 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
     return DeclaredClients(everybody=everybody, single=single)
 
 
-def library_named(name: str) -> Library:
+def library_named(name: str) -> ClientLibrary:
     """A library by its name or a binding's; ValueError lists the names."""
     return LIBRARIES[canonical_library(name)]
 

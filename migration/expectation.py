@@ -21,7 +21,7 @@ from groups.times import seconds_text
 from migration.model import Destination, Expectation, Step
 from migration.paths.path import PathContext
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup, Start
+from migration.rollout import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup
 from migration.rules.case import Case
 from migration.walk import Walk, partitions_of
 
@@ -237,12 +237,12 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
     if member.protocol is None:
         return None
     if member.protocol is MemberProtocol.CONSUMER:
-        start = Start(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
+        start = MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
     else:
         listed = member.protocols or ((group.protocol,) if group.protocol else ())
         if not listed:
             return None
-        start = Start(protocol=MemberProtocol.CLASSIC, assignors=listed)
+        start = MemberStart(protocol=MemberProtocol.CLASSIC, assignors=listed)
     rollout = Rollout(action=RoundAction.RESTART, rounds=((member.id,),), start=start)
     step = Step(title="", actions=(), rollout=rollout)
     foreseen = forecast(case, [step], topics=topics, bounce_s=bounce_s)

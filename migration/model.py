@@ -127,7 +127,7 @@ class Destination(Enum):
     """The classic protocol, with the assignor that the members had: the rollback from consumer."""
 
 
-class Verdict(Enum):
+class PlanVerdict(Enum):
     """Whether the plan can be carried out."""
 
     READY = "ready"
@@ -334,8 +334,8 @@ class Plan:
     """The states of the group, as `forecast` walked them, for the picture."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> PlanVerdict:
         levels = {finding.level for finding in self.findings}
         if Level.BLOCKER in levels:
-            return Verdict.BLOCKED
-        return Verdict.WARNINGS if Level.WARNING in levels else Verdict.READY
+            return PlanVerdict.BLOCKED
+        return PlanVerdict.WARNINGS if Level.WARNING in levels else PlanVerdict.READY

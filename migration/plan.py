@@ -18,7 +18,7 @@ from migration.clients import (
 )
 from migration.commands import ClusterOptions
 from migration.expectation import forecast
-from migration.model import Baseline, Destination, Plan, Verdict
+from migration.model import Baseline, Destination, Plan, PlanVerdict
 from migration.paths.choose import choose_path, has_arrived
 from migration.paths.path import PathContext, planned_members
 from migration.rules.assignors import lists_are_known
@@ -96,7 +96,7 @@ def make_plan(
         concurrency=concurrency,
         bounce_s=bounce_s,
     )
-    if plan.verdict is Verdict.BLOCKED:
+    if plan.verdict is PlanVerdict.BLOCKED:
         return plan
     context = PathContext(case=case, concurrency=concurrency, connection=connection or ClusterOptions())
     path = choose_path(context)

@@ -28,7 +28,7 @@ class RoundAction(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class MemberStart:
     """The protocol and assignors with which a member is started."""
 
     protocol: MemberProtocol = MemberProtocol.CLASSIC
@@ -58,7 +58,7 @@ class Rollout:
 
     action: RoundAction = field(default=RoundAction.RESTART, metadata=named("manner"))
     rounds: tuple[tuple[str, ...], ...]
-    start: Start | None = None
+    start: MemberStart | None = None
     """None if members are only stopped."""
     temporary_members: tuple[TemporaryMember, ...] = field(default=(), metadata=named("guests"))
     """Temporary members that this step starts; they are in its rounds too."""

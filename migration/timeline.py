@@ -47,7 +47,7 @@ class MemberLane:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class PlanTimeline:
     """A picture's contents; all rows have a value for every frame."""
 
     frames: tuple[TimelineFrame, ...]
@@ -65,7 +65,7 @@ class Timeline:
 
 def timeline_of(
     settled_groups: Sequence[SettledGroup], names: Mapping[str, str], rounds: int
-) -> Timeline | None:
+) -> PlanTimeline | None:
     """The timeline of a walk; None if nothing was walked.
 
     `names` contains names of members for people (temporary members keep their ids); `rounds` is the number of rounds
@@ -90,7 +90,7 @@ def timeline_of(
     ]
     by_kind = [_sums(row, counts, len(kinds)) for row, counts in zip(table, owned, strict=True)]
     counted = [Counter(row) for row in table]
-    return Timeline(
+    return PlanTimeline(
         frames=tuple(map(_frame, shown)),
         kinds=tuple(kinds),
         lanes=tuple(lanes) if len(lanes) <= MOST_LANES else (),

@@ -37,7 +37,7 @@ from migration.rebalancing import (
     rebalance_classic,
     rebalance_consumer,
 )
-from migration.rollout import OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember, Start
+from migration.rollout import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember
 
 MOST_WORK = 60_000
 """The most members and partitions, summed over the walked rounds of a rollout."""
@@ -154,7 +154,7 @@ class Walk:
                 most_s=SESSION_S,
             )
 
-    def _start(self, number: int, origins: Sequence[str], start: Start) -> SettledGroup:
+    def _start(self, number: int, origins: Sequence[str], start: MemberStart) -> SettledGroup:
         was_empty = not self._group.members
         present = {member.id for member in self._group.members}
         back = [origin for origin in origins if self._members[origin].id in present]
@@ -181,7 +181,7 @@ class Walk:
             number, replace(outcome, waits=(*waits, *outcome.waits)), started=tuple(origins)
         )
 
-    def _first_wait(self, start: Start) -> OwnerGap:
+    def _first_wait(self, start: MemberStart) -> OwnerGap:
         """The gap of all partitions while all members are restarted at once."""
         owned = len(self._latest)
         if start.protocol is MemberProtocol.CLASSIC:
@@ -193,13 +193,13 @@ class Walk:
             why = "of all members while they restart, until their second heartbeat"
         return OwnerGap(why=why, partitions=owned, mean_s=mean_s, most_s=most_s)
 
-    def _skip(self, origins: Sequence[str], start: Start | None) -> None:
+    def _skip(self, origins: Sequence[str], start: MemberStart | None) -> None:
         """Skip a round that is not walked: each restarted member is replaced in its place."""
         for origin in origins:
             if start is not None and origin not in self._away:
                 self._replace_in_place(origin, start)
 
-    def _replace_in_place(self, origin: str, start: Start) -> None:
+    def _replace_in_place(self, origin: str, start: MemberStart) -> None:
         old = self._member(self._members[origin].id)
         new = replace(_started(old, start), id=old.id if old.instance is not None else _drawn(old))
         self._members[origin] = new
@@ -210,7 +210,7 @@ class Walk:
                 owners = self._latest.get(place, (old.id,))
                 self._latest[place] = tuple(new.id if owner == old.id else owner for owner in owners)
 
-    def _draw(self, origin: str, start: Start) -> Member:
+    def _draw(self, origin: str, start: MemberStart) -> Member:
         """A started member, with a new id."""
         old = self._members[origin]
         new = newcomer(replace(_started(old, start), id=_drawn(old)))
@@ -301,7 +301,7 @@ def _known(group: Group, member: Member) -> Member:
     return replace(member, protocol=protocol, protocols=protocols)
 
 
-def _started(member: Member, start: Start) -> Member:
+def _started(member: Member, start: MemberStart) -> Member:
     return replace(member, protocol=start.protocol, protocols=start.assignors or None)
 
 

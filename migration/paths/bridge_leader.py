@@ -35,7 +35,7 @@ from migration.model import (
 from migration.paths import configuration
 from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, PathContext, in_rounds
 from migration.paths.rolling_upgrade import first_member, offline, other_members
-from migration.rollout import Rollout, RoundAction, Start, TemporaryMember
+from migration.rollout import MemberStart, Rollout, RoundAction, TemporaryMember
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
@@ -46,7 +46,7 @@ START, RESTART_BLOCKING, LEAD, BACK, STOP = (
     "leader-back",
     "stop-bridge",
 )
-AS_IT_IS = Start(assignors=(COOPERATIVE,))
+AS_IT_IS = MemberStart(assignors=(COOPERATIVE,))
 LEADS: tuple[Condition, ...] = (
     STABLE,
     ProtocolIs(protocol=COOPERATIVE),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from groups.model import Group, GroupType, MemberProtocol
 from migration import commands
-from migration.clients import Library
+from migration.clients import ClientLibrary
 from migration.model import Alternative, Destination, Step
 from migration.paths.bridge_leader import START as BRIDGE_STARTS
 from migration.paths.bridge_leader import bridge_leader, stop_leftover_bridge
@@ -146,7 +146,7 @@ _LAST_MEMBER_LEFT = Alternative(
 )
 
 
-def _libraries(context: PathContext) -> list[Library]:
+def _libraries(context: PathContext) -> list[ClientLibrary]:
     return [client.library for client in context.case.clients.values() if client.library]
 
 

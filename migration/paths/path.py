@@ -28,7 +28,7 @@ from migration.model import (
     round_names,
 )
 from migration.paths import configuration
-from migration.rollout import Rollout, RoundAction, Start
+from migration.rollout import MemberStart, Rollout, RoundAction
 from migration.rules.assignors import offered_assignors
 from migration.rules.case import Case
 
@@ -188,7 +188,7 @@ class Rounds:
     names: tuple[tuple[str, ...], ...]
     ids: tuple[tuple[str, ...], ...]
 
-    def rollout(self, action: RoundAction, start: Start | None) -> Rollout:
+    def rollout(self, action: RoundAction, start: MemberStart | None) -> Rollout:
         """The rollout of these rounds."""
         return Rollout(action=action, rounds=self.ids, start=start)
 

@@ -25,7 +25,7 @@ from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import STABLE, Path, PathContext, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import classic_assignor
-from migration.rollout import RoundAction, Start
+from migration.rollout import MemberStart, RoundAction
 
 BUT_ONE, LAST = "all-but-one", "last-member"
 CONSUMER = TypeIs(type=GroupType.CONSUMER)
@@ -62,7 +62,7 @@ def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
         rounds=rounds.names,
         config=_lines(context),
         expect="The group stays of type consumer. The broker assigns, to the classic members too.",
-        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(classic_assignor(context),))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(classic_assignor(context),))),
         complete_when=f"The group is Stable with all its members, and all but {keeper} speak the classic protocol.",
         between=settled,
         gate=(*settled, Speaking(protocol=MemberProtocol.CLASSIC, at_least=context.size - 1)),
@@ -104,7 +104,7 @@ def _last(context: PathContext, left: Sequence[Member]) -> Step:
         config=_lines(context),
         expect="When the last member leaves (a static one: when its classic successor replaces it), the broker makes "
         "the group classic. All members rejoin at their next heartbeat, and one of them assigns.",
-        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(assignor,))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(assignor,))),
         complete_when=f"The group is of type classic, Stable on {assignor}, with all its members.",
         gate=(TypeIs(type=GroupType.CLASSIC), *all_back(context), ProtocolIs(protocol=assignor)),
         strays=_not_reverted(context),

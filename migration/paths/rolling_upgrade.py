@@ -31,7 +31,7 @@ from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import STABLE, Path, PathContext, all_back, in_rounds, restart_actions
 from migration.paths.stop_and_start import callbacks_change, regex_change
-from migration.rollout import RoundAction, Start
+from migration.rollout import MemberStart, RoundAction
 
 FIRST, OTHERS = "first-member", "other-members"
 COOPERATIVE = "cooperative-sticky"
@@ -169,8 +169,8 @@ def _code(context: PathContext) -> tuple[str, ...]:
     )
 
 
-def _start(context: PathContext) -> Start:
-    return Start(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
+def _start(context: PathContext) -> MemberStart:
+    return MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
 
 
 SHED = "shed-user-data"
@@ -223,7 +223,7 @@ def _to_range(context: PathContext) -> Step:
         config=configuration.assignors(context.libraries, ["range", "sticky"]),
         expect="The group stays on sticky until the last member is restarted, then it is on range. Every rebalance "
         "revokes all partitions for a moment.",
-        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=("range", "sticky"))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=("range", "sticky"))),
         complete_when="The group is Stable on range, and no member's assignment carries user data.",
         between=all_back(context),
         gate=(*all_back(context), ProtocolIs(protocol="range"), NoUserData()),

@@ -24,7 +24,7 @@ from migration.model import (
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import EAGER, GONE, STABLE, Path, PathContext, in_rounds, new_release
-from migration.rollout import RoundAction, Start
+from migration.rollout import MemberStart, RoundAction
 
 COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"
@@ -100,9 +100,9 @@ def _start(context: PathContext) -> Step:
     incremental = context.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
     rounds = in_rounds(context, context.members, at_once=True)
     start = (
-        Start(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
+        MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
         if consumer
-        else Start(assignors=(assignor,))
+        else MemberStart(assignors=(assignor,))
     )
     return Step(
         id=START,

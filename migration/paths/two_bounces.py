@@ -25,7 +25,7 @@ from migration.paths.path import (
     new_release,
     restart_actions,
 )
-from migration.rollout import RoundAction, Start
+from migration.rollout import MemberStart, RoundAction
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
@@ -182,7 +182,7 @@ def _first(context: PathContext, *, old: str, new: str, title: str, expect: str)
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new, old]),
         expect=expect + _of_statics(context, new),
-        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(new, old))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(new, old))),
         complete_when=f"The group is Stable and its protocol is {new}: the last member has the new list.",
         between=all_back(context),
         gate=(*all_back(context), ProtocolIs(protocol=new)),
@@ -260,7 +260,7 @@ def _alone(
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new]),
         expect=expect,
-        rollout=rounds.rollout(RoundAction.RESTART, Start(assignors=(new,))),
+        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(new,))),
         complete_when=f"The group is Stable on {new} and every member has rejoined under a new id.",
         between=settled,
         gate=settled,

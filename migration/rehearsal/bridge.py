@@ -12,13 +12,12 @@ from __future__ import annotations
 from random import Random
 from uuid import UUID
 
-from coordinator.simulation.scenario import Close, MemberScript
-from coordinator.simulation.scenario import Restart as Starts
+from coordinator.simulation.scenario import Close, MemberScript, Restart
 from groups.model import GroupType
-from migration.bridge import BridgeProgress, Move, Restart, Step, comes_first, unsettled
+from migration.bridge import BridgeProgress, BridgeStep, MemberRestart, Move, comes_first, unsettled
 from migration.rehearsal.simulated_members import NEAREST, started
 from migration.rehearsal.simulation import Simulation
-from migration.rollout import Start, TemporaryMember
+from migration.rollout import MemberStart, TemporaryMember
 
 OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
@@ -27,20 +26,22 @@ MOST_IDS = 2_000
 """How many ids are drawn to find one that comes first."""
 
 
-class Bridge:
+class SimulatedBridge:
     """The simulated bridge. Its name in the world is its client id."""
 
-    def __init__(self, simulation: Simulation, temporary: TemporaryMember, start: Start, seed: int) -> None:
+    def __init__(
+        self, simulation: Simulation, temporary: TemporaryMember, start: MemberStart, seed: int
+    ) -> None:
         self._simulation, self._name = simulation, temporary.id
         self._script = started(MemberScript(library=NEAREST, topics=temporary.topics, config=CONFIG), start)
         self._ids = Random(f"{seed} {temporary.id}")  # noqa: S311
         self._crossing = BridgeProgress()
-        self._step = Step(move=Move.REJOIN, why="the bridge joins")
+        self._step = BridgeStep(move=Move.REJOIN, why="the bridge joins")
         self._id: str | None = None
         """Its member id; None while it is joining."""
 
     @property
-    def asks(self) -> Restart | None:
+    def asks(self) -> MemberRestart | None:
         """The first member that the bridge asks the operator to restart; None if it asks for no restart."""
         return self._step.restart[0] if self._step.restart else None
 
@@ -50,7 +51,7 @@ class Bridge:
 
     def leave(self) -> None:
         """Leave, as on Ctrl-C."""
-        self._take(Step(move=Move.LEAVE, why="it is stopped"))
+        self._take(BridgeStep(move=Move.LEAVE, why="it is stopped"))
 
     def _observe(self) -> None:
         if self._step.move in (Move.LEAVE, Move.CONVERTED):
@@ -60,39 +61,41 @@ class Bridge:
         schedule = self._simulation.world.schedule
         schedule.at(schedule.now_ms + OBSERVE_MS, self._observe)
 
-    def _next(self) -> Step | None:
+    def _next(self) -> BridgeStep | None:
         """The next step; None while the bridge is joining or leaving the group."""
         process = self._simulation.world.processes.get(self._name)
         if process is None or not process.is_running:
             return self._join()
         if process.lost_requests:
-            return Step(move=Move.LEAVE, why="its connection was lost")
+            return BridgeStep(move=Move.LEAVE, why="its connection was lost")
         if not process.member.is_settled or (self._step.move is Move.REJOIN and self._id is not None):
             return None
         if self._id not in (None, process.member.member_id):
-            return Step(move=Move.LEAVE, why="the coordinator no longer knows the bridge")
+            return BridgeStep(move=Move.LEAVE, why="the coordinator no longer knows the bridge")
         self._id = process.member.member_id
         return self._crossing.next_step(
             self._simulation.group(), self._id, self._simulation.world.schedule.now_ms
         )
 
-    def _join(self) -> Step | None:
+    def _join(self) -> BridgeStep | None:
         """Once the group has settled, start the bridge's process under an id that comes first."""
         group = self._simulation.group()
         if group is None or unsettled(group) is not None:
             return None
         if group.type is not GroupType.CLASSIC:
-            return Step(move=Move.LEAVE, why=f"it is a group of type {group.type.value}")
+            return BridgeStep(move=Move.LEAVE, why=f"it is a group of type {group.type.value}")
         for _ in range(MOST_IDS):
             drawn = f"{self._name}-{UUID(int=self._ids.getrandbits(128), version=4)}"
             if comes_first(group, drawn):
                 self._id = None
                 self._simulation.world.prescribe(self._name, drawn)
-                self._simulation.world.play(Starts(at=0, member=self._name, script=self._script))
+                self._simulation.world.play(Restart(at=0, member=self._name, script=self._script))
                 return None
-        return Step(move=Move.LEAVE, why=f"none of {MOST_IDS} ids comes first in the order of succession")
+        return BridgeStep(
+            move=Move.LEAVE, why=f"none of {MOST_IDS} ids comes first in the order of succession"
+        )
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: BridgeStep) -> None:
         if step == self._step:
             return
         self._step = step

@@ -22,7 +22,7 @@ from migration.rehearsal.simulated_members import (
     round_actions,
     started,
 )
-from migration.rollout import Rollout, RoundAction, Start
+from migration.rollout import MemberStart, Rollout, RoundAction
 
 
 class Mistake(Enum):
@@ -159,7 +159,7 @@ def _skip_bounce(at: _Step) -> Iterator[PlacedMistake]:
     second = at.plan.steps[at.number].rollout if at.number < len(at.plan.steps) else None
     if not _is_list(at.rollout) or second is None or not _is_list(second):
         return
-    first, then = at.rollout.start or Start(), second.start or Start()
+    first, then = at.rollout.start or MemberStart(), second.start or MemberStart()
     if set(then.assignors) < set(first.assignors):
         what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
         operator = _in_step(at.number, lambda script: started(script, then))
@@ -169,8 +169,8 @@ def _skip_bounce(at: _Step) -> Iterator[PlacedMistake]:
 def _reverse_list(at: _Step) -> Iterator[PlacedMistake]:
     listed = at.rollout.start.assignors if at.rollout.start is not None else ()
     if len(listed) > 1:
-        turned = replace(at.rollout.start or Start(), assignors=listed[::-1])
-        what = f"members are restarted with {_words(turned)}, not {_words(at.rollout.start or Start())}"
+        turned = replace(at.rollout.start or MemberStart(), assignors=listed[::-1])
+        what = f"members are restarted with {_words(turned)}, not {_words(at.rollout.start or MemberStart())}"
         operator = _in_step(at.number, lambda script: started(script, turned))
         yield at.placed(Mistake.REVERSED_LIST, at.first, what, operator)
 
@@ -268,7 +268,7 @@ def _deploy(at: _Step) -> Iterator[PlacedMistake]:
     yield at.placed(Mistake.DEPLOY, place, what, _in(place, change))
 
 
-def _words(start: Start) -> str:
+def _words(start: MemberStart) -> str:
     return f"[{', '.join(start.assignors)}]"
 
 

@@ -12,14 +12,14 @@ from random import Random
 from coordinator.simulation.result import Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
-from migration.bridge import BRIDGE, Restart, RestartMode
+from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
 from migration.gate.answers import GateResult, undecided
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Plan, PlannedMember, Step
 from migration.rebalancing import SESSION_S
-from migration.rehearsal.bridge import Bridge
+from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RollbackResult, RoundPlayed
 from migration.rehearsal.simulated_members import (
@@ -33,7 +33,7 @@ from migration.rehearsal.simulated_members import (
     simulated_members,
 )
 from migration.rehearsal.simulation import Simulation
-from migration.rollout import Rollout, Start, TemporaryMember
+from migration.rollout import MemberStart, Rollout, TemporaryMember
 
 ASK_S = 2.0
 """Time between two observations of a gate; STEADY_S between the last two before it opens. As `kohort gate --wait`."""
@@ -153,7 +153,9 @@ class PlanRun:
         seed: int,
         operator: Operator,
         faults: PlanFaults = NO_FAULTS,
-        make_bridge: Callable[[Simulation, TemporaryMember, Start, int], Bridge] = Bridge,
+        make_bridge: Callable[
+            [Simulation, TemporaryMember, MemberStart, int], SimulatedBridge
+        ] = SimulatedBridge,
     ) -> None:
         self._plan, self._simulation, self._seed = plan, simulation, seed
         self._make_bridge = make_bridge
@@ -169,7 +171,7 @@ class PlanRun:
         """The script of each member according to the rounds so far; None: stopped."""
         self._began_with: dict[int, tuple[PlannedMember, ...]] = {}
         """By step: the members of the group when it started."""
-        self._bridge: Bridge | None = None
+        self._bridge: SimulatedBridge | None = None
         self._restarted_for_bridge: set[str] = set()
         """Ids of members whose restart the bridge has requested."""
         self._judged: Group | None = None
@@ -263,11 +265,11 @@ class PlanRun:
         """Start the temporary members of a step."""
         for temporary in rollout.temporary_members:
             self._bridge = self._make_bridge(
-                self._simulation, temporary, rollout.start or Start(), self._seed
+                self._simulation, temporary, rollout.start or MemberStart(), self._seed
             )
             self._bridge.enter()
 
-    def _restart_for_bridge(self, asked: Restart | None) -> bool:
+    def _restart_for_bridge(self, asked: MemberRestart | None) -> bool:
         """Restart the member that the bridge requests, once for each id; returns whether it was restarted."""
         simulation = self._simulation
         if asked is None or asked.member in self._restarted_for_bridge:

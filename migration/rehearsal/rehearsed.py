@@ -12,7 +12,7 @@ from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.answers import GateResult
 from migration.model import Plan, PlanRehearsal, RehearsedStep, StepFigures
 from migration.rehearsal.simulated_members import StepRound
-from migration.rehearsal.simulation import Costs, Refusal
+from migration.rehearsal.simulation import Refusal, RehearsalCosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class RoundPlayed:
     """From 1."""
     round: int
     """From 1."""
-    costs: Costs
+    costs: RehearsalCosts
     """The costs since the end of the previous round."""
     began_s: float
     """The time of the first stop or start."""
@@ -90,7 +90,7 @@ class RollbackResult:
 
     step: int
     round: int
-    costs: Costs
+    costs: RehearsalCosts
     lasted_s: float
     arrived: bool
     """Whether the group has settled with the type, assignor and state from before the first round."""

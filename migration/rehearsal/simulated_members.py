@@ -21,7 +21,7 @@ from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic, usual_protocol
 from migration.client_config import ClientConfig, configs_of_member
 from migration.model import Plan, PlannedMember, round_names
-from migration.rollout import Rollout, RoundAction, Start
+from migration.rollout import MemberStart, Rollout, RoundAction
 
 NEAREST = "java"
 """Replaces libraries that the simulation does not have: most are modeled on Java's consumer."""
@@ -85,7 +85,7 @@ def simulated_members(
     return SimulatedMembers(members=members, remarks=tuple(_remark(*each) for each in sorted(taken.items())))
 
 
-def started(script: MemberScript, start: Start) -> MemberScript:
+def started(script: MemberScript, start: MemberStart) -> MemberScript:
     """The script with which a step of a plan starts a member."""
     return replace(
         script,

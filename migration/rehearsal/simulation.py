@@ -55,7 +55,7 @@ HEAD_START_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class RehearsalCosts:
     """The costs up to a moment, or between two moments."""
 
     rebalances: int = 0
@@ -66,11 +66,11 @@ class Costs:
     read_twice: int = 0
     commits_refused: int = 0
 
-    def __add__(self, more: Costs) -> Costs:
-        return self - (Costs() - more)
+    def __add__(self, more: RehearsalCosts) -> RehearsalCosts:
+        return self - (RehearsalCosts() - more)
 
-    def __sub__(self, before: Costs) -> Costs:
-        return Costs(
+    def __sub__(self, before: RehearsalCosts) -> RehearsalCosts:
+        return RehearsalCosts(
             rebalances=self.rebalances - before.rebalances,
             moved=self.moved - before.moved,
             without_owner_s=round(self.without_owner_s - before.without_owner_s, 3),
@@ -242,12 +242,12 @@ class Simulation:
         return self.world.schedule.now_ms / 1000
 
     @property
-    def costs(self) -> Costs:
+    def costs(self) -> RehearsalCosts:
         """The costs up to now."""
         for process in self.world.processes.values():
             process.count_reading()
         measures = self.world.measures
-        return Costs(
+        return RehearsalCosts(
             rebalances=measures.rebalances,
             moved=measures.moved,
             without_owner_s=measures.without_owner_s,

@@ -22,7 +22,7 @@ from migration.rehearsal.mistakes import PlacedMistake
 from migration.rehearsal.plan_run import rehearse
 from migration.rehearsal.rehearsed import GroupSummary, Rehearsed
 from migration.rehearsal.simulated_members import FoundGroup, SimulatedMembers, StepRound
-from migration.rehearsal.simulation import Costs
+from migration.rehearsal.simulation import RehearsalCosts
 
 
 class GateOutcome(Enum):
@@ -36,7 +36,7 @@ class GateOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedRequest:
     """An error response to a member that does not occur if the plan is followed."""
 
     member: str
@@ -45,10 +45,10 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Symptom:
+class MistakeSymptoms:
     """The symptoms of a mistake, compared with the correct plan."""
 
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedRequest, ...]
     passed: tuple[GroupSummary, ...]
     """Types and assignors that a Stable group showed before the end, and never shows if the plan is followed."""
     fewest: int
@@ -58,8 +58,8 @@ class Symptom:
     """The group at the end."""
     planned: GroupSummary
     """The group after the same round of the plan without the mistake."""
-    costs: Costs
-    planned_costs: Costs
+    costs: RehearsalCosts
+    planned_costs: RehearsalCosts
     """The costs of the same rounds without the mistake."""
     violations: tuple[str, ...]
     """Violated invariants."""
@@ -71,7 +71,7 @@ class MistakeResult:
 
     placed: PlacedMistake
     seed: int
-    symptom: Symptom
+    symptom: MistakeSymptoms
     outcome: GateOutcome
     closed_by: tuple[str, ...]
     """Names of the checks that kept the gate closed: at the end, or at any time if the gate opened later."""
@@ -139,7 +139,7 @@ def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mistak
     )
 
 
-def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Symptom:
+def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeSymptoms:
     usual = {each.error for each in right.refusals}
     refused = Counter((each.member, each.error) for each in wrong.refusals if each.error not in usual)
     last = wrong.polls[-1]
@@ -156,9 +156,10 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Sympt
         for run in (wrong, right)
     )
     played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= placed.place}
-    return Symptom(
+    return MistakeSymptoms(
         refused=tuple(
-            Refused(member=member, error=error, times=times) for (member, error), times in refused.items()
+            RefusedRequest(member=member, error=error, times=times)
+            for (member, error), times in refused.items()
         ),
         passed=tuple(each for each in dict.fromkeys(strange) if each != end),
         fewest=fewest,
@@ -171,5 +172,5 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Sympt
     )
 
 
-def _costs(run: Rehearsed, played: set[StepRound]) -> Costs:
-    return sum((each.costs for each in run.rounds if (each.step, each.round) in played), Costs())
+def _costs(run: Rehearsed, played: set[StepRound]) -> RehearsalCosts:
+    return sum((each.costs for each in run.rounds if (each.step, each.round) in played), RehearsalCosts())

@@ -15,7 +15,7 @@ from groups.findings import Level
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group
 from groups.snapshot import Snapshot, snapshot_text
-from migration.model import Plan, Verdict
+from migration.model import Plan, PlanVerdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
@@ -27,7 +27,7 @@ from migration.rehearsal.simulated_members import (
     SimulatedMembers,
     with_settings,
 )
-from migration.rehearsal.simulation import Costs
+from migration.rehearsal.simulation import RehearsalCosts
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, opened
 from pipeline.rehearsal.replay import configs_of, replay_commands
@@ -146,7 +146,7 @@ def _planned(
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),
         "path": plan.path or None,
     }
-    if plan.verdict is Verdict.BLOCKED:
+    if plan.verdict is PlanVerdict.BLOCKED:
         rules = sorted({finding.rule for finding in plan.findings if finding.level is Level.BLOCKER})
         return row | {"verdict": "blocked", "why": rules}
     if has_arrived(case) or not plan.steps:
@@ -223,7 +223,7 @@ def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed
 
 def _figures(played: Rehearsed) -> dict[str, Any]:
     """Sums over all rounds, as far as it came."""
-    costs = reduce(add, (each.costs for each in played.rounds), Costs())
+    costs = reduce(add, (each.costs for each in played.rounds), RehearsalCosts())
     lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)
     return {**asdict(costs), "duration_s": round(lasted, 1)}
 

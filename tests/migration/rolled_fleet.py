@@ -16,7 +16,7 @@ from groups.model import Cluster, Group, GroupType, MemberProtocol, Topic
 from migration.clients import clients_of, parse_clients
 from migration.expectation import forecast
 from migration.model import Destination, Expectation, Step
-from migration.rollout import Rollout, Start
+from migration.rollout import MemberStart, Rollout
 from migration.rules.case import Case
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe
@@ -32,9 +32,9 @@ NAMES = ("m1", "m2", "m3")
 PARTITIONS = 13
 """Not the same number for each member, with three as with two."""
 WAIT_S = 150.0
-CONSUMER = Start(protocol=MemberProtocol.CONSUMER)
-COOPERATIVE = Start(assignors=("cooperative-sticky",))
-RANGE = Start(assignors=("range",))
+CONSUMER = MemberStart(protocol=MemberProtocol.CONSUMER)
+COOPERATIVE = MemberStart(assignors=("cooperative-sticky",))
+RANGE = MemberStart(assignors=("range",))
 Owners = dict[int, str]
 
 
@@ -44,8 +44,8 @@ class Way:
 
     library: str = "java"
     static: bool = False
-    first: Start
-    bounces: tuple[Start, ...]
+    first: MemberStart
+    bounces: tuple[MemberStart, ...]
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Fleet:
         topics = {self.topic: Topic(name=self.topic, partitions=PARTITIONS)}
         return [step.expectation for step in forecast(case, steps, topics=topics, bounce_s=1.0).steps]
 
-    def bounce(self, start: Start) -> tuple[int, int]:
+    def bounce(self, start: MemberStart) -> tuple[int, int]:
         """Restart all members, one by one; the rebalances that the broker counts, and the partitions that moved."""
         epoch, moved = self.epoch(), self.moved
         for name, pause_s in zip(NAMES, self.pauses_s, strict=True):
@@ -100,7 +100,7 @@ class Fleet:
             self.settle(len(NAMES))
         return self.epoch() - epoch, self.moved - moved
 
-    def start(self, name: str, start: Start) -> None:
+    def start(self, name: str, start: MemberStart) -> None:
         """Start a member, under the same client id each time."""
         run: Callable[..., Member] = (
             self.members.java if self.way.library == "java" else self.members.confluent
@@ -112,7 +112,7 @@ class Fleet:
             self.broker, self.group, [self.topic], life, journal=self.journals[-1], **settings
         )
 
-    def _settings(self, name: str, start: Start) -> dict[str, Setting]:
+    def _settings(self, name: str, start: MemberStart) -> dict[str, Setting]:
         settings: dict[str, Setting] = {"client_id": name}
         if self.way.static:
             settings["group_instance_id"] = name

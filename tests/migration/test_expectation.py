@@ -11,15 +11,15 @@ from migration import walk
 from migration.clients import clients_of, parse_clients
 from migration.expectation import Forecast, forecast
 from migration.model import Destination, Expectation, Step
-from migration.rollout import Rollout, RoundAction, SettledGroup, Start, TemporaryMember
+from migration.rollout import MemberStart, Rollout, RoundAction, SettledGroup, TemporaryMember
 from migration.rules.case import Case
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
 
-CONSUMER = Start(protocol=MemberProtocol.CONSUMER)
-BOTH = Start(assignors=("cooperative-sticky", "range"))
-COOPERATIVE = Start(assignors=("cooperative-sticky",))
-RANGE = Start(assignors=("range",))
+CONSUMER = MemberStart(protocol=MemberProtocol.CONSUMER)
+BOTH = MemberStart(assignors=("cooperative-sticky", "range"))
+COOPERATIVE = MemberStart(assignors=("cooperative-sticky",))
+RANGE = MemberStart(assignors=("range",))
 BOUNCE_S = 10.0
 
 
@@ -49,7 +49,7 @@ def group_of(protocol: str, members: int, partitions: int, *, static: bool = Fal
     )
 
 
-def one_by_one(group: Group, start: Start) -> Rollout:
+def one_by_one(group: Group, start: MemberStart) -> Rollout:
     return Rollout(rounds=tuple((member.id,) for member in group.members), start=start)
 
 
@@ -188,7 +188,7 @@ def test_a_group_settled_owns_everything_once(protocol: str, members: int, toget
     rounds = tuple(tuple(ids[start : start + together]) for start in range(0, members, together))
     starts = (
         CONSUMER,
-        Start(assignors=(protocol,)),
+        MemberStart(assignors=(protocol,)),
         COOPERATIVE if protocol == "cooperative-sticky" else None,
     )
     position = Walk(group, topics_of(group), Leader.JAVA, BOUNCE_S)
@@ -280,7 +280,7 @@ def arithmetic(library: str) -> str:
     ids=["empty", "an assignor that is not known", "owners that the source does not show"],
 )
 def test_where_nothing_can_be_computed_nothing_is_made_up(group: Group) -> None:
-    rollout = one_by_one(group_of("range", 3, 12), Start(assignors=(group.protocol or "range",)))
+    rollout = one_by_one(group_of("range", 3, 12), MemberStart(assignors=(group.protocol or "range",)))
     assert costs(group, rollout, topics=topics_of(group_of("range", 3, 12))) == []
 
 
@@ -291,6 +291,6 @@ def test_without_the_topics_nothing_is_made_up() -> None:
 
 def test_after_a_step_that_cannot_be_computed_none_is() -> None:
     group = group_of("range", 3, 12)
-    custom = one_by_one(group, Start(assignors=("com.example.Weighted", "range")))
+    custom = one_by_one(group, MemberStart(assignors=("com.example.Weighted", "range")))
     steps = foreseen(group, one_by_one(group, RANGE), custom, one_by_one(group, RANGE)).steps
     assert [step.expectation is None for step in steps] == [False, True, True]

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka.admin._resource import ResourceType
 
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import Start
+from migration.rollout import MemberStart
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import Members
@@ -19,12 +19,12 @@ LEEWAY = 3
 """Partitions: who gets one more than others hangs on member ids, which the broker draws."""
 CLIENT_S = 1.0
 """What a client may take next to the heartbeats, on a machine that does nothing else."""
-BOTH = Start(assignors=("cooperative-sticky", "range"))
-STICKY = Start(assignors=("sticky",))
+BOTH = MemberStart(assignors=("cooperative-sticky", "range"))
+STICKY = MemberStart(assignors=("sticky",))
 WAYS = {
     "range to cooperative in two bounces": Way(first=RANGE, bounces=(BOTH, COOPERATIVE)),
     "Java's default to cooperative in one": Way(
-        first=Start(assignors=("range", "cooperative-sticky")), bounces=(COOPERATIVE,)
+        first=MemberStart(assignors=("range", "cooperative-sticky")), bounces=(COOPERATIVE,)
     ),
     "Java's sticky to consumer and back": Way(first=STICKY, bounces=(CONSUMER, STICKY)),
     "cooperative to consumer and back": Way(first=COOPERATIVE, bounces=(CONSUMER, COOPERATIVE)),

@@ -6,7 +6,7 @@ import pytest
 
 from groups.findings import Level
 from groups.model import Client, Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
-from migration.model import Destination, Verdict
+from migration.model import Destination, PlanVerdict
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,
@@ -198,7 +198,7 @@ BLOCKED = {
 def test_what_blocks(group: Group, to: Destination, clients: list[str], rules: list[str]) -> None:
     made = plan(group, to, *clients)
     assert blockers(made) == rules
-    assert made.verdict is Verdict.BLOCKED
+    assert made.verdict is PlanVerdict.BLOCKED
     assert (made.steps, made.path, made.alternatives) == ((), "", ())
     # Blockers stand first, so that no member has to look for them.
     levels = [finding.level.value for finding in made.findings]

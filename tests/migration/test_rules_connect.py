@@ -12,7 +12,7 @@ from cli.verbs.plan.files import read_client_config
 from groups.findings import Level
 from groups.model import Client, Group, GroupType, Member, MemberProtocol
 from migration.client_config import ClientConfig
-from migration.model import Destination, Verdict
+from migration.model import Destination, PlanVerdict
 from migration.plan_file import plan_from_data, plan_to_data
 from tests.migration.cases import (
     CLASSIC,
@@ -100,7 +100,7 @@ def test_a_connector_stops_and_starts_with_its_own_lines(
 ) -> None:
     made = plan(group, to, "connect:4.4.0")
     stop, start = made.steps
-    assert made.verdict is not Verdict.BLOCKED
+    assert made.verdict is not PlanVerdict.BLOCKED
     assert "PUT /connectors/s3/stop" in stop.actions[0]
     assert any("PUT /connectors/s3/config" in action for action in start.actions)
     assert any("PUT /connectors/s3/resume" in action for action in start.actions)

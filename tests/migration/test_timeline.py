@@ -3,11 +3,11 @@
 import pytest
 
 from migration.rollout import Rollout, RoundAction, TemporaryMember
-from migration.timeline import AWAY, MOST_FRAMES, MOST_LANES, Timeline, timeline_of
+from migration.timeline import AWAY, MOST_FRAMES, MOST_LANES, PlanTimeline, timeline_of
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 
 
-def drawn(protocol: str, members: int, partitions: int, *rollouts: Rollout) -> Timeline:
+def drawn(protocol: str, members: int, partitions: int, *rollouts: Rollout) -> PlanTimeline:
     group = group_of(protocol, members, partitions)
     settled_groups = foreseen(group, *rollouts).settled_groups
     timeline = timeline_of(

@@ -1,27 +1,29 @@
-"""The loop of `kohort bridge`: observe, decide (`migration.bridge`) and act until nothing is left to do."""
+"""The loop of `kohort bridge`: observe, decide (`migration.bridge`) and act until nothing is left to do, and report."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from cli.errors import UsageError
 from cli.output import notice, write_line
-from cli.render.document import Document
+from cli.render.document import Block, Document, Heading, Table, Text, columns
 from cli.selection import with_close_names
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.stopping import ignoring, raising
 from cli.verbs.bridge.membership import SESSION_MS, Membership
-from cli.verbs.bridge.view import BridgeEvent, BridgeReport, bridge_document, line_of
 from groups.model import Cause, Group, Problem
 from groups.times import duration_text
 from migration.bridge import (
     LONGEST_WAIT_MS,
+    BridgePlan,
     BridgeProgress,
+    BridgeStep,
+    MemberRestart,
     Move,
-    Step,
     bridge_plan,
     comes_first,
     objection,
@@ -38,8 +40,16 @@ class BridgeStopped(Exception):
     """The bridge has stopped without a conversion; the message contains the reason."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeEvent:
+    """A step, and when it started: seconds since the start of the bridge."""
+
+    at_s: float
+    step: BridgeStep
+
+
 @dataclass(slots=True, kw_only=True)
-class Bridge:
+class BridgeChange:
     """A `Change`: the planned actions of the bridge in a group, and their outcome."""
 
     source: Source
@@ -53,7 +63,7 @@ class Bridge:
     why_not: str | None = None
 
     @classmethod
-    def planned(cls, source: Source, name: str, *, is_watched: bool) -> Bridge:
+    def planned(cls, source: Source, name: str, *, is_watched: bool) -> BridgeChange:
         """The plan for a group in its present state."""
         read = source.describe([name], offsets=False)
         found = source.with_leaders(read.items)
@@ -87,18 +97,39 @@ class Bridge:
         return f"the group {self.name} has been converted; the bridge has left" if self.is_converted else None
 
     def document(self) -> Document:
+        """The current leader, and the steps until the bridge leads."""
         objection = self.objection if self.is_converted is None else None
         reasons = filter(None, (objection, self.why_not))
-        problems = [*self.problems, *(Problem(subject=self.name, message=why) for why in reasons)]
-        report = BridgeReport(
-            group=self.group,
-            name=self.name,
-            bridge_plan=None if self.group is None or self.is_empty else bridge_plan(self.group),
-            is_converted=self.is_converted,
-            events=tuple(self.events),
-            problems=tuple(problems),
-        )
-        return bridge_document(report)
+        problems = (*self.problems, *(Problem(subject=self.name, message=why) for why in reasons))
+        plan = None if self.group is None or self.is_empty else bridge_plan(self.group)
+        blocks = [] if self.group is None or plan is None else list(_blocks(self.group, plan))
+        return Document(command="bridge", data=self._data(plan), blocks=blocks, errors=problems)
+
+    def _data(self, plan: BridgePlan | None) -> dict[str, object]:
+        group = self.group
+        return {
+            "group": self.name,
+            "type": group and group.type.value,
+            "state": group and group.state.value,
+            "protocol": group and group.protocol,
+            "leader": plan and plan.leader,
+            "members_with_user_data": plan and plan.with_user_data,
+            "places": plan and plan.places,
+            "bins": plan and plan.bins,
+            "restart": None
+            if plan is None or plan.restart is None or group is None
+            else [_restart_data(group, restart) for restart in plan.restart],
+            "converted": self.is_converted,
+            "steps": [
+                {
+                    "at_s": round(event.at_s, 1),
+                    "move": event.step.move.value,
+                    "why": event.step.why,
+                    "restart": [restart.member for restart in event.step.restart],
+                }
+                for event in self.events
+            ],
+        }
 
     def check_again(self, *, was_asked: bool) -> None:
         """Each step of the bridge reads the group."""
@@ -119,7 +150,7 @@ class Bridge:
         member: Membership | None = None
         self.is_converted = False
         try:
-            step = Step(move=Move.REJOIN, why="the bridge joins")
+            step = BridgeStep(move=Move.REJOIN, why="the bridge joins")
             while step.move not in (Move.CONVERTED, Move.LEAVE):
                 self._note(began, step)
                 if step.move is Move.REJOIN:
@@ -148,13 +179,15 @@ class Bridge:
         member.start()
         return member
 
-    def _observed(self, source: LiveSource, progress: BridgeProgress, member: Membership | None) -> Step:
+    def _observed(
+        self, source: LiveSource, progress: BridgeProgress, member: Membership | None
+    ) -> BridgeStep:
         """The next step."""
         standing = member.standing if member else None
         if standing is None or standing.lost is not None:
             raise BridgeStopped("it has not joined" if standing is None else str(standing.lost))
         if standing.member is None:
-            return Step(move=Move.WAIT, why="the bridge is joining")
+            return BridgeStep(move=Move.WAIT, why="the bridge is joining")
         read = source.describe([self.name], offsets=False)
         gone = not read.items and all(each.cause is Cause.ABSENT for each in read.problems)
         if not read.items and not gone:
@@ -177,7 +210,7 @@ class Bridge:
                 raise BridgeStopped(why_not)
             time.sleep(OBSERVE_S)
 
-    def _note(self, began: float, step: Step) -> None:
+    def _note(self, began: float, step: BridgeStep) -> None:
         """Record and print a step, unless it equals the previous one."""
         if self.events and self.events[-1].step == step:
             return
@@ -200,3 +233,53 @@ def _left(member: Membership | None) -> None:
     why_not = member.leave() if member else None
     if why_not is not None:
         raise BridgeStopped(why_not)
+
+
+def _restart_data(group: Group, restart: MemberRestart) -> dict[str, str | None]:
+    member = next(member for member in group.members if member.id == restart.member)
+    return {
+        "id": member.id,
+        "instance": member.instance,
+        "client_id": member.client.id,
+        "host": member.client.host,
+        "manner": restart.mode.value,
+        "why": restart.why,
+    }
+
+
+def _blocks(group: Group, plan: BridgePlan) -> Iterator[Block]:
+    yield Heading(f"{group.id}: steps until a bridge leads", level=1)
+    yield Text(f"{_leader_line(group, plan)} {_user_data_line(plan)}")
+    if plan.restart is None:
+        yield Text(f"The members to restart are shown when the bridge has joined: {plan.why}.")
+    else:
+        restarts = enumerate((_restart_data(group, restart) for restart in plan.restart), 1)
+        keys = ("manner", "client_id", "id", "host", "why")
+        names = ("#ORDER", "ACTION", "CLIENT-ID", "CONSUMER-ID", "HOST", "WHY")
+        rows = [(number, *(data[key] for key in keys)) for number, data in restarts]
+        yield Table(columns=columns(*names), rows=rows)
+    yield Text(
+        "The bridge joins, is assigned nothing, and leads once the members above have restarted. Then start the first "
+        "member of the consumer protocol: the bridge leaves when the group is converted and Stable."
+    )
+
+
+def _leader_line(group: Group, plan: BridgePlan) -> str:
+    names = {member.id: member.client.id or member.id for member in group.members}
+    leader = "The present leader is not known." if plan.leader is None else f"{names[plan.leader]} leads now."
+    if plan.bins is None:
+        return leader
+    return (
+        f"{leader} {plan.places} of {plan.bins} places in the order of succession come before all followers."
+    )
+
+
+def _user_data_line(plan: BridgePlan) -> str:
+    return "" if plan.with_user_data is None else f"Assignments that carry user data: {plan.with_user_data}."
+
+
+def line_of(event: BridgeEvent) -> str:
+    """`12.5 s  restart: the bridge leads next (restart app-1-…)`."""
+    step = event.step
+    restarts = ", then ".join(f"{restart.mode.value} {restart.member}" for restart in step.restart)
+    return f"{event.at_s:6.1f} s  {step.move.value}: {step.why}{f'. Now {restarts}' if restarts else ''}"

@@ -36,7 +36,7 @@ def bridge(
     from cli.output import notice
     from cli.render.output_format import FOR_PROGRAMS
     from cli.selection import opened_for_change
-    from cli.verbs.bridge.action import Bridge
+    from cli.verbs.bridge.action import BridgeChange
 
     if watch and not consent.execute:
         raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
@@ -45,7 +45,7 @@ def bridge(
             f"--watch prints lines, and --output {output.output.value} one document: use only one of them"
         )
     with opened_for_change(source, execute=consent.execute) as (groups, _):
-        change = Bridge.planned(groups, group, is_watched=watch)
+        change = BridgeChange.planned(groups, group, is_watched=watch)
         for text in groups.notices.take():
             notice(text)
         carry_out(change, consent, output)

@@ -28,7 +28,7 @@ from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientC
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions
 from migration.frameworks import framework_named
-from migration.model import Destination, Plan, Verdict
+from migration.model import Destination, Plan, PlanVerdict
 from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
 from migration.plan import case_of, make_plan
@@ -258,7 +258,7 @@ def document_of(
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
     """FALSE if a plan is blocked."""
-    blocked = any(each.plan.verdict is Verdict.BLOCKED for each in planned)
+    blocked = any(each.plan.verdict is PlanVerdict.BLOCKED for each in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
 

@@ -35,7 +35,7 @@ from cli.render.lanes import (
 from groups.counts import counted
 from migration.model import Plan
 from migration.timeline import AWAY as STOPPED
-from migration.timeline import MemberLane, Timeline, timeline_of
+from migration.timeline import MemberLane, PlanTimeline, timeline_of
 
 LEFT = 170
 WIDEST = 90
@@ -60,7 +60,7 @@ def timeline_blocks(plan: Plan) -> Iterator[Block]:
     """A heading and the picture; nothing if there is no picture."""
     picture = picture_of(plan)
     if picture is not None:
-        yield Heading("Timeline")
+        yield Heading("PlanTimeline")
         yield picture
 
 
@@ -83,7 +83,7 @@ def picture_of(plan: Plan) -> Picture | None:
     return Picture(text=text, drawing=lambda: timeline_drawing(timeline, title, text))
 
 
-def in_words(timeline: Timeline) -> str:
+def in_words(timeline: PlanTimeline) -> str:
     """The picture in words, for readers who cannot see it."""
     text = f"The group is {'; then '.join(_span_titles(timeline))}. {_members(timeline)}."
     if timeline.left_out:
@@ -91,7 +91,7 @@ def in_words(timeline: Timeline) -> str:
     return f"{text} Computed, not measured."
 
 
-def _span_titles(timeline: Timeline) -> Iterator[str]:
+def _span_titles(timeline: PlanTimeline) -> Iterator[str]:
     """`classic, range` as found; `consumer, uniform` from step 1, round 1: start."""
     for group, frames in groupby(timeline.frames, key=lambda frame: frame.group):
         first = next(frames)
@@ -104,11 +104,11 @@ def _since(title: str) -> str:
     return f"{where} ({done})" if done else where
 
 
-def _members(timeline: Timeline) -> str:
+def _members(timeline: PlanTimeline) -> str:
     return f"Members as found: {_counts(timeline, 0)}; at the end: {_counts(timeline, -1)}"
 
 
-def _counts(timeline: Timeline, frame: int) -> str:
+def _counts(timeline: PlanTimeline, frame: int) -> str:
     counted = [
         (row[frame], kind)
         for kind, row in zip(timeline.kinds, timeline.members, strict=True)
@@ -117,7 +117,7 @@ def _counts(timeline: Timeline, frame: int) -> str:
     return ", ".join(f"{count:,} {kind}" for count, kind in counted) or "none"
 
 
-def timeline_drawing(timeline: Timeline, title: str, text: str) -> Drawing:
+def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
     """The lanes of a plan's timeline."""
     axis = columns_axis(len(timeline.frames), LEFT, WIDEST)
     picture = _Picture(timeline, axis)
@@ -136,7 +136,7 @@ def timeline_drawing(timeline: Timeline, title: str, text: str) -> Drawing:
 class _Picture:
     """The lanes, from top to bottom."""
 
-    def __init__(self, timeline: Timeline, axis: Axis) -> None:
+    def __init__(self, timeline: PlanTimeline, axis: Axis) -> None:
         self.timeline, self.column = timeline, axis.unit
         self.letters = _letters(timeline.kinds)
         self.titles = [frame.title for frame in timeline.frames]

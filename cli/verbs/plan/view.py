@@ -40,7 +40,7 @@ from cli.verbs.plan.timeline import timeline_blocks
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.model import Problem
-from migration.model import Plan, Step, Verdict
+from migration.model import Plan, PlanVerdict, Step
 from migration.plan_file import plan_to_data
 from migration.rules.case import MOST_NAMED, without_members
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
 
 _VERDICTS = {
-    Verdict.READY: "Ready: no blockers and no warnings.",
-    Verdict.WARNINGS: "Ready, with warnings: read the findings before the first step.",
-    Verdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
+    PlanVerdict.READY: "Ready: no blockers and no warnings.",
+    PlanVerdict.WARNINGS: "Ready, with warnings: read the findings before the first step.",
+    PlanVerdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
 }
-_ROLES = {Verdict.READY: Role.GOOD, Verdict.WARNINGS: Role.WARNING, Verdict.BLOCKED: Role.BAD}
+_ROLES = {PlanVerdict.READY: Role.GOOD, PlanVerdict.WARNINGS: Role.WARNING, PlanVerdict.BLOCKED: Role.BAD}
 
 
 def plan_document(
@@ -129,7 +129,7 @@ def _page(plan: Plan, write: str, rehearsal: Rehearsal | None, written: str) -> 
     yield Text(f"Cluster {cluster or 'not known'}. Written on {written}.", Role.FAINT)
     yield Text(_VERDICTS[plan.verdict], _ROLES[plan.verdict])
     support = [*rehearsal_blocks(plan, rehearsal), *_finding_cards(plan)]
-    blocks_first = plan.verdict is Verdict.BLOCKED
+    blocks_first = plan.verdict is PlanVerdict.BLOCKED
     yield from support if blocks_first else ()
     yield from _start(plan, write)
     for number, step in enumerate(plan.steps, 1):
@@ -163,7 +163,7 @@ def _start(plan: Plan, write: str, *, in_full: bool = False) -> Iterator[Block]:
                 yield Bullets(tuple(f"Assumed: {line}" for line in assumed))
             yield from timeline_blocks(plan)
         yield from before_blocks(plan, write)
-    elif plan.verdict is not Verdict.BLOCKED:
+    elif plan.verdict is not PlanVerdict.BLOCKED:
         yield Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
 
 
@@ -178,9 +178,9 @@ def _head(plan: Plan) -> Iterator[Block]:
     blockers, warnings = _count(plan, Level.BLOCKER), _count(plan, Level.WARNING)
     counts = [counted(count, what) for count, what in ((blockers, "blocker"), (warnings, "warning")) if count]
     lines = {
-        Verdict.BLOCKED: f"Blocked: {' and '.join(counts)}.",
-        Verdict.WARNINGS: f"Ready, with {' and '.join(counts)}.",
-        Verdict.READY: "Ready.",
+        PlanVerdict.BLOCKED: f"Blocked: {' and '.join(counts)}.",
+        PlanVerdict.WARNINGS: f"Ready, with {' and '.join(counts)}.",
+        PlanVerdict.READY: "Ready.",
     }
     yield Text(lines[plan.verdict], _ROLES[plan.verdict])
 
@@ -264,4 +264,4 @@ def _first_reason(plan: Plan) -> str | None:
     first = next((finding for finding in plan.findings if finding.level is not Level.INFO), None)
     if first is not None:
         return without_members(first)
-    return None if plan.steps or plan.verdict is Verdict.BLOCKED else "Nothing to do."
+    return None if plan.steps or plan.verdict is PlanVerdict.BLOCKED else "Nothing to do."

@@ -19,7 +19,7 @@ from groups.times import format_moment
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
 from migration.gate.notes import Notes
-from migration.model import Plan, Verdict
+from migration.model import Plan, PlanVerdict
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
 from migration.rehearsal.mistakes import Inapplicable, PlacedMistake, mistakes_in
 from migration.rehearsal.plan_run import is_of_group, places, rehearse, simulated_for_plan
@@ -166,7 +166,7 @@ def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> No
 
 def _why_no_steps(plan: Plan) -> str:
     """Why a plan has no steps."""
-    if plan.verdict is Verdict.BLOCKED:
+    if plan.verdict is PlanVerdict.BLOCKED:
         return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
     return f"{plan.group}: the plan has no steps: the group already uses the target protocol"
 

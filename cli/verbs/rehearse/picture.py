@@ -17,7 +17,7 @@ from coordinator.simulation.result import Result
 from groups.counts import share
 from groups.times import seconds_text
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulation import Costs
+from migration.rehearsal.simulation import RehearsalCosts
 
 BEFORE_S = 5.0
 """Seconds of the settled group that are shown before the first round."""
@@ -57,7 +57,7 @@ def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
         callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),
         thrown=tuple(each for each in result.thrown if each.at_s >= axis.start),
     )
-    costs = sum((each.costs for each in run.rounds), Costs())
+    costs = sum((each.costs for each in run.rounds), RehearsalCosts())
     return Drawing(
         title=f"{group}: owners round by round",
         text=text,

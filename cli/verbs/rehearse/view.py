@@ -18,7 +18,7 @@ from groups.times import seconds_text
 from migration.model import Plan
 from migration.rehearsal.mistakes import Inapplicable
 from migration.rehearsal.rehearsed import GroupSummary, Rehearsed, RoundPlayed, as_number, figures_of
-from migration.rehearsal.symptoms import GateOutcome, MistakeResult, Refused, Symptom
+from migration.rehearsal.symptoms import GateOutcome, MistakeResult, MistakeSymptoms, RefusedRequest
 
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_refused")
 _COLUMNS = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED")
@@ -321,12 +321,12 @@ def _row(each: MistakeResult | Inapplicable) -> list[Cell]:
     ]
 
 
-def _words(symptom: Symptom) -> str:
+def _words(symptom: MistakeSymptoms) -> str:
     """The symptoms of a mistake, in one line."""
     return "; ".join((*_refused(symptom.refused), *_group(symptom), *_costs(symptom))) or "no symptom"
 
 
-def _refused(refused: tuple[Refused, ...]) -> Iterator[str]:
+def _refused(refused: tuple[RefusedRequest, ...]) -> Iterator[str]:
     members: dict[str, list[str]] = {}
     for each in refused:
         members.setdefault(each.error, []).append(each.member)
@@ -335,7 +335,7 @@ def _refused(refused: tuple[Refused, ...]) -> Iterator[str]:
         yield f"{error} at {', '.join(names[:2])}{more}"
 
 
-def _group(symptom: Symptom) -> Iterator[str]:
+def _group(symptom: MistakeSymptoms) -> Iterator[str]:
     shown, planned = symptom.shown, symptom.planned
     for each in symptom.passed:
         yield f"the group is {_kind(each)} for a while"
@@ -357,7 +357,7 @@ def _kind(shown: GroupSummary) -> str:
     return f"{shown.type.value} ({shown.protocol})" if shown.protocol else shown.type.value
 
 
-def _costs(symptom: Symptom) -> Iterator[str]:
+def _costs(symptom: MistakeSymptoms) -> Iterator[str]:
     """Figures that are worse than planned."""
     costs, planned = symptom.costs, symptom.planned_costs
     if costs.rebalances > planned.rebalances:

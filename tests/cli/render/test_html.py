@@ -28,7 +28,7 @@ from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.verbs.plan.timeline import timeline_drawing
 from groups.model import Problem
-from migration.timeline import Timeline, timeline_of
+from migration.timeline import PlanTimeline, timeline_of
 from tests.cli.render.rendered import rendered_blocks
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 from tests.support.html_pages import Page
@@ -42,7 +42,7 @@ def page_of(*blocks: Block, errors: tuple[Problem, ...] = ()) -> str:
     return rendered_blocks(OutputFormat.HTML, *blocks, errors=errors)
 
 
-def timeline(members: int = 3, partitions: int = 12, name: str = "") -> Timeline:
+def timeline(members: int = 3, partitions: int = 12, name: str = "") -> PlanTimeline:
     group = group_of("range", members, partitions)
     courses = (one_by_one(group, BOTH), one_by_one(group, COOPERATIVE), one_by_one(group, CONSUMER))
     names = {member.id: name + member.id for member in group.members}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from migration.bridge import Restart, RestartMode
+from migration.bridge import MemberRestart, RestartMode
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.wait import wait_until
@@ -48,9 +48,9 @@ class RealBridge:
         self._stack.close()
 
     @property
-    def asks(self) -> Restart | None:
+    def asks(self) -> MemberRestart | None:
         member = to_restart(self.process) if self.process else None
-        return Restart(member=member, mode=RestartMode.RESTART, why="") if member else None
+        return MemberRestart(member=member, mode=RestartMode.RESTART, why="") if member else None
 
 
 def moves(running: Running) -> list[str]:
@@ -64,7 +64,7 @@ def moved(move: str) -> Callable[[Running], bool]:
 
 
 def make_it_lead(deployment: Deployment, running: Running) -> int:
-    """Restart the members that the bridge names, until it leads; their number."""
+    """MemberRestart the members that the bridge names, until it leads; their number."""
     restarted: list[str] = []
     while True:
         running.wait_for(
@@ -102,7 +102,7 @@ def to_restart(running: Running) -> str | None:
 
 
 def to_consumer(application: Application, wait_rest: Callable[[], object] = lambda: None) -> None:
-    """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
+    """MemberRestart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
 
     The first one of a group waits for rest before its start: a conversion in the middle of a rebalance may give a
     partition two owners (docs/kafka-weaknesses.md), and makes members of sarama join again 2 s later.

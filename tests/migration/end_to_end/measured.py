@@ -1,7 +1,7 @@
 """What happened to a deployment: the figures of a rehearsal, measured.
 
 Rebalances are counted in the log of the broker, by the rule of the simulation; the rest in what the consumers wrote
-down. Refused commits show in neither, and are not measured.
+down. RefusedRequest commits show in neither, and are not measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coordinator.simulation.measures import Measures
 from coordinator.simulation.schedule import Schedule
 from coordinator.store.partition_files import partition_for
 from coordinator.store.records import decode_record
-from migration.rehearsal.simulation import Costs
+from migration.rehearsal.simulation import RehearsalCosts
 from tests.kafka.broker import Broker
 from tests.kafka.settings import DEFAULTS
 from tests.migration.end_to_end.consumption import repeated, stays, without_owner_s
@@ -25,10 +25,10 @@ from wire.log.batches import records_of
 from wire.log.segments import read_segment
 
 
-def costs_of(deployment: Deployment, from_ns: int) -> Costs:
+def costs_of(deployment: Deployment, from_ns: int) -> RehearsalCosts:
     """From a moment of the monotonic clock up to now; of rebalances and partitions moved, all there were."""
     journals = deployment.journals()
-    return Costs(
+    return RehearsalCosts(
         rebalances=rebalances(deployment.broker, deployment.group),
         moved=moved(journals),
         without_owner_s=round(without_owner_s(journals, from_ns, time.monotonic_ns()), 3),

@@ -16,7 +16,7 @@ from groups.model import Group
 from migration.client_config import ClientConfig
 from migration.rehearsal.faults import PlanFaults
 from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, StepRound
-from migration.rehearsal.simulation import Costs, Refusal
+from migration.rehearsal.simulation import Refusal, RehearsalCosts
 from tests.cli.sources.live_source import live_source
 from tests.migration.end_to_end.application import Application
 from tests.migration.end_to_end.deployment import PARTITIONS, Deployment
@@ -126,7 +126,7 @@ class RealGroup:
         return time.monotonic()
 
     @property
-    def costs(self) -> Costs:
+    def costs(self) -> RehearsalCosts:
         """Up to now, as the consumers wrote it down and the broker's log has it."""
         return costs_of(self._deployment, self._began_ns)
 

@@ -11,8 +11,8 @@ from migration.model import Destination, Plan, StateIn
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import CannotRehearseError, FoundGroup, simulated_members
-from migration.rehearsal.simulation import Costs
-from migration.rollout import Rollout, RoundAction, Start
+from migration.rehearsal.simulation import RehearsalCosts
+from migration.rollout import MemberStart, Rollout, RoundAction
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, plan_of
@@ -230,7 +230,7 @@ def test_members_with_quick_heartbeats_wait_less() -> None:
     slow, quick = (
         sum(
             (each.costs for each in rehearse(found, of, simulated_for_plan(found, of, configs), 1).rounds),
-            Costs(),
+            RehearsalCosts(),
         )
         for configs in ((), (_config("heartbeat.interval.ms=300"),))
     )
@@ -283,7 +283,7 @@ def test_a_course_that_restarts_everybody_at_once() -> None:
     group = classic_group()
     found = plan_of(group, CONSUMER)
     everybody = tuple(member.id for member in group.members)
-    start = found.steps[0].rollout.start if found.steps[0].rollout else Start()
+    start = found.steps[0].rollout.start if found.steps[0].rollout else MemberStart()
     step = replace(
         found.steps[-1], rounds=(everybody,), rollout=Rollout(rounds=(everybody,), start=start), strays=()
     )
