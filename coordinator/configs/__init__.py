@@ -3,5 +3,5 @@
 `settings`      what is configured here: the fields of brokers, the coordinator and groups, with their defaults
 `properties`    the reader of a broker's properties file
 `definitions`   every config of Kafka 4.3.1, from `kafka.tsv`: type, default and valid values
-`topics`        the effective configs of a topic: its overrides, then the broker's
+`effective`     the effective configs of brokers, topics and groups
 """

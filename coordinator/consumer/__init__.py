@@ -13,8 +13,7 @@ timed out or whose connection was lost to `failed`. Nothing here has a clock, a 
     reconciling_member  reconciliation of its assignment, step by step, in `poll`
     committing_member   offsets in both protocols: OffsetCommit, OffsetFetch
     member              what both protocols share: inputs, requests and their answers, the coordinator, callbacks
-    assignments         the target assignment, and the part of it that is reconciled
-    heartbeat_fields    the fields of a heartbeat
+    heartbeat_fields    the target assignment, the part of it that is reconciled, and what heartbeats report
     local_assignor      client-side assignors, which Kafka never shipped
     leader              the leader's computations between JoinGroup and SyncGroup
     library             the differences between client libraries

@@ -1,16 +1,121 @@
-"""The fields of a ConsumerGroupHeartbeat: all fields when the member joins or its last heartbeat may be lost,
-otherwise the changed ones.
+"""A member's assignment in the consumer protocol: its target, the part that it has reconciled, and its heartbeats.
+
+Topics are identified by id, as in the protocol; a topic waits until the client's metadata contains it. A heartbeat has
+all fields when the member joins or its last heartbeat may be lost, otherwise the changed ones.
 
 Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState of kafka-clients 4.3.1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass
 from typing import NamedTuple
+from uuid import UUID
 
-from coordinator.consumer.assignments import Assignments
+from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
-from coordinator.engine.records import ClientAssignor
+from coordinator.engine.records import ClientAssignor, TopicPartitions
+from coordinator.engine.topics import TopicImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """A step from the owned partitions to the target, as far as its topics are known."""
+
+    number: int
+    """The number of the assignment."""
+    by_id: TopicPartitions
+    assigned: Partitions
+    added: Partitions
+    revoked: Partitions
+
+
+class Assignments:
+    """The last target received, and the last assignment reconciled; None without one."""
+
+    __slots__ = ("_names", "_number", "_target", "_target_number", "owned", "version")
+
+    def __init__(self) -> None:
+        self.owned: TopicPartitions | None = None
+        """The reconciled assignment, as heartbeats report it."""
+        self.version = 0
+        """Increases with every change of `owned`, also when the same partitions are assigned again: they are reported
+        again."""
+        self._number = self._target_number = 0
+        self._target: TopicPartitions | None = None
+        self._names: dict[UUID, str] = {}
+
+    def receive(self, assignment: TopicPartitions) -> None:
+        """Number the assignment: one that differs from the previous one gets a new number."""
+        target = {topic: tuple(sorted(partitions)) for topic, partitions in assignment.items()}
+        if target != self._target:
+            self._target = target
+            self._target_number += 1
+
+    def start_empty(self) -> None:
+        """Start without partitions; an empty target is already reconciled."""
+        self.owned, self._number = {}, self._target_number
+
+    @property
+    def is_reconciled(self) -> bool:
+        return self._number == self._target_number and self.owned == self._target
+
+    def next_step(
+        self, image: TopicImage, owned: Partitions, known_topics: Container[str] | None = None
+    ) -> Reconciliation | None:
+        """The next step towards the target; None if everything possible is done and reported.
+
+        A topic whose name was known once keeps it: a deleted topic is removed from the metadata before it is removed
+        from the target. While a topic is unknown, Java reports its partitions after each answered heartbeat; here the
+        report waits for the topic.
+
+        :param known_topics: topics that have metadata, by name; None: all
+        """
+        if self._target is None:
+            return None
+        names = self._names
+        by_id: dict[UUID, tuple[int, ...]] = {}
+        for topic, partitions in self._target.items():
+            name = image.names.get(topic)
+            if name is not None and (known_topics is None or name in known_topics):
+                names[topic] = name
+            if topic in names:
+                by_id[topic] = partitions
+        if self._number == self._target_number and by_id == self.owned:
+            return None
+        assigned = frozenset(
+            TopicPartition(names[topic], partition)
+            for topic, partitions in by_id.items()
+            for partition in partitions
+        )
+        return Reconciliation(
+            number=self._target_number,
+            by_id=by_id,
+            assigned=assigned,
+            added=assigned - owned,
+            revoked=owned - assigned,
+        )
+
+    def is_owned(self, step: Reconciliation) -> bool:
+        """Whether the step changes nothing, as the member already owns its result, and only has to be reported."""
+        return self.owned is not None and step.by_id == self.owned
+
+    def complete(self, step: Reconciliation) -> None:
+        self.owned, self._number = step.by_id, step.number
+        self._names = {topic: name for topic, name in self._names.items() if topic in step.by_id}
+        self.version += 1
+
+    def release(self) -> None:
+        """The member no longer owns anything."""
+        self.owned = None
+        self._number = 0
+
+    def forget_target(self) -> None:
+        """The member rejoins, and its heartbeat reports everything."""
+        self._target = None
+        self._target_number = 0
+        self._names = {}
 
 
 class _SentFields(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
@@ -15,6 +16,7 @@ from wire.messages.assignor_user_data import read_generation, read_sticky, write
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
+    read_assignment,
     read_subscription,
     write_assignment,
     write_subscription,
@@ -106,13 +108,7 @@ def assign(
 
 def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
     """All topics that some member subscribes to; the leader watches them."""
-    names: set[str] = set()
-    for member in members:
-        try:
-            names.update(read_subscription(member.subscription).topics)
-        except DecodeError:
-            continue
-    return frozenset(names)
+    return frozenset(topic for member in members for topic in subscribed(member.subscription))
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
@@ -156,3 +152,38 @@ def _claimed(user_data: bytes | None, assignor: str) -> Claim | None:
         return None
     partitions, generation = read_sticky(user_data)
     return Claim(partitions=partitions, generation=generation)
+
+
+# What is in bytes that others wrote: nothing, if they cannot be read. There are few different ones for each member.
+
+REMEMBERED = 1024
+
+
+@lru_cache(maxsize=REMEMBERED)
+def assigned(assignment: bytes) -> Partitions:
+    """The partitions of an assignment; none if it is empty."""
+    if not assignment:
+        return frozenset()
+    try:
+        return places(read_assignment(assignment).partitions)
+    except DecodeError:
+        return frozenset()
+
+
+@lru_cache(maxsize=REMEMBERED)
+def claimed(protocol: str | None, subscription: bytes) -> Partitions:
+    """The partitions that a member claims; in an eager sticky group they are in its user data."""
+    try:
+        said = read_subscription(subscription)
+        return places(read_sticky(said.user_data or b"")[0] if protocol == "sticky" else said.owned)
+    except DecodeError:
+        return frozenset()
+
+
+@lru_cache(maxsize=REMEMBERED)
+def subscribed(subscription: bytes) -> tuple[str, ...]:
+    """The topics that a member subscribes to."""
+    try:
+        return read_subscription(subscription).topics
+    except DecodeError:
+        return ()

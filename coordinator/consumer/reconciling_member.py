@@ -15,13 +15,13 @@ from abc import abstractmethod
 from enum import Enum
 from functools import partial
 
-from coordinator.consumer.assignments import Assignments, Reconciliation
 from coordinator.consumer.committing_member import (
     RETRIABLE_COMMIT_ERRORS,
     CommittingMember,
     Offsets,
     OnCommit,
 )
+from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import ClientSide
 from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from coordinator.engine.records import Record, Written
@@ -37,12 +37,16 @@ class Request(ABC, Generic[A]):
         """The answer that refuses the whole request; with a message only if the answer has a field for it."""
 
 
+AnyRequest: TypeAlias = Request[Any]
+"""A request whose type of answer does not matter."""
+
+
 class Call(NamedTuple):
     """A request, its sender, its time, and the ticket of its answer."""
 
     ticket: int
     """Identifies the call in `Result.answers`; the caller chooses it and never reuses it."""
-    request: Request[Any]
+    request: AnyRequest
     now_ms: int
     client_id: str
     """Empty for a null in the message."""

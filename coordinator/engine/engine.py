@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coordinator.configs.settings import Config, GroupOverrides
-from coordinator.engine import describe_groups, groups, session_expiry
+from coordinator.engine import groups, session_expiry
 from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
@@ -34,11 +34,11 @@ from coordinator.engine.replay import (
     replay_classic_group,
     replay_consumer_group,
     replay_offset,
+    unload,
 )
 from coordinator.engine.timers import TimerKey, TimerKind, Timers
 from coordinator.engine.topic_changes import topics_changed
 from coordinator.engine.topics import TopicImage
-from coordinator.engine.unload import unload
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
 
@@ -60,8 +60,8 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     fetch.OffsetFetch: fetch.handle,
     removal.OffsetDelete: removal.handle,
     groups.ListGroups: groups.list_groups,
-    describe_groups.DescribeGroups: describe_groups.describe_classic,
-    describe_groups.ConsumerGroupDescribe: describe_groups.describe_consumer,
+    groups.DescribeGroups: groups.describe_classic,
+    groups.ConsumerGroupDescribe: groups.describe_consumer,
     groups.DeleteGroups: groups.delete_groups,
 }
 """By type of request. Share and streams groups are not coordinated here; a log's are in `State.other_types`."""

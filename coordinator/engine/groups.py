@@ -1,14 +1,38 @@
-"""ListGroups and DeleteGroups. Source: GroupMetadataManager.listGroups, GroupCoordinatorShard.deleteGroups."""
+"""ListGroups, DeleteGroups, DescribeGroups and ConsumerGroupDescribe.
+
+Source: GroupMetadataManager.listGroups, describeGroups; GroupCoordinatorShard.deleteGroups;
+modern.consumer.ConsumerGroup.asDescribedGroup, ConsumerGroupMember.asConsumerGroupDescribeMember.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
+from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.client_assignment import assignor_in_use
+from coordinator.engine.consumer.group import ConsumerGroup
+from coordinator.engine.consumer.member import ConsumerMember, normal_partitions
+from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import EngineContext
 from coordinator.engine.offsets.removal import tombstones
+from coordinator.engine.records import ClassicMemberValue, TopicPartitions
 from coordinator.errors import CannotBeWritten, RequestRefused
+from groups.described import named_partitions
 from groups.listing import GroupListing
+from groups.model import (
+    Client,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Partitions,
+    Subscription,
+)
 from wire.errors import ErrorCode
 
 
@@ -73,3 +97,148 @@ def _delete(ctx: EngineContext, name: str) -> ErrorCode:
     except CannotBeWritten:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     return ErrorCode.NONE
+
+
+Names: TypeAlias = Mapping[UUID, str]
+"""Names by the ids of the topics that are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A requested group, or why it is not shown."""
+
+    id: str
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = None
+    group: Group | None = None
+    members: tuple[ClassicMemberValue, ...] = ()
+    """The members of a classic group with raw bytes, which only members can interpret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeGroupsAnswer:
+    groups: tuple[Described, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Describe(Request[DescribeGroupsAnswer]):
+    groups: tuple[str, ...]
+
+    def refused(self, error: RequestRefused) -> DescribeGroupsAnswer:
+        return DescribeGroupsAnswer(groups=tuple(_refused(each, error) for each in self.groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeGroups(_Describe):
+    """DescribeGroups v0–v6. Since v6 an error has a message; before, the group is answered as Dead without an
+    error."""
+
+    version: int = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroupDescribe(_Describe):
+    """ConsumerGroupDescribe v0–v1."""
+
+    def refused(self, error: RequestRefused) -> DescribeGroupsAnswer:
+        return DescribeGroupsAnswer(
+            groups=tuple(_refused(each, error) if each else _NAMELESS for each in self.groups)
+        )
+
+
+def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
+    """Classic groups in the requested order. Any other group is Dead, which is an error only since version 6."""
+    groups = tuple(_describe_classic(ctx, each, request.version) for each in request.groups)
+    ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
+
+
+def _describe_classic(ctx: EngineContext, name: str, version: int) -> Described:
+    group = ctx.state.groups.get(name)
+    if not isinstance(group, ClassicGroup):
+        dead = Group(id=name, type=GroupType.CLASSIC, state=GroupState.DEAD)
+        if version < 6:
+            return Described(id=name, group=dead)
+        why = f"Group {name} {'not found' if group is None else 'is not a classic group'}."
+        return Described(id=name, error=ErrorCode.GROUP_ID_NOT_FOUND, message=why, group=dead)
+    # Only a Stable group shows its protocol, and its members' metadata.
+    protocol = group.protocol if group.state is GroupState.STABLE else None
+    shown = Group(
+        id=name, type=group.type, state=group.state, protocol_type=group.protocol_type, protocol=protocol
+    )
+    assignments = {member.id: member.assignment for member in group.members.values()}
+    return Described(id=name, group=shown, members=group.member_values(protocol, assignments))
+
+
+_NAMELESS = Described(id="", error=ErrorCode.INVALID_GROUP_ID)
+
+
+def describe_consumer(ctx: EngineContext, call: Call, request: ConsumerGroupDescribe) -> None:
+    """Answer with every requested group, in that order; a group that cannot be shown has its own error."""
+    groups = tuple(_describe_consumer(ctx, group) for group in request.groups)
+    ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
+
+
+def _describe_consumer(ctx: EngineContext, name: str) -> Described:
+    if not name:
+        return _NAMELESS
+    try:
+        group = ctx.consumer_group(name)
+    except RequestRefused as error:
+        return _refused(name, error)
+    client_side = assignor_in_use(ctx, group.in_order())
+    assignor = shown_assignor(group.requested_assignors(), ctx.config.group_consumer_assignors[0])
+    shown = consumer_group(group, ctx.topics.names, assignor if client_side is None else client_side.name)
+    return Described(id=name, group=shown)
+
+
+def _refused(name: str, error: RequestRefused) -> Described:
+    return Described(id=name, error=error.code, message=error.message)
+
+
+def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> Group:
+    """A consumer group with epochs and targets, and the assignor in use."""
+    return Group(
+        id=group.id,
+        type=group.type,
+        state=group.state,
+        protocol_type=group.protocol_type,
+        protocol=assignor or None,
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=tuple(_consumer_member(group, member, names) for member in group.in_order()),
+    )
+
+
+def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
+    metadata, classic = member.metadata, member.classic
+    return Member(
+        id=member.id,
+        instance=metadata.instance,
+        client=Client(id=metadata.client_id, host=metadata.host),
+        rack=metadata.rack,
+        protocol=MemberProtocol.CONSUMER if classic is None else MemberProtocol.CLASSIC,
+        protocols=None if classic is None else tuple(name for name, _ in classic.protocols),
+        subscription=Subscription(topics=metadata.topics, regex=metadata.regex or None),
+        owned=by_name(_assigned_and_revoking(member), names),
+        target=by_name(group.targets.get(member.id, {}), names),
+        epoch=member.epoch,
+    )
+
+
+def by_name(partitions: TopicPartitions, names: Names) -> Partitions:
+    """Partitions by topic name, or by id if the name is unknown."""
+    named = {names.get(topic, ""): numbers for topic, numbers in partitions.items()}
+    if "" not in named and len(named) == len(partitions):
+        return named
+    # Some have no name, or a deleted topic has the name of its successor.
+    return named_partitions((names.get(topic), topic, numbers) for topic, numbers in partitions.items())
+
+
+def _assigned_and_revoking(member: ConsumerMember) -> TopicPartitions:
+    """The partitions that a member has or is revoking: its assignment as describe shows it."""
+    if not member.revoking:
+        return member.assigned
+    has = {
+        topic: member.assigned.get(topic, ()) + member.revoking.get(topic, ()) for topic in member.revoking
+    }
+    return normal_partitions({**member.assigned, **has})

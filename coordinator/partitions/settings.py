@@ -37,7 +37,7 @@ class RecordSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """The settings from all configs of a topic, by Kafka's names, as in `coordinator.configs.topics`."""
+        """The settings from all configs of a topic, by Kafka's names, as in `coordinator.configs.effective`."""
         policies, compression = values["cleanup.policy"], values["compression.type"]
         return cls(
             cleanup_deletes="delete" in policies,

@@ -18,12 +18,16 @@ from pathlib import Path
 from uuid import uuid4
 from weakref import WeakSet
 
-from coordinator.configs.brokers import BrokerConfigs, ConfigSource
 from coordinator.configs.definitions import BROKER
+from coordinator.configs.effective import (
+    BrokerConfigs,
+    ConfigSource,
+    TopicConfigs,
+    check_others,
+    of_consumer_groups,
+)
 from coordinator.configs.features import GROUP_VERSION, TRANSACTION_VERSION
-from coordinator.configs.groups import check_others, of_consumer_groups
 from coordinator.configs.settings import BrokerSettings, Config
-from coordinator.configs.topics import TopicConfigs
 from coordinator.engine.engine import Engine
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 
-from coordinator.configs.brokers import ALL, BrokerConfigs
 from coordinator.configs.definitions import BROKER
+from coordinator.configs.effective import ALL, BrokerConfigs, TopicConfigs
 from coordinator.configs.features import FEATURES, Features, parse_level
-from coordinator.configs.topics import TopicConfigs
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.store.data_directory import DataDirectory
 from coordinator.store.directory_files import ConfigKind

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from coordinator.consumer.leader import assigned, claimed, subscribed
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -13,10 +14,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.embedded_partitions import assigned, claimed, subscribed
-from coordinator.simulation.epoch_rules import EpochRules
-from coordinator.simulation.facts import Facts
-from coordinator.simulation.handover_rules import HandoverRules, partition_name
+from coordinator.simulation.handover_rules import EpochRules, HandoverRules, partition_name
 from coordinator.simulation.known_flaws import (
     DOWNGRADE_FORGOTTEN,
     DOWNGRADED_WHILE_RECONCILING,
@@ -27,6 +25,7 @@ from coordinator.simulation.known_flaws import (
     STRAY_CLAIM,
 )
 from coordinator.simulation.process import NOTHING, Process
+from coordinator.simulation.watcher import Facts
 from groups.listing import GroupState
 
 

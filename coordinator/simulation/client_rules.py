@@ -9,13 +9,13 @@ from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import partition_text
+from coordinator.simulation.watcher import Facts, Watcher
 
 
-class ClientRules:
+class ClientRules(Watcher):
     """Checked with every callback and every change of a member's epoch.
 
     I3 for clients: an epoch decreases only to 0 or -1 (fenced, or starting over). A generation that a classic member
@@ -87,7 +87,7 @@ class ClientRules:
             self._late.discard(process)
         self._back.pop(process, None)
 
-    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
+    def called_back(self, process: Process, callback: Callback, threw: bool) -> None:
         if not threw:
             return
         self._disturbed.add(process)

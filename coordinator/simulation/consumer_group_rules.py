@@ -12,11 +12,10 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.consumer.member import subscribed_names_of
 from coordinator.engine.records import CurrentAssignmentValue, TopicPartitions
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.epoch_rules import EpochRules
-from coordinator.simulation.facts import Facts
-from coordinator.simulation.handover_rules import HandoverRules, partition_name
+from coordinator.simulation.handover_rules import EpochRules, HandoverRules, partition_name
 from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, LATE_REPORT
 from coordinator.simulation.process import NOTHING, Process
+from coordinator.simulation.watcher import Facts
 
 
 class ConsumerGroupRules:
@@ -40,16 +39,6 @@ class ConsumerGroupRules:
         self._kept_before: dict[str, Partitions] = {}
         """The partitions that a member had or was revoking before its last change, which its heartbeat may have
         caused."""
-
-    def partition_deleted(self, place: TopicPartition) -> None:
-        """The partition was deleted."""
-        for member, partitions in self._handovers.kept.items():
-            self._handovers.kept[member] = partitions - {place}
-
-    def of_deleted_topics(self, member: str, partitions: Partitions) -> Partitions:
-        """The `partitions` that are assigned to a member by the id of a deleted topic."""
-        has = self._handovers.kept.get(member)
-        return NOTHING if has is None else partitions & self._handovers.recreated - has
 
     def removed(self, member: str) -> Partitions:
         """The member has left the group. :return: the partitions that it had"""

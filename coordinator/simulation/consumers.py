@@ -9,11 +9,11 @@ from typing import TypeAlias
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.library import AfterError, library_named
+from coordinator.consumer.local_assignor import NamedAssignor
 from coordinator.consumer.member import Identity, Member, Position, Subscription
 from coordinator.consumer.outputs import Partitions
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.client_side import NamedAssignor
 from coordinator.simulation.scenario import MemberScript
 from groups.regex.broker import compile_broker_regex
 

@@ -1,13 +1,78 @@
-"""Rules for handing partitions over: the coordinator assigns none before its last owner has released it (I2)."""
+"""Rules for epochs and handovers: epochs are in order (I3), and the coordinator assigns no partition before its last
+owner has released it (I2)."""
 
 from __future__ import annotations
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import MISSED_REBALANCE, REJOINED_UNNOTICED, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
+from coordinator.simulation.watcher import Facts
+
+
+class EpochRules:
+    """I3 for the coordinator: member epoch ≤ assignment epoch ≤ group epoch; no epoch and no generation decreases.
+    They start over if the other protocol reuses an empty group.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.generation = 0
+        """The classic group's last generation that was written."""
+        self.members: dict[str, int] = {}
+        """The epoch of each member of the consumer group."""
+        self._group = self._target = 0
+        self._timely: object = None
+        """The last heartbeat at its member's epoch that advanced the member."""
+
+    def upgraded(self) -> None:
+        """A consumer group was created."""
+        self._group = self._target = 0
+
+    def deleted(self) -> None:
+        """The consumer group was deleted."""
+        self.generation = self._group = self._target = 0
+        self.members.clear()
+
+    def group_written(self, epoch: int) -> None:
+        self._group = self._grown("group epoch", self._group, epoch)
+
+    def target_written(self, epoch: int) -> None:
+        self._target = self._grown("assignment epoch", self._target, epoch)
+
+    def generation_written(self, generation: int, *, starts_over: bool) -> None:
+        self.generation = self._grown("generation", 0 if starts_over else self.generation, generation)
+
+    def member_written(self, member: str, epoch: int) -> None:
+        if epoch <= 0:
+            return
+        who = self._facts.name_of(member)
+        if epoch > max(self._target, 1):  # a group starts with an empty target of epoch 1
+            self._facts.broken("I3", f"{who} is at epoch {epoch}, but the target at {self._target}")
+        self._grown(f"epoch of {who}", self.members.get(member, 0), epoch)
+        self.members[member] = epoch
+
+    def batch_written(self) -> None:
+        """All records of a batch were written."""
+        if self._target > self._group:
+            self._facts.broken("I3", f"assignment epoch {self._target} is above group epoch {self._group}")
+
+    def moves(self, request: AnyRequest | None) -> None:
+        """Records of this request are about to be written."""
+        if type(request) is ConsumerGroupHeartbeat and request.epoch == self.members.get(request.member, 0):
+            self._timely = request
+
+    def is_over(self, request: ConsumerGroupHeartbeat) -> bool:
+        """Whether the heartbeat has an epoch that its member had already left."""
+        return 0 < request.epoch < self.members.get(request.member, 0) and request is not self._timely
+
+    def _grown(self, what: str, before: int, now: int) -> int:
+        if now < before:
+            self._facts.broken("I3", f"{what} decreases from {before} to {now}")
+        return now
 
 
 class HandoverRules:
@@ -40,8 +105,14 @@ class HandoverRules:
             if place in self.has.get(member, NOTHING) and place not in process.owned:
                 self.released[member, place] = TOPIC_RECREATED
         self.recreated.add(place)
-        for member, partitions in self.has.items():
-            self.has[member] = partitions - {place}
+        for assignments in (self.has, self.kept):
+            for member, partitions in assignments.items():
+                assignments[member] = partitions - {place}
+
+    def of_deleted_topics(self, member: str, partitions: Partitions) -> Partitions:
+        """The `partitions` that are assigned to a member by the id of a deleted topic."""
+        kept = self.kept.get(member)
+        return NOTHING if kept is None else partitions & self.recreated - kept
 
     def rejoins(self, member: str, assigned: Partitions) -> None:
         """The member has an assignment; if it was removed before, it has rejoined."""

@@ -1,8 +1,8 @@
 """The conditions that must hold after every step, checked if something has changed.
 
-    I1   a partition is consumed by one member                     zombies
+    I1   a partition is consumed by one member                     measures
     I2   it is reassigned only after its owner has released it     handover_rules
-    I3   epochs are in order and do not decrease                   epoch_rules, consumer_group_rules, client_rules
+    I3   epochs are in order and do not decrease                   handover_rules, consumer_group_rules, client_rules
     I4   without faults all settle, every partition is owned       settling_rules
     I5   a target assigns each partition once, to a subscriber     classic_group_rules, consumer_group_rules
     I6   callbacks are consistent                                  client_rules
@@ -21,44 +21,35 @@ an invariant, it is violated, and the violation names the weakness (`known_flaws
 
 from __future__ import annotations
 
-from coordinator.consumer.outputs import Raised
-from coordinator.simulation.client_rules import ClientRules
-from coordinator.simulation.facts import Facts
-from coordinator.simulation.log_rules import LogRules
-from coordinator.simulation.process import Process
-from coordinator.simulation.settling_rules import SettlingRules
-from coordinator.simulation.story import error_of
-from wire.errors import ErrorCode
+from coordinator.simulation.result import Violation
+from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.story import Story
+
+FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
+"""Invariants that are violated because a leader has assigned a partition to two members."""
 
 
-class Invariants:
-    """See the module. Passes each event to the rules that it concerns."""
+class Violations:
+    """The violations of one run: the first of each invariant, and the first by each known flaw of Kafka."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.log = LogRules(facts)
-        self.clients = ClientRules(facts, self.log.rejoined)
-        log = self.log
-        self.settling = SettlingRules(
-            facts, log.flaw_of_member, log.flaw_when_settled, log.flaw_when_unsettled, log.flaw_of_rebalances
-        )
-        self.appended, self.answering = log.appended, log.answering
-        self.replayed, self.failed_to_load = log.replayed, log.failed_to_load
-        self.epoch_changed, self.refreshing_topics = (
-            self.clients.epoch_changed,
-            self.clients.refreshing_topics,
-        )
-        self.calling, self.called_back = self.clients.calling, self.clients.called_back
-        self._facts = facts
+    def __init__(self, schedule: Schedule, story: Story) -> None:
+        self.all: list[Violation] = []
+        self.cause = ""
+        """The known flaw that assigned partitions to two members: the cause of the violations that follow."""
+        self._schedule, self._story = schedule, story
 
-    def raised(self, process: Process, raised: Raised) -> None:
-        if raised.error == "IllegalStateException":
-            self.log.failed_to_assign(process)
-
-    def received(self, process: Process, answer: object) -> None:
-        if getattr(answer, "error", None) and error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:
-            self._facts.broken(
-                "I9",
-                f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}",
-                self.log.flaw_of_failure(process.member.member_id),
+    def add(self, invariant: str, message: str, known: str = "") -> None:
+        if not known and invariant in FOLLOWS:
+            known = self.cause
+        if any((each.invariant, each.known) == (invariant, known) for each in self.all):
+            return
+        self._story.add("", f"{invariant} is violated{f' by {known}' if known else ''}: {message}")
+        self.all.append(
+            Violation(
+                invariant=invariant,
+                at_s=self._schedule.now_ms / 1000,
+                message=message,
+                known=known,
+                story=self._story.last_lines(),
             )
-        self.clients.received(process, answer)
+        )

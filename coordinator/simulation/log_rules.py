@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from coordinator.consumer.outputs import Partitions, TopicPartition
-from coordinator.engine.calls import Request
+from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, Raised, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -27,18 +25,17 @@ from coordinator.engine.records import (
 from coordinator.simulation.classic_group_rules import ClassicGroupRules
 from coordinator.simulation.consumer_group_rules import ConsumerGroupRules
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.epoch_rules import EpochRules
-from coordinator.simulation.facts import Facts
-from coordinator.simulation.handover_rules import HandoverRules
+from coordinator.simulation.handover_rules import EpochRules, HandoverRules
 from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UNHEARD_ASSIGNMENT, UPGRADED_WHILE_REBALANCING
 from coordinator.simulation.node import Node
 from coordinator.simulation.offset_rules import OffsetRules
-from coordinator.simulation.process import NOTHING
+from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.upgrades import Upgrades
+from coordinator.simulation.watcher import Answering, Batch, Facts, Watcher
 from wire.errors import ErrorCode
 
 
-class LogRules:
+class LogRules(Watcher):
     """Checked with every batch of records and every answer with new information: passes each to the rules of epochs,
     handovers, classic groups, consumer groups and offsets.
 
@@ -48,16 +45,11 @@ class LogRules:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._epochs, self._handovers = EpochRules(facts), HandoverRules(facts)
+        self._epochs, self.handovers = EpochRules(facts), HandoverRules(facts)
         self._upgrades = Upgrades(facts)
-        self._offsets = OffsetRules(facts, self._handovers)
-        self._classic = ClassicGroupRules(facts, self._epochs, self._handovers)
-        self._consumer = ConsumerGroupRules(facts, self._epochs, self._handovers, self._upgrades.places)
-        self.released, self.rejoined = self._handovers.released, self._handovers.rejoined
-        self.of_deleted_topics = self._consumer.of_deleted_topics
-        self.failed_to_assign = self._classic.failed_to_assign
-        self.flaw_when_unsettled = self._classic.flaw_when_unsettled
-        self.flaw_of_rebalances = self._classic.flaw_of_rebalances
+        self._offsets = OffsetRules(facts, self.handovers)
+        self.classic = ClassicGroupRules(facts, self._epochs, self.handovers)
+        self._consumer = ConsumerGroupRules(facts, self._epochs, self.handovers, self._upgrades.places)
         self.late_joins: set[str] = set()
         """Members that joined the current generation by a late JoinGroup."""
         self._acknowledged: dict[str, int] = {}
@@ -66,21 +58,24 @@ class LogRules:
         """Members whose last assignment was in a lost answer."""
         self._failed_targets: set[str] = set()
         """Members that were last refused because of GONE_TAKEN_OVER, with which every target fails."""
-        self._answers: dict[type, Callable[..., None]] = {
-            JoinGroupAnswer: self._join_answered,
-            SyncGroupAnswer: self._sync_answered,
-            ConsumerGroupHeartbeatAnswer: self._heartbeat_answered,
-            OffsetCommitAnswer: self._commit_answered,
-        }
 
-    def partition_deleted(self, place: TopicPartition) -> None:
-        """The partition was deleted: a new partition of its name has no owner yet."""
-        self._handovers.partition_deleted(place)
-        self._consumer.partition_deleted(place)
+    def partition_deleted(self, partition: TopicPartition) -> None:
+        self.handovers.partition_deleted(partition)
+
+    def calling(self, process: Process, callback: Callback) -> None:
+        if callback.kind is CallbackKind.ASSIGNED:
+            process.deleted_owned |= self.handovers.of_deleted_topics(
+                process.member.member_id, callback.partitions
+            )
+
+    def raised(self, process: Process, raised: Raised) -> None:
+        if raised.error == "IllegalStateException":
+            self.classic.failed_to_assign(process)
 
     # Records.
 
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+    def appended(self, batch: Batch) -> None:
+        records, request, is_late = batch
         if type(records[0]) is OffsetRecord:
             for record in records:
                 if isinstance(record, OffsetRecord):
@@ -88,7 +83,7 @@ class LogRules:
             return
         self._epochs.moves(request)
         is_upgrade, is_downgrade = _conversion(records)
-        had = dict(self._handovers.has)
+        had = dict(self.handovers.has)
         if is_upgrade:
             self._upgrade(records)
         replaced: Partitions = NOTHING
@@ -99,11 +94,11 @@ class LogRules:
                     self._offsets.written(record, request, is_late=is_late)
                 case ClassicGroupRecord(value=value):
                     is_by_leader = type(request) is SyncGroup
-                    self._classic.written(value, by_leader=is_by_leader)
+                    self.classic.written(value, by_leader=is_by_leader)
                     if is_by_leader:
                         self._upgrades.reassigned()
                     if is_downgrade:
-                        self._classic.downgraded(had)
+                        self.classic.downgraded(had)
                 case ConsumerGroupRecord(value=None):
                     self._delete()
                 case ConsumerGroupRecord(value=group) if group is not None:
@@ -115,13 +110,13 @@ class LogRules:
                         takes_over = False
                     else:
                         self._upgrades.reassigned()
-                        self._classic.assigned_topics = self._facts.topics.image
+                        self.classic.assigned_topics = self._facts.topics.image
                         self._consumer.target_written()
                 case ConsumerMemberRecord(member=member, value=None):
                     replaced |= self._consumer.removed(member)
                     self._acknowledged.pop(member, None)  # it may rejoin a group that starts over
                 case CurrentAssignmentRecord(member=member, value=current) if current is not None:
-                    taken = self._handovers.has.get(member, replaced) if is_upgrade else None
+                    taken = self.handovers.has.get(member, replaced) if is_upgrade else None
                     self._consumer.assigned(member, current, taken, is_late=is_late)
         self._epochs.batch_written()
         if is_upgrade or is_downgrade:
@@ -133,44 +128,42 @@ class LogRules:
         It also does not convert what the other members own beyond their assignments.
         """
         self._epochs.upgraded()
-        group, given = self._facts.engine.state.groups.get(GROUP), self._classic.given
+        group, given = self._facts.engine.state.groups.get(GROUP), self.classic.given
         upgraded = {each.member for each in records if isinstance(each, ConsumerMemberRecord)}
         for forgotten in self._upgrades.forgotten(records, self._epochs.generation, given):
-            self.released[forgotten] = UPGRADED_WHILE_REBALANCING
+            self.handovers.released[forgotten] = UPGRADED_WHILE_REBALANCING
         for member in given.keys() - upgraded:
             if group is None or not group.has_member(member):
-                self._handovers.has.pop(member, None)
-                self._handovers.removed.add(member)
+                self.handovers.has.pop(member, None)
+                self.handovers.removed.add(member)
         self._upgrades.upgraded(given)
-        self._classic.given = {}
+        self.classic.given = {}
 
     def _delete(self) -> None:
         """The consumer group is deleted: its remaining members belong to the classic group that follows."""
-        self._classic.forget_agreed()
+        self.classic.forget_agreed()
         self._epochs.deleted()
 
     # Answers.
 
-    def answering(
-        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
-    ) -> None:
-        check = self._answers.get(type(answer))
-        if type(answer) is JoinGroupAnswer and not answer.error:
+    def answering(self, answering: Answering) -> None:
+        node, request, answer, is_heard, is_late = answering
+        if isinstance(answer, JoinGroupAnswer) and not answer.error:
             self.late_joins.add(answer.member) if is_late else self.late_joins.discard(answer.member)
-        if check is not None and node is self._facts.coordinator:
-            check(request, answer, is_heard)
-        if type(request) is ConsumerGroupHeartbeat and request.owned and node is self._facts.coordinator:
-            self._consumer.reported(request, answer)
-
-    def _join_answered(self, request: JoinGroup, answer: JoinGroupAnswer, _is_heard: bool) -> None:
-        self._note_failed_target(request.member, answer.error)
-        self._classic.joined(answer)
-
-    def _sync_answered(self, request: SyncGroup, answer: SyncGroupAnswer, _is_heard: bool) -> None:
-        if not answer.error:
-            self._acknowledged[request.member] = request.generation
-            self._upgrades.synced(request.member)
-            self._classic.synced(request, answer)
+        if node is not self._facts.coordinator:
+            return
+        match answer:
+            case ConsumerGroupHeartbeatAnswer() if isinstance(request, ConsumerGroupHeartbeat):
+                self._heartbeat_answered(request, answer, is_heard)
+            case OffsetCommitAnswer() if isinstance(request, OffsetCommit):
+                self._offsets.acknowledged(request, answer)
+            case JoinGroupAnswer() if isinstance(request, JoinGroup):
+                self._note_failed_target(request.member, answer.error)
+                self.classic.joined(answer)
+            case SyncGroupAnswer(error=ErrorCode.NONE) if isinstance(request, SyncGroup):
+                self._acknowledged[request.member] = request.generation
+                self._upgrades.synced(request.member)
+                self.classic.synced(request, answer)
 
     def _heartbeat_answered(
         self, request: ConsumerGroupHeartbeat, answer: ConsumerGroupHeartbeatAnswer, is_heard: bool
@@ -178,13 +171,9 @@ class LogRules:
         self._note_failed_target(request.member, answer.error)
         if answer.assignment is not None and answer.member is not None:
             self._acknowledged[answer.member] = answer.epoch
-            if is_heard:
-                self._unheard.discard(answer.member)
-            else:
-                self._unheard.add(answer.member)
-
-    def _commit_answered(self, request: OffsetCommit, answer: OffsetCommitAnswer, _is_heard: bool) -> None:
-        self._offsets.acknowledged(request, answer)
+            (self._unheard.discard if is_heard else self._unheard.add)(answer.member)
+        if request.owned:
+            self._consumer.reported(request, answer)
 
     def _note_failed_target(self, member: str, error: ErrorCode) -> None:
         if error is ErrorCode.UNKNOWN_SERVER_ERROR and self._upgrades.takes_over_deleted():
@@ -212,15 +201,15 @@ class LogRules:
             return self._upgrades.flaw_when_settled(place, is_assigned=is_assigned)
         if group is None:
             return ""
-        is_assigned = self._classic.is_assigned(place)
-        return self._classic.flaw_when_settled(place) or self._upgrades.flaw_when_settled(
+        is_assigned = self.classic.is_assigned(place)
+        return self.classic.flaw_when_settled(place) or self._upgrades.flaw_when_settled(
             place, is_assigned=is_assigned
         )
 
     # Failover.
 
     def replayed(self, node: Node, before: Engine | None) -> None:
-        self._classic.loaded()
+        self.classic.loaded()
         if before is not None and hard_state(before) != hard_state(node.engine):
             self._facts.broken(
                 "I8", f"node {node.number} replays the log to another state than its predecessor's"
@@ -228,7 +217,7 @@ class LogRules:
         group = node.engine.state.groups.get(GROUP)
         for member, epoch in self._acknowledged.items():
             if group is None or not group.has_member(member):
-                if member not in self._handovers.removed:
+                if member not in self.handovers.removed:
                     who = self._facts.name_of(member)
                     self._facts.broken(
                         "I8", f"{who} was acknowledged as a member that the log does not contain"
@@ -237,7 +226,7 @@ class LogRules:
             known = group.generation if isinstance(group, ClassicGroup) else group.members[member].epoch
             if known < 0:  # a static member that left temporarily, whatever it was answered before
                 continue
-            if known < epoch and member in self._epochs.members | self._classic.given:
+            if known < epoch and member in self._epochs.members | self.classic.given:
                 who = self._facts.name_of(member)
                 self._facts.broken("I8", f"{who} was answered epoch {epoch}, but the log contains {known}")
         self._offsets.replayed(node.engine)

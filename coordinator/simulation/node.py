@@ -19,11 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 from random import Random
-from typing import Any, Protocol
 from uuid import UUID
 
 from coordinator.configs.settings import Config
-from coordinator.engine.calls import Call, CoordinatorResult, Request
+from coordinator.engine.calls import AnyRequest, Call, CoordinatorResult
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
@@ -32,6 +31,7 @@ from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import Check
 from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.watcher import Answering, Batch, Watcher
 from wire.errors import ErrorCode
 
 CRASH_WAIT_MS = 500
@@ -49,24 +49,6 @@ class NodeStatus(Enum):
     DOWN = "down"
 
 
-class NodeWatcher(Protocol):
-    """Observes a node's work before its answers are sent."""
-
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None: ...
-
-    def answering(
-        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
-    ) -> None:
-        """`is_heard`: the connection is not lost yet; `is_late`: the request arrived after its connection was
-        lost."""
-
-    def replayed(self, node: Node, before: Engine | None) -> None: ...
-
-    def failed_to_load(self, node: Node, error: Exception) -> None: ...
-
-    def lost(self, node: Node, records: Sequence[Record]) -> None: ...
-
-
 class Node:
     """See the module."""
 
@@ -81,8 +63,8 @@ class Node:
         log: list[Record],
         random: Random,
         answer: Callable[[Connection, int, object], None],
-        fresh_id: Callable[[Connection, Request[Any]], UUID],
-        watcher: NodeWatcher,
+        fresh_id: Callable[[Connection, AnyRequest], UUID],
+        watchers: Sequence[Watcher],
         checks: Sequence[Check] = (),
     ) -> None:
         """`checks`: the requests that it refuses, and records that it cannot load, as an earlier release."""
@@ -90,7 +72,7 @@ class Node:
         self.log = log
         self.engine = Engine(config)
         self.status = NodeStatus.OFF
-        self.parked: dict[int, tuple[Connection, int, Request[Any], bool]] = {}
+        self.parked: dict[int, tuple[Connection, int, AnyRequest, bool]] = {}
         """Unanswered calls, by ticket, and whether they arrived late."""
         self.handled = 0
         self.is_ahead = False
@@ -98,7 +80,7 @@ class Node:
         self._length = 0
         """The length of the log that a zombie knows."""
         self._schedule, self._config, self._random = schedule, config, random
-        self._answer, self._fresh_id, self._watcher, self._checks = answer, fresh_id, watcher, checks
+        self._answer, self._fresh_id, self._watchers, self._checks = answer, fresh_id, watchers, checks
         self._wake_ms: int | None = None
         self._wakes = 0
         """How many wake-ups were planned: only the last one counts."""
@@ -121,10 +103,12 @@ class Node:
             self.engine, self.is_ahead = self._replayed(log, image, self._checks), False
         except Exception as error:  # like a broker, which marks the partition as failed on any error
             self.status = NodeStatus.FAILED
-            self._watcher.failed_to_load(self, error)
+            for watcher in self._watchers:
+                watcher.failed_to_load(self, error)
             return
         self.status = NodeStatus.COORDINATING
-        self._watcher.replayed(self, before)
+        for watcher in self._watchers:
+            watcher.replayed(self, before)
         self._finish(self.engine.loaded(self._schedule.now_ms), None, False)
 
     def unload(self) -> None:
@@ -165,7 +149,7 @@ class Node:
 
     # Called by the network and the schedule.
 
-    def receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
+    def receive(self, connection: Connection, number: int, request: AnyRequest, is_late: bool) -> None:
         status = self.status
         if status is NodeStatus.DOWN:
             return
@@ -208,7 +192,7 @@ class Node:
 
     # Append, then answer.
 
-    def _finish(self, result: CoordinatorResult, request: Request[Any] | None, is_late: bool) -> None:
+    def _finish(self, result: CoordinatorResult, request: AnyRequest | None, is_late: bool) -> None:
         records = result.records
         if records:
             if self.status is NodeStatus.ZOMBIE:
@@ -216,7 +200,8 @@ class Node:
                 return
             if self._crash is not None and self._random.random() < 0.5:
                 self.is_ahead = True
-                self._watcher.lost(self, records)
+                for watcher in self._watchers:
+                    watcher.lost(self, records)
                 if self.answers_survive:
                     self._send(result)
                     self.status = NodeStatus.DOWN
@@ -225,7 +210,9 @@ class Node:
                     self._crash_now(self._crash)
                 return
             self.log += records
-            self._watcher.appended(records, request, is_late=is_late)
+            batch = Batch(records, request, is_late)
+            for watcher in self._watchers:
+                watcher.appended(batch)
             if self._crash is not None:
                 self._crash_now(self._crash)
                 return
@@ -242,7 +229,9 @@ class Node:
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
             connection, number, request, is_late = self.parked.pop(ticket)
-            self._watcher.answering(self, request, answer, is_heard=not connection.is_lost, is_late=is_late)
+            answering = Answering(self, request, answer, not connection.is_lost, is_late)
+            for watcher in self._watchers:
+                watcher.answering(answering)
             self._answer(connection, number, answer)
 
     def _crash_now(self, crash: Callable[[], None]) -> None:

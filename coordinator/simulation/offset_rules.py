@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
 from uuid import UUID
 
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.records import OffsetRecord
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.facts import Facts
 from coordinator.simulation.handover_rules import HandoverRules
 from coordinator.simulation.known_flaws import LATE_COMMIT, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
+from coordinator.simulation.watcher import Facts
 
 
 class OffsetRules:
@@ -44,7 +43,7 @@ class OffsetRules:
         self._checked: object = None
         """The last commit of a member that may commit any partition."""
 
-    def written(self, record: OffsetRecord, request: Request[Any] | None, *, is_late: bool) -> None:
+    def written(self, record: OffsetRecord, request: AnyRequest | None, *, is_late: bool) -> None:
         key, value = TopicPartition(record.topic, record.partition), record.value
         if value is None:
             self._offsets.pop(key, None)
@@ -131,7 +130,7 @@ class OffsetRules:
                 return f"although it belongs to {self._facts.name_of(member)}"
         return ""
 
-    def _flaw_of_setback(self, request: Request[Any] | None, place: TopicPartition) -> str:
+    def _flaw_of_setback(self, request: AnyRequest | None, place: TopicPartition) -> str:
         if place in self._beyond:
             return TOPIC_RECREATED
         if self._wrongly_committed.get(place):
@@ -172,6 +171,6 @@ class OffsetRules:
         return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
 
 
-def _is_reset(request: Request[Any] | None) -> bool:
+def _is_reset(request: AnyRequest | None) -> bool:
     """Whether the commit is an operator's, while the group is empty, and not a member's."""
     return isinstance(request, OffsetCommit) and request.generation_or_epoch < 0

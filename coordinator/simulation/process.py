@@ -12,9 +12,9 @@ FETCH_MS after reading has started.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.member import NEVER, Member
@@ -34,9 +34,10 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
-from coordinator.simulation.initial_state import Client
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.topics import Client
+from coordinator.simulation.watcher import Watcher
 
 FETCH_MS = 10
 """How long the first fetch of a partition takes."""
@@ -60,36 +61,6 @@ class Activity(Enum):
     ENDED = "ended"
 
 
-class ProcessWatcher(Protocol):
-    """Observes a process."""
-
-    def owned_changed(self, process: Process, before: Partitions) -> None: ...
-
-    def fetching_changed(self, process: Process, before: Partitions) -> None: ...
-
-    def epoch_changed(self, process: Process, before: int) -> None: ...
-
-    def refreshing_topics(self, process: Process, image: TopicImage) -> None: ...
-
-    def calling(self, process: Process, callback: Callback) -> None: ...
-
-    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None: ...
-
-    def raised(self, process: Process, raised: Raised) -> None: ...
-
-    def committed(self, process: Process, committed: Committed) -> None: ...
-
-    def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
-
-    def received(self, process: Process, answer: object) -> None: ...
-
-    def failed(self, process: Process) -> None: ...
-
-    def deadlocked(self, process: Process) -> None: ...
-
-    def ended(self, process: Process) -> None: ...
-
-
 class Process:
     """See the module. `log_end` returns the offset that a partition's next record would have now."""
 
@@ -102,7 +73,7 @@ class Process:
         schedule: Schedule,
         send: Callable[[Process, Send], None],
         log_end: Callable[[TopicPartition], int],
-        watcher: ProcessWatcher,
+        watchers: Sequence[Watcher],
     ) -> None:
         self.name, self.client_id, self.host, self.script = name, client.id, client.host, script
         self.activity = Activity.BUSY
@@ -136,7 +107,7 @@ class Process:
         self.after_error = after_error
         self.has_failed = False
         """Whether it stops because of an exception."""
-        self._schedule, self._send, self._log_end, self._watcher = schedule, send, log_end, watcher
+        self._schedule, self._send, self._log_end, self._watchers = schedule, send, log_end, watchers
         self._wake_ms: int | None = None
         self._callback: Callback | None = None
         self._commits = False
@@ -207,7 +178,8 @@ class Process:
         """Use the topics in the brokers' metadata; anything older than the member's metadata is ignored."""
         if self._waits(self.refresh_topics, image) or image.version <= self.member.image.version:
             return
-        self._watcher.refreshing_topics(self, image)
+        for watcher in self._watchers:
+            watcher.refreshing_topics(self, image)
         self.member.refresh_topics(image, self._schedule.now_ms)
         self._step()
 
@@ -217,7 +189,8 @@ class Process:
         if self._waits(self.deliver, number, answer):
             return
         self._committing.pop(number, None)
-        self._watcher.received(self, answer)
+        for watcher in self._watchers:
+            watcher.received(self, answer)
         self.member.answered(number, answer, self._schedule.now_ms)
         self._step()
 
@@ -226,7 +199,8 @@ class Process:
             return
         self._committing.pop(number, None)
         self.lost_requests += 1
-        self._watcher.failed(self)
+        for watcher in self._watchers:
+            watcher.failed(self)
         self.member.failed(number, self._schedule.now_ms)
         self._step()
 
@@ -293,7 +267,8 @@ class Process:
             del self._reading[each]
             if end is not None and end > start:
                 self._positions[each] = end
-                self._watcher.read(each, start, end)
+                for watcher in self._watchers:
+                    watcher.read(each, start, end)
 
     # Outputs of the member.
 
@@ -309,11 +284,13 @@ class Process:
         owned, fetching, epoch = member.owned, member.fetching, member.epoch
         if epoch != self.epoch:
             before_epoch, self.epoch = self.epoch, epoch
-            self._watcher.epoch_changed(self, before_epoch)
+            for watcher in self._watchers:
+                watcher.epoch_changed(self, before_epoch)
         if fetching is not self.fetching and fetching != self.fetching:
             before, self.fetching = self.fetching, fetching
             self._update_reading()
-            self._watcher.fetching_changed(self, before)
+            for watcher in self._watchers:
+                watcher.fetching_changed(self, before)
         if owned is not self.owned and owned != self.owned:
             before, self.owned = self.owned, owned
             for gone in before - owned:
@@ -322,7 +299,8 @@ class Process:
                     self.deleted_owned.discard(gone)
                     self.deleted_released.add(gone)
             self.deleted_released -= owned - before
-            self._watcher.owned_changed(self, before)
+            for watcher in self._watchers:
+                watcher.owned_changed(self, before)
         self._plan_wake()
 
     def _plan_wake(self) -> None:
@@ -358,7 +336,8 @@ class Process:
         if self.activity is not Activity.CLOSING:
             self.activity = Activity.CALLBACK
         self._update_reading()
-        self._watcher.calling(self, callback)
+        for watcher in self._watchers:
+            watcher.calling(self, callback)
         script = self._listener(callback)
         if script.commits:
             self._commits = True
@@ -380,7 +359,8 @@ class Process:
             self.last_error = self.last_error if threw else ""
         if self.activity is Activity.CALLBACK:
             self.activity = Activity.POLLING
-        self._watcher.called_back(self, callback, threw=threw)
+        for watcher in self._watchers:
+            watcher.called_back(self, callback, threw)
         self.member.called_back(self._schedule.now_ms, threw=threw)
         self._step()
         self._update_reading()
@@ -389,7 +369,8 @@ class Process:
     def _on_raised(self, raised: Raised) -> None:
         if not raised.is_refusal:
             self.last_error = raised.error
-        self._watcher.raised(self, raised)
+        for watcher in self._watchers:
+            watcher.raised(self, raised)
         if (
             self._commits and self._callback is not None
         ):  # thrown by commitSync, and therefore by the listener
@@ -407,7 +388,8 @@ class Process:
             self._schedule.at(self._busy_until_ms, self._poll_again)
 
     def _on_committed(self, committed: Committed) -> None:
-        self._watcher.committed(self, committed)
+        for watcher in self._watchers:
+            watcher.committed(self, committed)
         if self._commits and self._callback is not None and not committed.error:
             self._commits = False
             self._run_listener(self._listener(self._callback))
@@ -426,7 +408,8 @@ class Process:
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
         """The process stops working, and never thaws."""
-        self._watcher.deadlocked(self)
+        for watcher in self._watchers:
+            watcher.deadlocked(self)
         self._stop_reading(tuple(self._reading))
         self.is_frozen, self._thaw_ms = True, NEVER
 
@@ -507,7 +490,10 @@ class Process:
         before, self.owned = self.owned, NOTHING
         was_fetching, self.fetching = self.fetching, NOTHING
         if before:
-            self._watcher.owned_changed(self, before)
+            for watcher in self._watchers:
+                watcher.owned_changed(self, before)
         if was_fetching:
-            self._watcher.fetching_changed(self, was_fetching)
-        self._watcher.ended(self)
+            for watcher in self._watchers:
+                watcher.fetching_changed(self, was_fetching)
+        for watcher in self._watchers:
+            watcher.ended(self)

@@ -1,7 +1,8 @@
-"""Playing a scenario from a seed."""
+"""Playing a scenario from a seed, and the command that plays it again."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -60,7 +61,7 @@ def run_until_settled(world: World, limit: int) -> bool:
 
     :param limit: steps of the world after which it is stopped, and counts as not settled
     """
-    rules, schedule = world.invariants.settling, world.schedule
+    rules, schedule = world.settling, world.schedule
     world.clear_faults()
     rules.begin(world.measures.rebalances)
 
@@ -79,7 +80,7 @@ def run_until_settled(world: World, limit: int) -> bool:
     if is_settled:
         for process in world.processes.values():
             if process.is_running:
-                world.invariants.clients.check_settled(process)
+                world.clients.check_settled(process)
     return is_settled
 
 
@@ -119,3 +120,25 @@ def result_of(
         is_cut=is_cut,
         requests=world.answered,
     )
+
+
+def replay_command(
+    called: str,
+    seed: int,
+    *,
+    variant: Variant,
+    limit: int = LIMIT,
+    settings: Mapping[str, str] | None = None,
+    break_rule: str | None = None,
+) -> str:
+    """The command for a shell; `called` is the scenario as in `kohort simulate`, the rest are its parameters."""
+    words = ["kohort", "simulate", called, "--seed", str(seed)]
+    if variant is not Variant.AS_WRITTEN:
+        words += ["--protocol", variant.value]
+    for name, value in (settings or {}).items():
+        words += ["--set", f"{name}={value}"]
+    if break_rule is not None:
+        words += ["--break", break_rule]
+    if limit != LIMIT:
+        words += ["--limit", str(limit)]
+    return shlex.join([*words, "--story"])

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from coordinator.simulation.result import Result
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
+from coordinator.simulation.variants import with_settings
 
 ScenarioOf: TypeAlias = Callable[[int], Scenario]
 """The scenario of a seed. Processes receive it pickled: use a function of a module, or a `partial` of one."""
@@ -112,6 +113,15 @@ def always(scenario: Scenario) -> ScenarioOf:
 
 def _always(scenario: Scenario, _seed: int) -> Scenario:
     return scenario
+
+
+def set_for_all(scenario_of: ScenarioOf, settings: Mapping[str, str]) -> ScenarioOf:
+    """The same scenarios with these settings."""
+    return partial(_set, scenario_of, dict(settings)) if settings else scenario_of
+
+
+def _set(scenario_of: ScenarioOf, settings: Mapping[str, str], seed: int) -> Scenario:
+    return with_settings(scenario_of(seed), settings)
 
 
 def play_seeds(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from coordinator.consumer.library import AfterError
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.facts import Facts
+from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import MemberScript
+from coordinator.simulation.story import error_of
+from coordinator.simulation.watcher import Facts, Watcher
 from groups.listing import GroupState
+from wire.errors import ErrorCode
 
 QUIET_MS = 15_000
 """How long nothing may change before the group counts as settled: several heartbeat intervals."""
@@ -38,7 +40,7 @@ PASSING = frozenset(
 """Exceptions after which a consumer that continues polling recovers."""
 
 
-class SettlingRules:
+class SettlingRules(Watcher):
     """Checked in a quiet period without events and faults after the scenario's end.
 
     I4: every polling consumer is a member that waits for nothing; the group is Stable; each partition of a subscribed
@@ -50,16 +52,8 @@ class SettlingRules:
     I10: there are at most two rebalances, and two more for each consumer that had to catch up.
     """
 
-    def __init__(
-        self,
-        facts: Facts,
-        flaw_of_member: Callable[[str], str],
-        flaw_when_settled: Callable[[TopicPartition], str],
-        flaw_when_unsettled: Callable[[], str],
-        flaw_of_rebalances: Callable[[int], str],
-    ) -> None:
-        self._facts, self._flaw_of_member, self._flaw_when_settled = facts, flaw_of_member, flaw_when_settled
-        self._flaw_of_unrest, self._flaw_of_rebalances = flaw_when_unsettled, flaw_of_rebalances
+    def __init__(self, facts: Facts, log: LogRules) -> None:
+        self._facts, self._log = facts, log
         self._rebalances = self._thrown = 0
         """The number of rebalances when the quiet period started."""
         self._allowed = 0
@@ -70,6 +64,14 @@ class SettlingRules:
         """Start the quiet period; `rebalances` is the number of earlier ones."""
         self._rebalances, self._thrown = rebalances, len(self._facts.measures.thrown)
         self._allowed = 2 * (1 + len(self._facts.processes))
+
+    def received(self, process: Process, answer: object) -> None:
+        if error_of(answer) is ErrorCode.UNKNOWN_SERVER_ERROR:
+            self._facts.broken(
+                "I9",
+                f"{process.name} is answered UNKNOWN_SERVER_ERROR: {type(answer).__name__}",
+                self._log.flaw_of_failure(process.member.member_id),
+            )
 
     def quiet_period_ms(self) -> int:
         """The length of the quiet period: twice the longest time that members wait; if the group need not settle, it
@@ -122,7 +124,7 @@ class SettlingRules:
         made = rebalances - self._rebalances
         if made > self._allowed and not self.exemption():
             what = f"{made} rebalances without an event: at most {self._allowed} are allowed"
-            broken("I10", what, self._flaw_of_rebalances(self._allowed))
+            broken("I10", what, self._log.classic.flaw_of_rebalances(self._allowed))
         if is_settled:
             for _, number, request, _ in self._facts.coordinator.parked.values():
                 broken("I9", f"{type(request).__name__} {number} is never answered")
@@ -145,12 +147,12 @@ class SettlingRules:
 
     def _known_flaw(self) -> str:
         for each in self._running():
-            if flaw := self._flaw_of_member(each.member.member_id):
+            if flaw := self._log.flaw_of_member(each.member.member_id):
                 return flaw
         if self._unsettled_member():
-            return self._flaw_of_unrest()
+            return self._log.classic.flaw_when_unsettled()
         place = self._ownership_problem()[1]
-        return "" if place is None else self._flaw_when_settled(place)
+        return "" if place is None else self._log.flaw_when_settled(place)
 
     def _running(self) -> list[Process]:
         return [each for each in self._facts.processes.values() if each.is_running]
@@ -169,7 +171,7 @@ class SettlingRules:
                     count = owners.pop(place, 0)
                     if count != 1:
                         return f"{name}-{number} has {count} owners", place
-        for place in owners:
+        for place in sorted(owners):
             return (
                 f"{place.topic}-{place.partition} is owned although it does not exist or has no subscriber",
                 place,

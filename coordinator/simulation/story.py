@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, TopicPartition
+from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
 from coordinator.engine.classic.heartbeat import HeartbeatAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
@@ -23,7 +24,12 @@ from coordinator.engine.records import (
 )
 from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.watcher import Batch, Watcher
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from coordinator.simulation.node import Node
+    from coordinator.simulation.process import Process
 
 COORDINATOR = "coordinator"
 
@@ -31,37 +37,64 @@ LONGEST = 400
 """The length of a violation's story: the last lines before the violation."""
 
 
-class Story:
+class Story(Watcher):
     """See the module. `names` returns a member's name by its id, `topics` a topic's name by its id."""
 
     def __init__(
-        self, schedule: Schedule, names: Callable[[str], str], topics: Callable[[Any], str], *, is_kept: bool
+        self, schedule: Schedule, names: Callable[[str], str], topics: Callable[[UUID], str], *, is_kept: bool
     ) -> None:
         self._schedule, self._names, self._topics = schedule, names, topics
         self._is_kept = is_kept
         self._lines: list[tuple[int, str, Callable[[Any], str], Any]] = []
 
     def add(self, who: str, what: str) -> None:
-        if self._is_kept:
-            self._lines.append((self._schedule.now_ms, who, str, what))
+        self._add(who, str, what)
 
-    def answer(self, who: str, answer: object) -> None:
+    def _add(self, who: str, words: Callable[[Any], str], subject: object) -> None:
         if self._is_kept:
-            self._lines.append((self._schedule.now_ms, who, _answer, answer))
+            self._lines.append((self._schedule.now_ms, who, words, subject))
 
-    def callback(self, who: str, callback: Callback) -> None:
-        if self._is_kept:
-            self._lines.append((self._schedule.now_ms, who, _callback, callback))
+    def appended(self, batch: Batch) -> None:
+        for record in batch.records if self._is_kept else ():
+            if type(record) is not OffsetRecord:
+                self._add(COORDINATOR, self._record, record)
 
-    def records(self, records: Iterable[Record]) -> None:
-        if self._is_kept:
-            for record in records:
-                if type(record) is not OffsetRecord:
-                    self._lines.append((self._schedule.now_ms, COORDINATOR, self._record, record))
+    def failed_to_load(self, node: Node, error: Exception) -> None:
+        self.add(COORDINATOR, f"node {node.number} cannot load the log: {error}")
+
+    def lost(self, node: Node, records: Sequence[Record]) -> None:
+        self.add(COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records")
+
+    def calling(self, process: Process, callback: Callback) -> None:
+        self._add(process.name, _callback, callback)
+
+    def called_back(self, process: Process, callback: Callback, threw: bool) -> None:
+        if threw:
+            self.add(process.name, f"the listener throws in {callback.kind.value}")
+
+    def raised(self, process: Process, raised: Raised) -> None:
+        self.add(process.name, f"throws {raised.error} {raised.message}".rstrip())
+
+    def committed(self, process: Process, committed: Committed) -> None:
+        if committed.error:
+            what = partition_text(frozenset(committed.offsets))
+            self.add(process.name, f"commit of {what} fails: {committed.error}")
+
+    def received(self, process: Process, answer: object) -> None:
+        self._add(process.name, _answer, answer)
+
+    def failed(self, process: Process) -> None:
+        self.add(process.name, "a request fails: the connection is lost")
+
+    def deadlocked(self, process: Process) -> None:
+        self.add(process.name, "is deadlocked: its threads wait for each other")
+
+    def ended(self, process: Process) -> None:
+        self.add(process.name, "its process has stopped")
 
     def last_lines(self) -> tuple[str, ...]:
         """The last lines as text."""
-        lines = [line(each) for each in self.entries()]
+        lines = [line(entry) for entry in self.entries()]
         return tuple(lines[-LONGEST:])
 
     def errors(self) -> Iterator[tuple[int, str, ErrorCode]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from coordinator.consumer.leader import assigned
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.records import (
@@ -18,10 +19,9 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.embedded_partitions import assigned
-from coordinator.simulation.facts import Facts
 from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UPGRADED_WITHOUT_TARGET
 from coordinator.simulation.process import NOTHING
+from coordinator.simulation.watcher import Facts
 
 
 class Upgrades:

@@ -7,37 +7,30 @@ machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Any
 from uuid import UUID
 
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
+from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import (
-    ConsumerMemberRecord,
-    CurrentAssignmentRecord,
-    OffsetRecord,
-    Record,
-    TargetMemberRecord,
-)
+from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
+from coordinator.simulation.client_rules import ClientRules
 from coordinator.simulation.compacted_log import CleanerPositions, without_old_offsets
 from coordinator.simulation.consumers import MakeMember, NewMember, after_error, make_member
 from coordinator.simulation.earlier_brokers import LACKS
-from coordinator.simulation.initial_state import Client, InitialState
-from coordinator.simulation.invariants import Invariants
+from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
-from coordinator.simulation.measures import Measures
+from coordinator.simulation.log_rules import LogRules
+from coordinator.simulation.measures import Consumption, Measures
 from coordinator.simulation.network import Connection, Network
 from coordinator.simulation.node import NO_ID, Node, NodeStatus
 from coordinator.simulation.process import Process
@@ -57,10 +50,10 @@ from coordinator.simulation.scenario import (
     Subscribe,
 )
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.story import COORDINATOR, Story, partition_text
-from coordinator.simulation.topics import Topics
-from coordinator.simulation.violations import Violations
-from coordinator.simulation.zombies import Consumption
+from coordinator.simulation.settling_rules import SettlingRules
+from coordinator.simulation.story import COORDINATOR, Story
+from coordinator.simulation.topics import Client, InitialState, Topics
+from coordinator.simulation.watcher import Answering, Batch, Watcher
 from groups.times import seconds_text
 from wire.uuids import format_uuid, parse_uuid
 
@@ -75,10 +68,8 @@ TAKEOVER_MS = 100
 
 _EMPTY = InitialState()
 
-_OF_MEMBERS = (ConsumerMemberRecord, CurrentAssignmentRecord, TargetMemberRecord)
 
-
-class World:
+class World(Watcher):
     """See the module. `member_ids`: the ids of the successive processes of members, as the coordinator (classic:
     `client-uuid`) or the members themselves (consumer protocol) would generate them."""
 
@@ -126,19 +117,23 @@ class World:
         self.measures = Measures(self.schedule)
         self.violations = Violations(self.schedule, self.story)
         self.broken = self.violations.add
-        self.invariants = Invariants(self)
-        self.consumption = Consumption(self.schedule, lambda: self.engine, self.broken, self.known_flaw)
+        self._log_rules = LogRules(self)
+        self.clients = ClientRules(self, self._log_rules.handovers.rejoined)
+        self.settling = SettlingRules(self, self._log_rules)
+        self.consumption = Consumption(self)
+        self.watchers: tuple[Watcher, ...] = (
+            self.story, self.measures, self.consumption, self._log_rules, self.settling, self.clients, self,
+        )  # fmt: skip
+        """In this order they observe each event."""
         self.network = Network(
             self.schedule, scenario.faults, self._random, self._receive, self._find_coordinator
         )
         self.coordinator = self._add_node()
         self._authority = self.coordinator
         """The node whose engine determines the members: the last one that loaded."""
-        self._has_new_authority = False
-        """Whether no process has been checked against that node yet."""
         self.coordinator.load(self.topics.image)
         if initial.log:
-            self.invariants.appended(initial.log, None, is_late=False)
+            self._log_rules.appended(Batch(initial.log))
         for event in scenario.events:
             self.schedule.at(initial.at_ms + int(event.at * 1000), self.play, event)
 
@@ -158,27 +153,9 @@ class World:
             case _:
                 process = self.processes.get(event.member)
                 if process is not None and process.is_running:
-                    self.story.add(event.member, _describe(event))
-                    self._play_member(event, process)
-
-    def _play_member(self, event: Event, process: Process) -> None:
-        match event:
-            case Close():
-                process.close()
-            case Kill():
-                process.kill()
-            case Pause(for_s=for_s):
-                process.pause(int(for_s * 1000))
-            case Freeze(for_s=for_s):
-                process.freeze(int(for_s * 1000))
-            case EnforceRebalance():
-                process.enforce_rebalance()
-            case Subscribe(topics=topics):
-                process.subscribe(topics)
-            case Commit():
-                process.commit()
-            case AskCommitted():
-                process.committed()
+                    what, act = _described(event, process)
+                    self.story.add(event.member, what)
+                    act()
 
     def prescribe(self, name: str, member_id: str) -> None:
         """Set the id of a member's next process, as its coordinator would generate it."""
@@ -210,7 +187,7 @@ class World:
             self.schedule,
             self.network.send,
             self.topics.end,
-            self,
+            self.watchers,
         )
         process.number = number
         self.processes[name] = process
@@ -251,8 +228,8 @@ class World:
         for partition in gone:
             for process in self.processes.values():
                 process.reset(partition)
-            self.measures.partition_deleted(partition)
-            self.invariants.log.partition_deleted(partition)
+            for watcher in self.watchers:
+                watcher.partition_deleted(partition)
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
         seen_ms = self.schedule.now_ms + int(self.scenario.metadata_delay_s * 1000)
@@ -286,7 +263,7 @@ class World:
             self._random,
             self.network.answer,
             self._fresh_id,
-            self,
+            self.watchers,
             [LACKS[each] for each in self.scenario.without],
         )
         self.nodes[number] = node
@@ -324,7 +301,6 @@ class World:
         cleaning = CleanerPositions.draw(self._random, self.ends) if event.compacted else None
         self.story.add(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
         before, self._authority = self._authority, node
-        self._has_new_authority = True
         node.load(self.topics.image, predecessor, cleaning)
         if node.status is NodeStatus.FAILED:
             self._authority = before
@@ -332,10 +308,10 @@ class World:
     def _find_coordinator(self) -> int | None:
         return None if self.coordinator.status is NodeStatus.DOWN else self.coordinator.number
 
-    def _receive(self, connection: Connection, number: int, request: Request[Any], is_late: bool) -> None:
+    def _receive(self, connection: Connection, number: int, request: AnyRequest, is_late: bool) -> None:
         self.nodes[connection.node].receive(connection, number, request, is_late)
 
-    def _fresh_id(self, connection: Connection, request: Request[Any]) -> UUID:
+    def _fresh_id(self, connection: Connection, request: AnyRequest) -> UUID:
         """The id that a call may need: only a JoinGroup without an id needs one."""
         if type(request) is not JoinGroup or request.member:
             return NO_ID
@@ -362,9 +338,9 @@ class World:
         one."""
         if place in process.deleted_owned:
             return TOPIC_RECREATED
-        if process.member.member_id in self.invariants.log.late_joins:
+        if process.member.member_id in self._log_rules.late_joins:
             return LATE_JOIN
-        return self.invariants.log.released.get((process.member.member_id, place), "")
+        return self._log_rules.handovers.released.get((process.member.member_id, place), "")
 
     def name_of(self, member: str) -> str:
         """The name of the member with that id; the id itself if unknown."""
@@ -373,123 +349,23 @@ class World:
     def _topic_name(self, topic: UUID) -> str:
         return self.topics.image.names.get(topic, str(topic))
 
-    # Callbacks of a node.
+    # Observed by the world itself.
 
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
+    def appended(self, _batch: Batch) -> None:
         self.ends.append(len(self.log))
-        if type(records[0]) is not OffsetRecord:
-            self.story.records(records)
-            self.measures.appended(records)
-            for process in self._affected(records):
-                if process.owned:
-                    self._judge(process)
-        self.invariants.appended(records, request, is_late=is_late)
 
-    def answering(
-        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
-    ) -> None:
+    def answering(self, _answering: Answering) -> None:
         self.answered += 1
-        if type(answer) is JoinGroupAnswer and not answer.error and node is self._authority:
-            self.consumption.joined[answer.member] = answer.generation
-        self.invariants.answering(node, request, answer, is_heard=is_heard, is_late=is_late)
-
-    def replayed(self, node: Node, before: Engine | None) -> None:
-        self.invariants.replayed(node, before)
-
-    def failed_to_load(self, node: Node, error: Exception) -> None:
-        self.story.add(COORDINATOR, f"node {node.number} cannot load the log: {error}")
-        self.invariants.failed_to_load(node, error)
-
-    def lost(self, node: Node, records: Sequence[Record]) -> None:
-        self.story.add(
-            COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records"
-        )
-
-    def _affected(self, records: Sequence[Record]) -> Iterable[Process]:
-        """Processes that may have become a zombie by the records, or stopped being one. These are all processes,
-        unless the records concern only members of a consumer group."""
-        members = [record.member for record in records if isinstance(record, _OF_MEMBERS)]
-        if len(members) < len(records) or self._has_new_authority:
-            self._has_new_authority = False
-            return self.processes.values()
-        names = dict.fromkeys(self._known.get(member, "") for member in members)
-        return [self.processes[name] for name in names if name in self.processes]
-
-    def _judge(self, process: Process) -> None:
-        """Record since when a process has been a zombie."""
-        since = self.measures.zombies_since
-        if not self.consumption.is_zombie(process):
-            since.pop(process, None)
-        elif process not in since:
-            since[process] = self.schedule.now_ms
-
-    # Callbacks of a process.
-
-    def owned_changed(self, process: Process, before: Partitions) -> None:
-        self.measures.owned_changed(process, before)
-        if process.owned:
-            self._judge(process)
-        else:
-            self.measures.zombies_since.pop(process, None)
-
-    def fetching_changed(self, process: Process, before: Partitions) -> None:
-        self.consumption.fetching_changed(process, before)
-
-    def epoch_changed(self, process: Process, before: int) -> None:
-        self.measures.changed_ms = self.schedule.now_ms
-        self.invariants.epoch_changed(process, before)
-
-    def refreshing_topics(self, process: Process, image: TopicImage) -> None:
-        self.invariants.refreshing_topics(process, image)
-
-    def calling(self, process: Process, callback: Callback) -> None:
-        self.story.callback(process.name, callback)
-        self.measures.called(process, callback)
-        if callback.kind is CallbackKind.ASSIGNED:
-            process.deleted_owned |= self.invariants.log.of_deleted_topics(
-                process.member.member_id, callback.partitions
-            )
-        self.invariants.calling(process, callback)
-
-    def called_back(self, process: Process, callback: Callback, *, threw: bool) -> None:
-        self.measures.changed_ms = self.schedule.now_ms
-        if threw:
-            self.story.add(process.name, f"the listener throws in {callback.kind.value}")
-        self.invariants.called_back(process, callback, threw=threw)
-
-    def raised(self, process: Process, raised: Raised) -> None:
-        self.story.add(process.name, f"throws {raised.error} {raised.message}".rstrip())
-        self.measures.raised(process, raised)
-        self.invariants.raised(process, raised)
-
-    def committed(self, process: Process, committed: Committed) -> None:
-        if committed.error:
-            self.measures.commits_refused += 1
-            what = partition_text(frozenset(committed.offsets))
-            self.story.add(process.name, f"commit of {what} fails: {committed.error}")
-
-    def read(self, partition: TopicPartition, start: int, end: int) -> None:
-        self.measures.read(partition, start, end)
-
-    def received(self, process: Process, answer: object) -> None:
-        self.story.answer(process.name, answer)
-        self.invariants.received(process, answer)
-
-    def failed(self, process: Process) -> None:
-        self.story.add(process.name, "a request fails: the connection is lost")
-
-    def deadlocked(self, process: Process) -> None:
-        self.story.add(process.name, "is deadlocked: its threads wait for each other")
 
     def ended(self, process: Process) -> None:
-        self.story.add(process.name, "its process has stopped")
         self.network.stop_process(process)
-        self.measures.ended(process)
         after_ms = self._after.pop(process, None)
         if after_ms is None and process.has_failed and process.after_error is AfterError.RESTART:
             after_ms = AGAIN_MS
         if after_ms is not None:
             self.schedule.at(self.schedule.now_ms + after_ms, self._start, process.name)
+
+    # Time.
 
     def skip(self, to_ms: int, limit: int) -> bool:
         """Let time pass while the group is idle, without its heartbeats except the last ones.
@@ -514,7 +390,7 @@ class World:
             process.replan()
         for node in self.nodes.values():
             node.replan()
-        self.invariants.settling.unsettled()  # it records when each member was last settled
+        self.settling.unsettled()  # it records when each member was last settled
 
     def forget(self) -> None:
         """Drop what only matters for the result of the whole run: the history of owners, and offsets in the log that
@@ -530,23 +406,25 @@ class World:
         self.network.clear_faults()
 
 
-def _describe(
+def _described(
     event: Close | Kill | Pause | Freeze | EnforceRebalance | Subscribe | Commit | AskCommitted,
-) -> str:
+    process: Process,
+) -> tuple[str, Callable[[], None]]:
+    """An event of a process in words, and its effect."""
     match event:
         case Close():
-            return "closes"
+            return "closes", process.close
         case Kill():
-            return "is killed"
+            return "is killed", process.kill
         case Pause(for_s=for_s):
-            return f"does not poll for {seconds_text(for_s)}"
+            return f"does not poll for {seconds_text(for_s)}", partial(process.pause, int(for_s * 1000))
         case Freeze(for_s=for_s):
-            return f"is frozen for {seconds_text(for_s)}"
+            return f"is frozen for {seconds_text(for_s)}", partial(process.freeze, int(for_s * 1000))
         case EnforceRebalance():
-            return "calls enforceRebalance"
+            return "calls enforceRebalance", process.enforce_rebalance
         case Subscribe(topics=topics):
-            return f"subscribes to {' '.join(topics)}"
+            return f"subscribes to {' '.join(topics)}", partial(process.subscribe, topics)
         case Commit():
-            return "calls commitSync"
+            return "calls commitSync", process.commit
         case AskCommitted():
-            return "calls committed"
+            return "calls committed", process.committed

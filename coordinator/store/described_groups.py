@@ -14,7 +14,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Group as EngineGroup
 from coordinator.engine.context import State
-from coordinator.engine.describe_groups import Names, consumer_group
+from coordinator.engine.groups import Names, consumer_group
 from coordinator.engine.records import ClassicMemberValue, StoredOffset
 from coordinator.store.other_groups import OtherGroup
 from coordinator.store.topic_names import KnownTopic

@@ -21,7 +21,7 @@ from uuid import UUID
 
 from assignors.java.hash_map import FIRST_SLOTS, grown_slots, timeline_order
 from coordinator.engine.consumer.member import normal_partitions, normal_topics
-from coordinator.engine.describe_groups import Names, by_name
+from coordinator.engine.groups import Names, by_name
 from groups import described
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription
 from groups.streams import StreamsMember, Subtopology, Tasks, Topology

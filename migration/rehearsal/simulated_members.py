@@ -12,9 +12,9 @@ from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
 from coordinator.consumer.settings import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.initial_state import Client
 from coordinator.simulation.scenario import MemberScript
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
+from coordinator.simulation.topics import Client
 from coordinator.simulation.variants import of_brokers
 from groups.client_library import library_of
 from groups.group_spec import current_of

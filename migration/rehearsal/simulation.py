@@ -13,17 +13,17 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Group as EngineGroup
-from coordinator.engine.describe_groups import Names, consumer_group
+from coordinator.engine.groups import Names, consumer_group
 from coordinator.engine.records import ClassicMemberValue, Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.faults import FailCoordinator
 from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.initial_state import InitialState
 from coordinator.simulation.node import NodeStatus
 from coordinator.simulation.result import Result, Violation
 from coordinator.simulation.run import LIMIT, result_of, run_until_settled
 from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.topics import InitialState
 from coordinator.simulation.world import World
 from coordinator.store.described_groups import classic_member
 from coordinator.store.group_records import NoRecords, group_records
@@ -270,11 +270,11 @@ class Simulation:
 
     def unsettled(self) -> str:
         """Describes what has not settled in the members' own view; empty if everything has."""
-        return self._doubled() or self.world.invariants.settling.unsettled()
+        return self._doubled() or self.world.settling.unsettled()
 
     def unsettled_group(self) -> str:
         """The same, without reasons that concern single members: one is paused, or waits for a response."""
-        return self._doubled() or self.world.invariants.settling.unsettled_group()
+        return self._doubled() or self.world.settling.unsettled_group()
 
     def _doubled(self) -> str:
         """Names a member with two running processes; empty if there is none."""

@@ -9,13 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coordinator.simulation.replay import replay_command
 from coordinator.simulation.result import Result, Violation
-from coordinator.simulation.run import LIMIT, run
+from coordinator.simulation.run import LIMIT, replay_command, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import ScenarioOf, costs_of
-from coordinator.simulation.settings import with_settings
+from coordinator.simulation.variants import with_settings
 from pipeline.simulation.schemas import FAILURES, RUNS
 from pipeline.tables.schemas import table
 

@@ -262,7 +262,7 @@ def _simulations_rules(_: Context) -> Described:
 
 
 def _simulations_settings(_: Context) -> Described:
-    from coordinator.simulation.settings import NAMES
+    from coordinator.simulation.variants import NAMES
 
     return [(name, "") for name in NAMES]
 

@@ -12,14 +12,14 @@ from assignors.registry import find
 from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.member import Member
 from coordinator.consumer.outputs import Send, TopicPartition
-from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.records import Record
 from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
-from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Close, Commit, Kill, Scenario, Start
 from coordinator.simulation.settling_rules import QUIET_MS
+from coordinator.simulation.topics import Client, InitialState
+from coordinator.simulation.watcher import Batch
 from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 
@@ -36,9 +36,9 @@ class _World(World):
         self.written: list[tuple[int, Sequence[Record]]] = []
         super().__init__(scenario, seed, **options)
 
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
-        self.written.append((self.schedule.now_ms, records))
-        super().appended(records, request, is_late=is_late)
+    def appended(self, batch: Batch) -> None:
+        self.written.append((self.schedule.now_ms, batch.records))
+        super().appended(batch)
 
 
 class SimulatedGroup:
@@ -135,13 +135,9 @@ class SimulatedGroup:
 
         def is_rebalancing() -> bool:
             is_new = self.now_ms - world.measures.changed_ms < QUIET_MS
-            return is_new or bool(world.invariants.settling.unsettled())
+            return is_new or bool(world.settling.unsettled())
 
-        self._play(
-            world.schedule.play(
-                self.now_ms + world.invariants.settling.quiet_period_ms(), LIMIT, is_rebalancing
-            )
-        )
+        self._play(world.schedule.play(self.now_ms + world.settling.quiet_period_ms(), LIMIT, is_rebalancing))
 
     def live(self, until_ms: int, every_ms: int, silent: str = "") -> None:
         """Consume and commit until a time, except for a `silent` member. The group must be stable."""

@@ -29,8 +29,8 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.scenario import MemberScript, Scenario
+from coordinator.simulation.topics import Client, InitialState
 from groups.model import Group, MemberProtocol, usual_protocol
 
 MINUTE_MS = 60_000

@@ -22,10 +22,10 @@ from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import parse_scenario, read_scenario
-from coordinator.simulation.seeds import RunSummary, ScenarioOf, always, play_seeds, summary_of
-from coordinator.simulation.settings import check_playable, set_for_all, with_settings
+from coordinator.simulation.seeds import RunSummary, ScenarioOf, always, play_seeds, set_for_all, summary_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
+from coordinator.simulation.variants import check_playable, with_settings
 from groups.yaml_files import read_text
 from wire.suggestion import did_you_mean
 

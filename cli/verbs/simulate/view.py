@@ -12,8 +12,8 @@ from cli.render.document import Block, Code, Document, Heading, Table, Text, cel
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
-from coordinator.simulation.replay import replay_command
 from coordinator.simulation.result import CallbackCall, Result, StoryEntry, Violation
+from coordinator.simulation.run import replay_command
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import Costs, median_and_worst

@@ -11,7 +11,7 @@ from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.describe_groups import Described, DescribeGroups
+from coordinator.engine.groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
 from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
 from coordinator.server.broker import Caller

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, TypeAlias
 
-from coordinator.configs.brokers import ALL, ConfigSource, Synonym
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
+from coordinator.configs.effective import ALL, ConfigSource, Synonym
 from coordinator.configs.features import FEATURES
 from coordinator.configs.properties import OURS
 from coordinator.errors import InvalidSetting, RequestRefused

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
-from coordinator.engine.describe_groups import ConsumerGroupDescribe, Described
+from coordinator.engine.groups import ConsumerGroupDescribe, Described
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused

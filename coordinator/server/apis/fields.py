@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from coordinator.engine.describe_groups import Described
+from coordinator.engine.groups import Described
 from coordinator.server.exchange import Exchange
 from wire.acls import ResourceType
 from wire.errors import ErrorCode

@@ -1,117 +1,121 @@
-"""Equality of states: two are equal if no future behavior of members or coordinator can distinguish them.
-
-Times are omitted (names that end in `_ms`: only the existence of a deadline matters), and so are numbers that only
-match answers with requests: a message is described by its effect on the receiver.
-"""
+"""Canonical forms of values: hashable, without order and time if these do not matter."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
+from operator import attrgetter
+from types import FunctionType, MethodType
 from typing import Any
+from uuid import UUID
 
-from coordinator.consumer.consumer_member import ConsumerMember
-from coordinator.consumer.member import Member
-from coordinator.simulation.exploration.forms import ATOMS, canonical
-from coordinator.simulation.exploration.state import State
-from coordinator.simulation.exploration.steps import LONG_MS, Message
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.records import ConsumerMemberValue
 
-_OMITTED = frozenset(
-    {
-        *(
-            "identity",
-            "settings",
-            "_behavior",
-            "image",
-            "position",
-            "metrics",
-            "outputs",
-            "_numbers",
-            "_waiting",
-        ),
-        *("_assignments", "_fields", "_beat", "_missing_since_ms"),
-    }
-)
-"""Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats`)."""
+ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
+"""Types that are their own form. Immutable sets contain only partitions and names: nothing to omit."""
+_TICKETS = frozenset({"joining", "syncing"})
+"""Fields of a classic group that contain a ticket per member; only the existence of the ticket counts."""
 
 
-def fingerprint(world: State) -> int:
-    """64 bits, equal for equal states. In one of 40 million runs with a million states two different states
-    collide."""
-    members = tuple([_member_fingerprint(world, name) for name in world.members])
-    network = frozenset(_connections(world).items())
-    calling = tuple((name, call.kind, call.partitions) for name, call in world.calling.items())
-    state = (
-        world.coordinator_fingerprint(),
-        members,
-        network,
-        frozenset(calling),
-        frozenset(world.idle),
-        frozenset(world.is_over),
-        tuple([script.next is None for script in world.scripts.values()]),
-        tuple(world.processes.items()),
-        world.left,
-        world.has_broken_rule,
-        world.keeps_log and world.last_append == len(world.records),
+_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
+"""Fields of a consumer group that are derived from its members."""
+_METADATA: dict[int, tuple[Any, ConsumerMemberValue]] = {}
+
+
+def canonical(value: Any) -> Any:
+    """The value in a hashable form without order and time, if these do not matter."""
+    kind: type[object] = type(value)
+    if kind in ATOMS:
+        return value
+    if kind is int:
+        return value if value >= 0 else ("-", -value)  # -1 and -2 have the same hash
+    return _form(kind)(value)
+
+
+_FORMS: dict[type, Callable[[Any], Any]] = {}
+
+
+def _form(kind: type) -> Callable[[Any], Any]:
+    if kind not in _FORMS:
+        _FORMS[kind] = _chosen(kind)
+    return _FORMS[kind]
+
+
+def _chosen(kind: type) -> Callable[[Any], Any]:
+    if issubclass(kind, Enum):
+        return attrgetter("_name_")  # names hash faster than members
+    if kind is UUID:
+        return attrgetter("int")
+    if issubclass(kind, tuple | list):
+        return _sequence
+    if issubclass(kind, dict):
+        return _mapping
+    if issubclass(kind, set):
+        return _set
+    if kind is MethodType:
+        return _method
+    if kind is partial:
+        return _partial
+    if kind is ConsumerMemberValue:
+        return _metadata
+    if is_dataclass(kind):
+        names = tuple(each.name for each in fields(kind) if not each.name.endswith("_ms"))
+        return partial(_object, names, kind is ClassicGroup)
+    return _attributes
+
+
+def _sequence(value: Any) -> Any:
+    return tuple([each if type(each) in ATOMS else canonical(each) for each in value])
+
+
+def _mapping(value: Any) -> Any:
+    return frozenset([(canonical(key), canonical(each)) for key, each in value.items()])
+
+
+def _set(value: Any) -> Any:
+    return frozenset([canonical(each) for each in value])
+
+
+def _method(value: Any) -> Any:
+    return value.__func__.__qualname__
+
+
+def _partial(value: Any) -> Any:
+    return canonical(value.func), canonical(value.args)
+
+
+def _object(names: tuple[str, ...], has_tickets: bool, value: Any) -> Any:
+    return tuple(
+        [
+            frozenset(getattr(value, name))
+            if has_tickets and name in _TICKETS
+            else canonical(getattr(value, name))
+            for name in names
+        ]
     )
-    return hash(state)
 
 
-def _connections(world: State) -> dict[tuple[str, int, bool], tuple[Any, ...]]:
-    """The messages in flight on each connection, in order."""
-    found: dict[tuple[str, int, bool], tuple[Any, ...]] = {}
-    for message in world.network:
-        connection = message.member, message.process, message.is_answer
-        found[connection] = (*found.get(connection, ()), _message(world, message))
-    return found
+def _attributes(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return value.__qualname__
+    return tuple(
+        [
+            canonical(each)
+            for name, each in vars(value).items()
+            if not name.endswith("_ms") and name not in _DERIVED
+        ]
+    )
 
 
-def _member_fingerprint(world: State, name: str) -> int:
-    """The fingerprint of a member, cached until it changes."""
-    known = world.prints.get(name)
+def _metadata(value: ConsumerMemberValue) -> Any:
+    """A member's metadata, which thousands of states share. The form is cached together with the value, so that no
+    other value gets its address in memory."""
+    known = _METADATA.get(id(value))
     if known is None:
-        member = world.members[name]
-        known = world.prints[name] = hash(None if member is None else _member(member))
-    return known
-
-
-def _member(member: Member) -> tuple[Any, ...]:
-    plain, deadlines = _names(member)
-    values = vars(member)
-    facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
-    facts += [values[name] >= LONG_MS for name in deadlines]
-    if isinstance(member, ConsumerMember):
-        facts.append(_heartbeats(member))
-    return tuple(facts)
-
-
-_NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-
-
-def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The attributes of a class of members that count: those that are no deadlines, and the deadlines."""
-    kind = type(member)
-    if kind not in _NAMES:
-        facts = [name for name in vars(member) if name not in _OMITTED]
-        _NAMES[kind] = (
-            tuple(name for name in facts if not name.endswith("_ms")),
-            tuple(name for name in facts if name.endswith("_ms")),
-        )
-    return _NAMES[kind]
-
-
-def _heartbeats(member: ConsumerMember) -> tuple[Any, ...]:
-    """The facts that the next heartbeat depends on; whether a heartbeat is in flight, but not its number."""
-    assignments, sent = member._assignments, member._fields._sent
-    return (
-        member._beat is None,
-        canonical((assignments.owned, assignments._target, assignments._number, assignments._target_number)),
-        sent is not None and (canonical(sent[:-1]), sent.owned == assignments.version),
-    )
-
-
-def _message(world: State, message: Message) -> tuple[Any, ...]:
-    member = world.members[message.member]
-    is_current = member is not None and message.process == world.processes[message.member]
-    handler = None
-    if is_current and member is not None:
-        handler = canonical(member._waiting.get(message.number))
-    return message.member, is_current, handler, message.is_answer, message.print
+        names = (each.name for each in fields(value) if not each.name.endswith("_ms"))
+        known = _METADATA[id(value)] = (tuple([canonical(getattr(value, name)) for name in names]), value)
+    return known[0]

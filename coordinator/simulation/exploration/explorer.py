@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
-from coordinator.simulation.exploration.canonical import fingerprint
 from coordinator.simulation.exploration.properties import (
     CONVERGES,
     STATE_PROPERTIES,
@@ -21,7 +20,7 @@ from coordinator.simulation.exploration.properties import (
     converged,
 )
 from coordinator.simulation.exploration.small_world import SmallWorld
-from coordinator.simulation.exploration.steps import Step, Verb, WorldSpec
+from coordinator.simulation.exploration.worlds import Step, Verb, WorldSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,7 @@ def explore(
     search = _Search()
     with breaking(), _seldom_collected():
         first = first_state(spec)
-        start = fingerprint(first)
+        start = first.fingerprint()
         search.parents[start] = None
         waiting = deque([(start, 0, first)])
         depth, is_whole, is_interrupted = 0, True, False
@@ -143,7 +142,7 @@ def _after(
         world = state.fork()
         world.take(step)
         search.transitions += 1
-        found = fingerprint(world)
+        found = world.fingerprint()
         if world.left == state.left:
             search.reached_from.setdefault(found, []).append(here)
         is_new = found not in search.parents

@@ -17,7 +17,7 @@ from coordinator.errors import RequestRefused
 from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
 from coordinator.simulation.exploration.state import State
-from coordinator.simulation.exploration.steps import Step
+from coordinator.simulation.exploration.worlds import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

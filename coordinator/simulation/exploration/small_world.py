@@ -9,24 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.consumer_member import ConsumerMember
-from coordinator.consumer.library import LIBRARIES
-from coordinator.consumer.member import Identity, Member, Subscription
+from coordinator.consumer.member import Member
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.simulation.consumers import GROUP, NewMember, make_member
 from coordinator.simulation.exploration.state import State
-from coordinator.simulation.exploration.steps import (
-    GROUP,
-    LONG_MS,
-    NO_PROCESS,
-    START_MS,
-    Message,
-    Step,
-    Verb,
-)
+from coordinator.simulation.exploration.worlds import LONG_MS, NO_PROCESS, START_MS, Message, Step, Verb
 
 
 def no_position(_place: TopicPartition) -> int | None:
@@ -97,7 +86,7 @@ class SmallWorld(State):
             yield Step(Verb.CRASH, name)
         if Verb.KILL in self.perturb and member.epoch > 0:
             yield Step(Verb.KILL, name)
-        if Verb.ROLL in self.perturb and self.scripts[name].next is not None and not member.is_closing:
+        if Verb.ROLL in self.perturb and name in self.rolled and not member.is_closing:
             yield Step(Verb.ROLL, name)
 
     def _expiries(self) -> Iterator[Step]:
@@ -137,31 +126,16 @@ class SmallWorld(State):
         return step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
 
     def _start(self, step: Step) -> None:
-        name, script = step.who, self.scripts[step.who]
+        name = step.who
         self.processes[name] += 1
-        identity = Identity(
-            group=GROUP,
+        new = NewMember(
             client_id=name,
-            instance=script.instance,
-            rack=None,
-            library=LIBRARIES["java"],
-            settings=_MEMBER_SETTINGS,
+            script=self.scripts[name],
+            image=self.image,
+            position=no_position,
+            member_uuid=f"{name}-{self.processes[name]}",
         )
-        subscription = Subscription(topics=script.topics or tuple(self.image.topics))
-        member: Member
-        if script.protocol == "consumer":
-            uuid = f"{name}-{self.processes[name]}"
-            member = ConsumerMember(identity, subscription, self.image, no_position, uuid=uuid)
-        else:
-            member = ClassicMember(
-                identity,
-                subscription,
-                self.image,
-                no_position,
-                assignors=script.assignors,
-                subscription_version=script.subscription_version,
-            )
-        self.members[name] = member
+        self.members[name] = member = make_member(new)
         self._own.add(name)
         self.prints.pop(name, None)
         member.enter_poll(self.clocks[name])
@@ -217,10 +191,7 @@ class SmallWorld(State):
     def _roll(self, step: Step) -> None:
         """Stop the process without leaving or, without an instance id, after leaving; then start it with its next
         settings."""
-        script = self.scripts[step.who].next
-        if script is None:
-            raise AssertionError(f"{step.who} is not rolled")
-        self.scripts[step.who] = script
+        self.scripts[step.who] = self.rolled.pop(step.who)
         self._crash(step)
 
     def _end(self, name: str) -> None:
@@ -270,10 +241,4 @@ _PERTURBATIONS = frozenset(
 )
 _EXPIRY = frozenset(
     {TimerKind.SESSION, TimerKind.PENDING_MEMBER, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC}
-)
-_MEMBER_SETTINGS = MemberSettings(
-    session_timeout_ms=LONG_MS,
-    max_poll_interval_ms=LONG_MS,
-    request_timeout_ms=LONG_MS,
-    enable_auto_commit=False,
 )

@@ -6,19 +6,14 @@ FindCoordinator, commits and offset fetches are answered at once: they are not e
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 from uuid import UUID
 
 from coordinator.configs.settings import Config
+from coordinator.consumer.consumer_member import ConsumerMember
 from coordinator.consumer.member import Member
-from coordinator.consumer.outputs import (
-    Callback,
-    Closed,
-    FindCoordinator,
-    Partitions,
-    Raised,
-    Send,
-)
+from coordinator.consumer.outputs import Callback, Closed, FindCoordinator, Partitions, Raised, Send
 from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.context import Group
@@ -27,18 +22,10 @@ from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.offsets.fetch import OffsetFetch
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.exploration.canonical import ATOMS, canonical
 from coordinator.simulation.exploration.fork import fork
-from coordinator.simulation.exploration.forms import canonical
-from coordinator.simulation.exploration.memory import Answers, MemoizedStep, Memory
-from coordinator.simulation.exploration.steps import (
-    GROUP,
-    LONG_MS,
-    NODE,
-    START_MS,
-    Message,
-    Verb,
-    WorldSpec,
-)
+from coordinator.simulation.exploration.worlds import LONG_MS, NODE, START_MS, Message, Verb, WorldSpec
 
 
 class State:
@@ -61,7 +48,10 @@ class State:
         self.last_append = 0
         """The number of records before the last append."""
         self.keeps_log = Verb.FAIL_OVER in spec.perturb
-        self.scripts = dict(spec.members)
+        names = tuple(spec.topics)
+        self.scripts = {name: replace(script, topics=names) for name, script in spec.members.items()}
+        self.rolled = {name: replace(script, topics=names) for name, script in spec.rolled.items()}
+        """The configurations of members that are still to be restarted with them."""
         self.members: dict[str, Member | None] = dict.fromkeys(spec.members)
         self.calling: dict[str, Callback] = {}
         self.idle: set[str] = set()
@@ -107,12 +97,52 @@ class State:
             else:
                 self.engine = fork(self.engine)
 
+    def fingerprint(self) -> int:
+        """64 bits, equal for equal states: no future behavior of members or coordinator can distinguish them.
+
+        Times are omitted (names that end in `_ms`: only the existence of a deadline matters), and so are numbers that
+        only match answers with requests: a message is described by its effect on the receiver. In one of 40 million
+        runs with a million states two different states collide.
+        """
+        in_flight: dict[tuple[str, int, bool], tuple[object, ...]] = {}
+        for message in self.network:
+            connection = message.member, message.process, message.is_answer
+            in_flight[connection] = (*in_flight.get(connection, ()), self._message_form(message))
+        state = (
+            self.coordinator_fingerprint(),
+            tuple([self._member_fingerprint(name) for name in self.members]),
+            frozenset(in_flight.items()),
+            frozenset([(name, call.kind, call.partitions) for name, call in self.calling.items()]),
+            frozenset(self.idle),
+            frozenset(self.is_over),
+            tuple(self.rolled),
+            tuple(self.processes.items()),
+            self.left,
+            self.has_broken_rule,
+            self.keeps_log and self.last_append == len(self.records),
+        )
+        return hash(state)
+
     def coordinator_fingerprint(self) -> int:
-        """The fingerprint of the coordinator."""
         if "" not in self.prints:
             timers = frozenset((key.kind, key.member) for key in self.engine.timers() if key.group == GROUP)
             self.prints[""] = hash((canonical(self.group), timers))
         return self.prints[""]
+
+    def _member_fingerprint(self, name: str) -> int:
+        known = self.prints.get(name)
+        if known is None:
+            member = self.members[name]
+            known = self.prints[name] = hash(None if member is None else _member_form(member))
+        return known
+
+    def _message_form(self, message: Message) -> tuple[object, ...]:
+        member = self.members[message.member]
+        is_current = member is not None and message.process == self.processes[message.member]
+        handler = None
+        if is_current and member is not None:
+            handler = canonical(member._waiting.get(message.number))
+        return message.member, is_current, handler, message.is_answer, message.print
 
     @property
     def group(self) -> Group | None:
@@ -257,6 +287,60 @@ class State:
                 yield name, member, member.owned
 
 
+_OMITTED = frozenset(
+    {
+        *(
+            "identity",
+            "settings",
+            "_behavior",
+            "image",
+            "position",
+            "metrics",
+            "outputs",
+            "_numbers",
+            "_waiting",
+        ),
+        *("_assignments", "_fields", "_beat", "_missing_since_ms"),
+    }
+)
+"""Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats_form`)."""
+
+
+def _member_form(member: Member) -> tuple[object, ...]:
+    plain, deadlines = _names(member)
+    values = vars(member)
+    facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
+    facts += [values[name] >= LONG_MS for name in deadlines]
+    if isinstance(member, ConsumerMember):
+        facts.append(_heartbeats_form(member))
+    return tuple(facts)
+
+
+_NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attributes of a class of members that count: those that are no deadlines, and the deadlines."""
+    kind = type(member)
+    if kind not in _NAMES:
+        facts = [name for name in vars(member) if name not in _OMITTED]
+        _NAMES[kind] = (
+            tuple(name for name in facts if not name.endswith("_ms")),
+            tuple(name for name in facts if name.endswith("_ms")),
+        )
+    return _NAMES[kind]
+
+
+def _heartbeats_form(member: ConsumerMember) -> tuple[object, ...]:
+    """The facts that the next heartbeat depends on; whether a heartbeat is in flight, but not its number."""
+    assignments, sent = member._assignments, member._fields._sent
+    return (
+        member._beat is None,
+        canonical((assignments.owned, assignments._target, assignments._number, assignments._target_number)),
+        sent is not None and (canonical(sent[:-1]), sent.owned == assignments.version),
+    )
+
+
 def _identity(value: Any) -> Any:
     return value
 
@@ -271,3 +355,27 @@ _SETTINGS = {
     "group.consumer.assignment.interval.ms": "0",
     "offsets.retention.check.interval.ms": str(2**40),
 }
+
+
+Answers: TypeAlias = list[tuple[int, object, int]]
+"""Tickets, their answers, and the fingerprints of the answers."""
+
+
+class MemoizedStep(NamedTuple):
+    """A step of a coordinator, and its result."""
+
+    engine: Engine
+    """The coordinator afterwards, shared by all states: a state changes only a copy of it."""
+    print: int
+    appended: tuple[tuple[Record, ...], ...]
+    answers: Answers
+    rule_was_needed: bool
+
+
+class Memory(dict[Hashable, MemoizedStep]):
+    """Coordinator steps by fingerprint, order of contents and action.
+
+    States with the same fingerprint are equal, so coordinators with the same fingerprint do the same. Steps that park
+    requests, or answer parked ones, are not memoized: their tickets differ in each state. All states of an
+    exploration share one memory: a fork does not copy it, as it is not a plain dict.
+    """

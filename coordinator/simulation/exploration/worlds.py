@@ -1,15 +1,90 @@
-"""The groups that are explored."""
+"""The groups that are explored: members, messages, and the steps that can be taken."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, NamedTuple
 
-from coordinator.simulation.exploration.steps import SmallMember, Verb, WorldSpec
+from coordinator.simulation.scenario import MemberScript
 
-_CONSUMER = SmallMember()
-_EAGER = SmallMember(protocol="classic", assignors=("range",))
-_BOTH = SmallMember(protocol="classic", assignors=("cooperative-sticky", "range"))
-_COOPERATIVE = SmallMember(protocol="classic", assignors=("cooperative-sticky",))
+NODE = 1
+LONG_MS = 2**30
+"""Sessions and timeouts: longer than any sequence of steps. Expiry is a separate step."""
+NO_PROCESS = -1
+"""The process of a message whose connection the process has lost."""
+START_MS = 1_000_000
+
+
+class Verb(Enum):
+    """A step's effect as text, with `{who}` and `{what}` (a request, an answer, a member or a timer)."""
+
+    START = "{who} starts"
+    WAKE = "{who} heartbeats, or retries"
+    POLL = "{who} polls again"
+    CALLED_BACK = "the listener of {who} returns"
+    REQUEST = "the coordinator handles {what} of {who}"
+    ANSWER = "{who} receives {what}"
+    LOSE = "{what} of {who} is lost"
+    DUPLICATE = "{what} of {who} will arrive a second time"
+    LEAVE = "{who} closes"
+    CRASH = "{who} crashes and starts again"
+    KILL = "{who} is killed"
+    ROLL = "{who} restarts with its next settings"
+    EXPIRE = "the coordinator ends {what}"
+    FAIL_OVER = "the coordinator fails over"
+
+
+class Step(NamedTuple):
+    """A step of a member (its name) or of the coordinator, and the message or timer if there are several."""
+
+    verb: Verb
+    who: str
+    which: Any = None
+
+
+class Message(NamedTuple):
+    """A message in flight between a process and the coordinator."""
+
+    member: str
+    process: int
+    """The number of the member's process; messages of an earlier process are not delivered."""
+    number: int
+    is_answer: bool
+    content: Any
+    print: int
+    """The fingerprint of the content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSpec:
+    """A group to explore."""
+
+    name: str
+    summary: str
+    topics: Mapping[str, int]
+    members: Mapping[str, MemberScript]
+    perturbations: int
+    """The number of steps in `perturb` that are allowed."""
+    perturb: frozenset[Verb]
+    rolled: Mapping[str, MemberScript] = field(default_factory=dict)
+    """By member that `Verb.ROLL` restarts: its configuration afterwards."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    starts_settled: bool = False
+    """Whether the members have joined and settled when the exploration starts."""
+
+
+_CONSUMER = MemberScript(
+    protocol="consumer",
+    config={
+        **dict.fromkeys(("session.timeout.ms", "max.poll.interval.ms", "request.timeout.ms"), str(LONG_MS)),
+        "enable.auto.commit": "false",
+    },
+)
+_EAGER = replace(_CONSUMER, protocol="classic", assignors=("range",))
+_BOTH = replace(_EAGER, assignors=("cooperative-sticky", "range"))
+_COOPERATIVE = replace(_EAGER, assignors=("cooperative-sticky",))
 _ONE_TOPIC = {"t": 2}
 _TROUBLE = frozenset({Verb.LEAVE, Verb.CRASH, Verb.EXPIRE})
 _ROLL = frozenset({Verb.ROLL})
@@ -45,7 +120,8 @@ WORLDS = {
             name="first-bounce",
             summary="The first bounce of KIP-429: members put cooperative-sticky before range, one by one.",
             topics=_ONE_TOPIC,
-            members={"a": replace(_EAGER, next=_BOTH), "b": replace(_EAGER, next=_BOTH)},
+            members={"a": _EAGER, "b": _EAGER},
+            rolled={"a": _BOTH, "b": _BOTH},
             perturbations=2,
             perturb=_ROLL,
             starts_settled=True,
@@ -63,7 +139,8 @@ WORLDS = {
             name="second-bounce",
             summary="The second bounce of KIP-429: members drop range from their lists, one by one.",
             topics=_ONE_TOPIC,
-            members={"a": replace(_BOTH, next=_COOPERATIVE), "b": replace(_BOTH, next=_COOPERATIVE)},
+            members={"a": _BOTH, "b": _BOTH},
+            rolled={"a": _COOPERATIVE, "b": _COOPERATIVE},
             perturbations=2,
             perturb=_ROLL,
             starts_settled=True,
@@ -72,7 +149,8 @@ WORLDS = {
             name="upgrade",
             summary="A classic group becomes a consumer group online, member by member.",
             topics=_ONE_TOPIC,
-            members={"a": replace(_COOPERATIVE, next=_CONSUMER), "b": replace(_COOPERATIVE, next=_CONSUMER)},
+            members={"a": _COOPERATIVE, "b": _COOPERATIVE},
+            rolled={"a": _CONSUMER, "b": _CONSUMER},
             perturbations=2,
             perturb=_ROLL,
             starts_settled=True,
@@ -81,7 +159,8 @@ WORLDS = {
             name="downgrade",
             summary="A consumer group becomes a classic one again, member by member.",
             topics=_ONE_TOPIC,
-            members={"a": replace(_CONSUMER, next=_EAGER), "b": replace(_CONSUMER, next=_EAGER)},
+            members={"a": _CONSUMER, "b": _CONSUMER},
+            rolled={"a": _EAGER, "b": _EAGER},
             perturbations=2,
             perturb=_ROLL,
             starts_settled=True,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.configs.brokers import ConfigSource
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition
+from coordinator.configs.effective import ConfigSource
 from coordinator.errors import InvalidSetting
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name

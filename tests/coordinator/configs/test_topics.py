@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.configs.brokers import ALL, BrokerConfigs, ConfigSource
-from coordinator.configs.topics import TopicConfigs
+from coordinator.configs.effective import ALL, BrokerConfigs, ConfigSource, TopicConfigs
 from coordinator.errors import InvalidSetting
 
 RETENTION = "retention.ms"

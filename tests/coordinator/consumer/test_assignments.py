@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator.consumer.assignments import Assignments
+from coordinator.consumer.heartbeat_fields import Assignments
 from coordinator.consumer.outputs import TopicPartition
 from tests.coordinator.engine.consumer import images
 

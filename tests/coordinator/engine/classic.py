@@ -10,7 +10,7 @@ from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.describe_groups import Described, DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.groups import Described, DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.records import JoinProtocol
 from tests.coordinator.engine.driver import Driver
 from wire.errors import ErrorCode

@@ -7,11 +7,7 @@ from typing import Any
 
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
-from coordinator.engine.describe_groups import (
-    ConsumerGroupDescribe,
-    Described,
-    DescribeGroupsAnswer,
-)
+from coordinator.engine.groups import ConsumerGroupDescribe, Described, DescribeGroupsAnswer
 from coordinator.engine.records import (
     ConsumerGroupRecord,
     ConsumerGroupValue,

@@ -13,9 +13,8 @@ from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.engine.describe_groups import DescribeGroups
 from coordinator.engine.engine import Engine
-from coordinator.engine.groups import DeleteGroups, ListGroups
+from coordinator.engine.groups import DeleteGroups, DescribeGroups, ListGroups
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetQuery
 from coordinator.engine.offsets.removal import OffsetDelete

@@ -16,8 +16,8 @@ from coordinator.engine.consumer.client_assignment import (
     PrepareAssignment,
     PrepareAssignmentAnswer,
 )
-from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.engine import Engine
+from coordinator.engine.groups import DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.records import ClientAssignor, ClientMetadata, JoinProtocol
 from tests.coordinator.engine.consumer import Consumer, described_group, epochs, images, settled, targets
 from tests.coordinator.engine.driver import Driver

@@ -9,7 +9,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.describe_groups import DescribeGroups, DescribeGroupsAnswer
+from coordinator.engine.groups import DescribeGroups, DescribeGroupsAnswer
 from coordinator.engine.records import ConsumerMemberRecord, JoinProtocol
 from tests.coordinator.engine.classic import Member, stable
 from tests.coordinator.engine.consumer import (

@@ -7,14 +7,12 @@ from random import Random
 
 import pytest
 
-from coordinator.simulation.exploration.canonical import fingerprint
 from coordinator.simulation.exploration.explorer import Exploration, explore, first_state
-from coordinator.simulation.exploration.memory import Memory
 from coordinator.simulation.exploration.properties import CONVERGES, STATE_PROPERTIES, STEP_PROPERTIES
 from coordinator.simulation.exploration.rules import RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
-from coordinator.simulation.exploration.steps import Verb
-from coordinator.simulation.exploration.worlds import WORLDS
+from coordinator.simulation.exploration.state import Memory
+from coordinator.simulation.exploration.worlds import WORLDS, Verb
 from tests.support.long import LONG
 
 EVERY = (*STATE_PROPERTIES, *STEP_PROPERTIES, CONVERGES)
@@ -78,18 +76,18 @@ def test_one_bounce_instead_of_two_gives_a_partition_to_two_owners() -> None:
 def test_a_step_changes_the_fork_alone() -> None:
     world = SmallWorld(WORLDS["published"])
     for seen in range(60):
-        before = fingerprint(world)
+        before = world.fingerprint()
         successors = []
         for step in world.steps():
             fork = world.fork()
             fork.take(step)
             successors.append(fork)
         world.prints.clear()
-        assert fingerprint(world) == before
+        assert world.fingerprint() == before
         again = world.fork()
         step = world.steps()[seen % len(successors)]
         again.take(step)
-        assert fingerprint(again) == fingerprint(successors[seen % len(successors)])
+        assert again.fingerprint() == successors[seen % len(successors)].fingerprint()
         world = again
 
 
@@ -110,7 +108,7 @@ def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> Non
             plain.take(step)
             plain.prints.clear()
             plain._memory.clear()
-            assert fingerprint(forked) == fingerprint(plain)
+            assert forked.fingerprint() == plain.fingerprint()
             assert [(each.member_id, each.owned) for each in forked.members.values() if each] == [
                 (each.member_id, each.owned) for each in plain.members.values() if each
             ]
@@ -129,9 +127,9 @@ def test_states_differ_by_what_is_under_way() -> None:
     one, other = SmallWorld(WORLDS["published"]), SmallWorld(WORLDS["published"])
     for world in (one, other):
         world.take(next(step for step in world.steps() if step.verb is Verb.START))
-    assert fingerprint(one) == fingerprint(other)
+    assert one.fingerprint() == other.fingerprint()
     one.take(next(step for step in one.steps() if step.verb is Verb.REQUEST))
-    assert fingerprint(one) != fingerprint(other)
+    assert one.fingerprint() != other.fingerprint()
 
 
 @pytest.mark.parametrize("name", [name for name, spec in WORLDS.items() if spec.starts_settled])

@@ -10,9 +10,9 @@ import pytest
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.initial_state import Client, InitialState
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Kill, MemberScript, Scenario, Start
+from coordinator.simulation.topics import Client, InitialState
 from coordinator.simulation.world import World
 
 DAY_MS = 86_400_000

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from coordinator.configs.settings import Config
-from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord, Record, StoredOffset
@@ -20,6 +19,7 @@ from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import Connection
 from coordinator.simulation.node import CRASH_WAIT_MS, NO_ID, Node, NodeStatus
 from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.watcher import Batch, Watcher
 from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
 
@@ -36,7 +36,7 @@ class Client:
     def fail(self, number: int) -> None: ...
 
 
-class Desk:
+class Desk(Watcher):
     """Nodes of one log; notes what they answer, and when in relation to what they append."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -58,7 +58,7 @@ class Desk:
             self.random,
             lambda _connection, number, answer: self.answers.append((number, answer)),
             lambda _connection, _request: NO_ID,
-            self,
+            (self,),
             checks,
         )
 
@@ -69,12 +69,8 @@ class Desk:
         node.receive(Connection(Client(), node.number, 0), self.numbers, request, False)
         return next((answer for number, answer in self.answers if number == self.numbers), None)
 
-    def appended(self, records: Sequence[Record], request: Request[Any] | None, *, is_late: bool) -> None:
-        assert self.log[-len(records) :] == list(records)
-
-    def answering(
-        self, node: Node, request: Request[Any], answer: object, *, is_heard: bool, is_late: bool
-    ) -> None: ...
+    def appended(self, batch: Batch) -> None:
+        assert self.log[-len(batch.records) :] == list(batch.records)
 
     def replayed(self, node: Node, before: Engine | None) -> None:
         self.replays.append(before)

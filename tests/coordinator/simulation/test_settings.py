@@ -6,9 +6,8 @@ import pytest
 
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Restart, Variant
-from coordinator.simulation.settings import NAMES, check_playable, with_settings
 from coordinator.simulation.shipped import shipped_scenario
-from coordinator.simulation.variants import with_variant
+from coordinator.simulation.variants import NAMES, check_playable, with_settings, with_variant
 
 
 def test_an_interval_is_that_of_both_protocols() -> None:

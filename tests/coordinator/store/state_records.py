@@ -8,7 +8,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import State
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
-from coordinator.engine.unload import records_of
+from coordinator.engine.replay import records_of
 
 
 def state_records(state: State) -> Iterator[tuple[str, list[Record]]]:

@@ -11,8 +11,8 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
-from coordinator.simulation.settings import with_settings
 from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.variants import with_settings
 from pipeline.simulation import RunOptions, simulate
 from pipeline.simulation.schemas import TABLES
 from tests.pipeline.simulation.test_simulate import RULE, case
@@ -25,7 +25,7 @@ DRIVER = """
 import json
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.seeds import always
-from coordinator.simulation.settings import with_settings
+from coordinator.simulation.variants import with_settings
 from coordinator.simulation.shipped import shipped_scenario
 from pipeline.session import SessionSettings, session
 from pipeline.simulation import Case, RunOptions, simulate
