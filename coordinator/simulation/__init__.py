@@ -10,13 +10,14 @@ compacted_log  the records that a compaction may have left in the log
 node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and the records it reads
 consumers    creates a member from its script
-watcher      observers of a run
-invariants   conditions that must hold after every step, and the file that checks each; `violations` collects failures
+watcher      observers of a run: rules, measures, the story
+zombies      which members consume a partition, and which of these the coordinator has removed
+invariants   conditions that must hold after every step, and the file that checks each
 random_scenario  a scenario drawn from a seed
 upgrades     the parts of a group that an online upgrade converts
 known_flaws  weaknesses of Kafka's own rules that the simulation has found
 broken_rules safety rules that can be switched off
-measures     the cost of a run: rebalances, partitions moved, time without an owner, zombies
+measures     the cost of a run: rebalances, partitions moved, time without an owner
 story        the events of a run as text
 run          plays a scenario: `run(scenario, seed)` returns a `Result`
 shrink       reduces a failing scenario

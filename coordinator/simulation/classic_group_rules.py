@@ -15,6 +15,7 @@ from coordinator.engine.records import ClassicGroupValue, ClassicMemberValue
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules, partition_name
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import (
     DOWNGRADE_FORGOTTEN,
     DOWNGRADED_WHILE_RECONCILING,
@@ -25,7 +26,6 @@ from coordinator.simulation.known_flaws import (
     STRAY_CLAIM,
 )
 from coordinator.simulation.process import NOTHING, Process
-from coordinator.simulation.watcher import Facts
 from groups.listing import GroupState
 
 

@@ -9,10 +9,11 @@ from coordinator.consumer.classic_member import ClassicMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import ASSIGNED_TOO_LATE, REJOINED_UNNOTICED
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import partition_text
-from coordinator.simulation.watcher import Facts, Watcher
+from coordinator.simulation.watcher import Watcher
 
 
 class ClientRules(Watcher):

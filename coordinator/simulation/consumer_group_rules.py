@@ -13,9 +13,9 @@ from coordinator.engine.consumer.member import subscribed_names_of
 from coordinator.engine.records import CurrentAssignmentValue, TopicPartitions
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules, partition_name
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import ASSIGNED_AFTER_REPORT, LATE_REPORT
 from coordinator.simulation.process import NOTHING, Process
-from coordinator.simulation.watcher import Facts
 
 
 class ConsumerGroupRules:

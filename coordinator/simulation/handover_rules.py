@@ -8,9 +8,9 @@ from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import MISSED_REBALANCE, REJOINED_UNNOTICED, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
-from coordinator.simulation.watcher import Facts
 
 
 class EpochRules:

@@ -21,9 +21,17 @@ an invariant, it is violated, and the violation names the weakness (`known_flaws
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from coordinator.consumer.outputs import TopicPartition
+from coordinator.engine.engine import Engine
+from coordinator.simulation.measures import Measures
+from coordinator.simulation.node import Node
+from coordinator.simulation.process import Process
 from coordinator.simulation.result import Violation
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.story import Story
+from coordinator.simulation.topics import Topics
 
 FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 """Invariants that are violated because a leader has assigned a partition to two members."""
@@ -53,3 +61,28 @@ class Violations:
                 story=self._story.last_lines(),
             )
         )
+
+
+class Facts(Protocol):
+    """The facts about the world that observers use."""
+
+    schedule: Schedule
+    topics: Topics
+    processes: dict[str, Process]
+    coordinator: Node
+    measures: Measures
+    violations: Violations
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that determines the members."""
+
+    def is_zombie(self, process: Process) -> bool: ...
+
+    def name_of(self, member: str) -> str: ...
+
+    def known_flaw(self, process: Process, place: TopicPartition) -> str:
+        """Why the process has a partition that the coordinator may assign to others; empty if it must not have it."""
+
+    def broken(self, invariant: str, message: str, known: str = "") -> None:
+        """Report a violated invariant; `known` is the known flaw of Kafka that violates it, or empty."""

@@ -26,12 +26,13 @@ from coordinator.simulation.classic_group_rules import ClassicGroupRules
 from coordinator.simulation.consumer_group_rules import ConsumerGroupRules
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UNHEARD_ASSIGNMENT, UPGRADED_WHILE_REBALANCING
-from coordinator.simulation.node import Node
+from coordinator.simulation.node import Answering, Batch, Node
 from coordinator.simulation.offset_rules import OffsetRules
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.upgrades import Upgrades
-from coordinator.simulation.watcher import Answering, Batch, Facts, Watcher
+from coordinator.simulation.watcher import Watcher
 from wire.errors import ErrorCode
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 from random import Random
+from typing import NamedTuple
 from uuid import UUID
 
 from coordinator.configs.settings import Config
@@ -31,7 +32,6 @@ from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import Check
 from coordinator.simulation.network import Connection
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.watcher import Answering, Batch, Watcher
 from wire.errors import ErrorCode
 
 CRASH_WAIT_MS = 500
@@ -49,6 +49,41 @@ class NodeStatus(Enum):
     DOWN = "down"
 
 
+class Batch(NamedTuple):
+    """Records that a node has appended."""
+
+    records: Sequence[Record]
+    request: AnyRequest | None = None
+    """The request that caused them; None: time, or the topics."""
+    is_late: bool = False
+    """Whether the request arrived after its connection was lost."""
+
+
+class Answering(NamedTuple):
+    """A node is about to answer a request."""
+
+    node: Node
+    request: AnyRequest
+    answer: object
+    is_heard: bool
+    """Whether the connection is not lost yet."""
+    is_late: bool
+
+
+class NodeWatcher:
+    """Observes a node's work before its answers are sent. A subclass overrides what it observes."""
+
+    def appended(self, batch: Batch) -> None: ...
+
+    def answering(self, answering: Answering) -> None: ...
+
+    def replayed(self, node: Node, before: Engine | None) -> None: ...
+
+    def failed_to_load(self, node: Node, error: Exception) -> None: ...
+
+    def lost(self, node: Node, records: Sequence[Record]) -> None: ...
+
+
 class Node:
     """See the module."""
 
@@ -64,7 +99,7 @@ class Node:
         random: Random,
         answer: Callable[[Connection, int, object], None],
         fresh_id: Callable[[Connection, AnyRequest], UUID],
-        watchers: Sequence[Watcher],
+        watchers: Sequence[NodeWatcher],
         checks: Sequence[Check] = (),
     ) -> None:
         """`checks`: the requests that it refuses, and records that it cannot load, as an earlier release."""

@@ -13,9 +13,9 @@ from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.records import OffsetRecord
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import HandoverRules
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import LATE_COMMIT, TOPIC_RECREATED
 from coordinator.simulation.process import NOTHING
-from coordinator.simulation.watcher import Facts
 
 
 class OffsetRules:

@@ -37,7 +37,6 @@ from coordinator.engine.topics import TopicImage
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.topics import Client
-from coordinator.simulation.watcher import Watcher
 
 FETCH_MS = 10
 """How long the first fetch of a partition takes."""
@@ -61,6 +60,39 @@ class Activity(Enum):
     ENDED = "ended"
 
 
+class ProcessWatcher:
+    """Observes processes, and the partitions that they consume. A subclass overrides what it observes."""
+
+    def owned_changed(self, process: Process, before: Partitions) -> None: ...
+
+    def fetching_changed(self, process: Process, before: Partitions) -> None: ...
+
+    def epoch_changed(self, process: Process, before: int) -> None: ...
+
+    def refreshing_topics(self, process: Process, image: TopicImage) -> None: ...
+
+    def calling(self, process: Process, callback: Callback) -> None: ...
+
+    def called_back(self, process: Process, callback: Callback, threw: bool) -> None: ...
+
+    def raised(self, process: Process, raised: Raised) -> None: ...
+
+    def committed(self, process: Process, committed: Committed) -> None: ...
+
+    def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
+
+    def received(self, process: Process, answer: object) -> None: ...
+
+    def failed(self, process: Process) -> None: ...
+
+    def deadlocked(self, process: Process) -> None: ...
+
+    def ended(self, process: Process) -> None: ...
+
+    def partition_deleted(self, partition: TopicPartition) -> None:
+        """The partition was deleted: a new partition of its name has no owner yet."""
+
+
 class Process:
     """See the module. `log_end` returns the offset that a partition's next record would have now."""
 
@@ -73,7 +105,7 @@ class Process:
         schedule: Schedule,
         send: Callable[[Process, Send], None],
         log_end: Callable[[TopicPartition], int],
-        watchers: Sequence[Watcher],
+        watchers: Sequence[ProcessWatcher],
     ) -> None:
         self.name, self.client_id, self.host, self.script = name, client.id, client.host, script
         self.activity = Activity.BUSY

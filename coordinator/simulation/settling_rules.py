@@ -9,11 +9,12 @@ from coordinator.consumer.outputs import TopicPartition
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import MemberScript
 from coordinator.simulation.story import error_of
-from coordinator.simulation.watcher import Facts, Watcher
+from coordinator.simulation.watcher import Watcher
 from groups.listing import GroupState
 from wire.errors import ErrorCode
 

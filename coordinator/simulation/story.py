@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from coordinator.consumer.outputs import Callback, CallbackKind, Committed, Partitions, Raised, TopicPartition
@@ -22,14 +22,12 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TopicPartitions,
 )
+from coordinator.simulation.node import Batch, Node
+from coordinator.simulation.process import Process
 from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.watcher import Batch, Watcher
+from coordinator.simulation.watcher import Watcher
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from coordinator.simulation.node import Node
-    from coordinator.simulation.process import Process
 
 COORDINATOR = "coordinator"
 

@@ -19,9 +19,9 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
+from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UPGRADED_WITHOUT_TARGET
 from coordinator.simulation.process import NOTHING
-from coordinator.simulation.watcher import Facts
 
 
 class Upgrades:

@@ -30,9 +30,9 @@ from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.log_rules import LogRules
-from coordinator.simulation.measures import Consumption, Measures
+from coordinator.simulation.measures import Measures
 from coordinator.simulation.network import Connection, Network
-from coordinator.simulation.node import NO_ID, Node, NodeStatus
+from coordinator.simulation.node import NO_ID, Answering, Batch, Node, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import (
     AskCommitted,
@@ -53,7 +53,8 @@ from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.settling_rules import SettlingRules
 from coordinator.simulation.story import COORDINATOR, Story
 from coordinator.simulation.topics import Client, InitialState, Topics
-from coordinator.simulation.watcher import Answering, Batch, Watcher
+from coordinator.simulation.watcher import Watcher
+from coordinator.simulation.zombies import Consumption
 from groups.times import seconds_text
 from wire.uuids import format_uuid, parse_uuid
 

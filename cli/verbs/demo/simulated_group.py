@@ -15,11 +15,11 @@ from coordinator.consumer.outputs import Send, TopicPartition
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.records import Record
 from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
+from coordinator.simulation.node import Batch
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Close, Commit, Kill, Scenario, Start
 from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.topics import Client, InitialState
-from coordinator.simulation.watcher import Batch
 from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 

@@ -17,9 +17,8 @@ from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import Connection
-from coordinator.simulation.node import CRASH_WAIT_MS, NO_ID, Node, NodeStatus
+from coordinator.simulation.node import CRASH_WAIT_MS, NO_ID, Batch, Node, NodeStatus, NodeWatcher
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.watcher import Batch, Watcher
 from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
 
@@ -36,7 +35,7 @@ class Client:
     def fail(self, number: int) -> None: ...
 
 
-class Desk(Watcher):
+class Desk(NodeWatcher):
     """Nodes of one log; notes what they answer, and when in relation to what they append."""
 
     def __init__(self, seed: int = 0) -> None:

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from coordinator.engine.records import ClassicGroupRecord, TargetEpochRecord
 from coordinator.simulation.measures import Measures
+from coordinator.simulation.node import Batch
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.watcher import Batch
 from coordinator.store.partition_files import partition_for
 from coordinator.store.records import decode_record
 from migration.rehearsal.simulation import RehearsalCosts
