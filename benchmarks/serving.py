@@ -37,8 +37,8 @@ from tests.kafka.ports import HOST
 from tests.kafka.process import end
 from wire.messages.definition import Api
 from wire.messages.framing import frame
+from wire.messages.schemas.admin import CREATE_TOPICS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
-from wire.messages.schemas.topics import CREATE_TOPICS
 
 ROUNDS = 3
 SECONDS = 5.0

@@ -14,7 +14,7 @@ from typing import Any
 
 from groups.yaml_files import TreeError, load_trees
 from migration.client_config import ENVIRONMENT_NAME, Entry, kept
-from wire.java_properties import parse_properties
+from wire.java_text import parse_properties
 
 MAX_VALUES = 100_000
 """Maximum number of values: YAML aliases can make a small file endless."""

@@ -12,13 +12,16 @@ from assignors.rules import checked
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.records import ClassicMemberValue, JoinProtocol
 from coordinator.engine.topics import TopicImage
-from wire.messages.assignor_user_data import read_generation, read_sticky, write_generation, write_sticky
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
     read_assignment,
+    read_generation,
+    read_sticky,
     read_subscription,
     write_assignment,
+    write_generation,
+    write_sticky,
     write_subscription,
 )
 from wire.messages.reader import DecodeError

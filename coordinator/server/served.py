@@ -46,6 +46,9 @@ from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, Api
 from wire.messages.schemas.admin import (
     ALTER_PARTITION_REASSIGNMENTS,
+    CREATE_PARTITIONS,
+    CREATE_TOPICS,
+    DELETE_TOPICS,
     DESCRIBE_CLIENT_QUOTAS,
     DESCRIBE_LOG_DIRS,
     DESCRIBE_TOPIC_PARTITIONS,
@@ -61,10 +64,6 @@ from wire.messages.schemas.classic_groups import (
     LEAVE_GROUP,
     SYNC_GROUP,
 )
-from wire.messages.schemas.client_assignment import (
-    CONSUMER_GROUP_INSTALL_ASSIGNMENT,
-    CONSUMER_GROUP_PREPARE_ASSIGNMENT,
-)
 from wire.messages.schemas.cluster import (
     ALTER_CONFIGS,
     API_VERSIONS,
@@ -74,7 +73,12 @@ from wire.messages.schemas.cluster import (
     METADATA,
     UPDATE_FEATURES,
 )
-from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE, CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.consumer_groups import (
+    CONSUMER_GROUP_DESCRIBE,
+    CONSUMER_GROUP_HEARTBEAT,
+    CONSUMER_GROUP_INSTALL_ASSIGNMENT,
+    CONSUMER_GROUP_PREPARE_ASSIGNMENT,
+)
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
 from wire.messages.schemas.groups import DELETE_GROUPS, FIND_COORDINATOR, LIST_GROUPS
 from wire.messages.schemas.log_records import (
@@ -92,7 +96,6 @@ from wire.messages.schemas.security import (
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
 )
-from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from wire.messages.schemas.transactions import (
     ADD_OFFSETS_TO_TXN,
     ADD_PARTITIONS_TO_TXN,

@@ -33,7 +33,7 @@ from uuid import UUID
 from coordinator.store.disk import write_atomically
 from coordinator.store.partition_files import read_checkpoint_lines, write_checkpoint_lines
 from wire.files import read_regular
-from wire.java_properties import BadProperty, parse_properties
+from wire.java_text import BadProperty, parse_properties
 from wire.log.errors import DamagedLog
 from wire.uuids import format_uuid, parse_uuid
 

@@ -45,8 +45,7 @@ from coordinator.store.client_side import (
     read_payload,
 )
 from wire.messages.layout import NO_UUID
-from wire.messages.record_codec import decode_key, decode_value, encode_key, encode_value
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES, decode_key, decode_value, encode_key, encode_value
 
 NO_TIMESTAMP = -1
 NO_TIMEOUT = -1

@@ -19,6 +19,7 @@ from wire.log.batch_writer import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.log_records import records_of
 from wire.messages.definition import Api
+from wire.messages.schemas.admin import CREATE_TOPICS, DELETE_TOPICS
 from wire.messages.schemas.log_records import (
     DELETE_RECORDS,
     FETCH,
@@ -27,7 +28,6 @@ from wire.messages.schemas.log_records import (
     PRODUCE,
 )
 from wire.messages.schemas.offsets import LIST_OFFSETS
-from wire.messages.schemas.topics import CREATE_TOPICS, DELETE_TOPICS
 
 CLOSED = "the connection is closed"
 TIMEOUT_S = 20

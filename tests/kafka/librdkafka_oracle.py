@@ -26,11 +26,11 @@ from kio.schema.join_group.v5.request import JoinGroupRequest
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec
 from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
 from tests.kafka.ports import HOST
-from wire.messages.assignor_user_data import write_sticky
 from wire.messages.embedded_protocol import (
     EmbeddedSubscription,
     read_assignment,
     read_subscription,
+    write_sticky,
     write_subscription,
 )
 

@@ -16,9 +16,9 @@ from wire.client.errors import Answers, batches, refused
 from wire.client.steps import Deadline, Steps
 from wire.errors import ErrorCode, Failure, outcome, refusal
 from wire.messages.layout import NO_UUID
+from wire.messages.schemas.admin import DELETE_TOPICS
 from wire.messages.schemas.cluster import DESCRIBE_CONFIGS
 from wire.messages.schemas.security import DESCRIBE_ACLS
-from wire.messages.schemas.topics import DELETE_TOPICS
 
 if TYPE_CHECKING:
     from wire.messages.schemas.cluster import DescribeConfigsResponseResultConfig

@@ -13,7 +13,7 @@ from wire.client.config.config_file import ConfigFileError
 
 if TYPE_CHECKING:
     from wire.client.security import ConnectionSettings
-    from wire.java_properties import Property
+    from wire.java_text import Property
 
 COMMAND_TIMEOUT_MS = 30_000
 """Timeout of a command that prints a secret; some ask the user on another device."""
@@ -73,7 +73,7 @@ class InlineProperties:
             return _stand_in(value.key)
 
     def _entry(self, value: PropertyValue, text: str) -> Property:
-        from wire.java_properties import Property
+        from wire.java_text import Property
 
         return Property(key=value.key, value=text, line=value.line)
 

@@ -23,7 +23,7 @@ from groups.counts import counted
 from groups.listing import Cause
 from groups.model import Group, Problem
 from groups.times import format_moment
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES
 
 if TYPE_CHECKING:
     from pipeline.as_of import AsOf

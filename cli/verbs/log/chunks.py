@@ -25,7 +25,7 @@ from wire.log.control_records import MalformedControlRecord, control_type_of, co
 from wire.log.salvage import IntactRun, readable_columns
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES
 
 ROWS = 4096
 """Number of records of a chunk: in all their forms, they fit into a processor's cache."""

@@ -20,7 +20,7 @@ from wire.log.index_check import check_indexes
 from wire.log.offset_columns import OFFSET_COMMIT
 from wire.log.salvage import IntactRun
 from wire.log.segments import base_offset_of, list_segments
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES
 
 MOST_RECORDS = 10
 """Maximum number of unreadable records named per partition."""

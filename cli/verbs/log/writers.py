@@ -26,7 +26,7 @@ from groups.times import format_moment
 from wire.log.batch_header import MAGIC, Batch, Batches
 from wire.log.errors import DamagedLog
 from wire.log.offset_columns import OFFSET_COMMIT
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES
 
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 

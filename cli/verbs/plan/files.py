@@ -20,7 +20,7 @@ from migration.config_forms import ConfigContent, TooManyValues, read_config
 from migration.model import Plan
 from migration.plan_file import plan_from_data
 from wire.client.config.config_file import ConfigFileError, read_text
-from wire.java_properties import BadProperty
+from wire.java_text import BadProperty
 
 MAX_BYTES = 4 * 1024 * 1024
 """Maximum file size: no configuration is a hundredth of this; a list of 50,000 members fits."""

@@ -97,7 +97,7 @@ def given_settings(config_file: Path | None, config: Sequence[str]) -> dict[str,
     settings: dict[str, str] = {}
     if config_file is not None:
         from wire.client.config.config_file import ConfigFileError, read_text
-        from wire.java_properties import BadProperty, parse_properties
+        from wire.java_text import BadProperty, parse_properties
 
         try:
             entries = parse_properties(read_text(config_file))

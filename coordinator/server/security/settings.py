@@ -14,7 +14,7 @@ from coordinator.server.security.sasl import MECHANISMS
 from wire.client.config.config_file import ConfigFileError, Properties
 from wire.client.config.key_stores import tls_settings
 from wire.client.security import SecurityProtocol, TlsSettings
-from wire.java_properties import Property
+from wire.java_text import Property
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 SUPER_USERS = "super.users"

@@ -17,7 +17,7 @@ from wire.client.security import (
     TlsSettings,
     TokenEndpoint,
 )
-from wire.java_properties import BadProperty, parse_properties
+from wire.java_text import BadProperty, parse_properties
 
 # Each line with what java.util.Properties 17 makes of it.
 SYNTAX = {

@@ -34,12 +34,12 @@ from tests.kafka.ports import HOST
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
 from wire.messages.framing import frame
-from wire.messages.schemas.client_assignment import (
+from wire.messages.schemas.cluster import API_VERSIONS, METADATA
+from wire.messages.schemas.consumer_groups import (
+    CONSUMER_GROUP_HEARTBEAT,
     CONSUMER_GROUP_INSTALL_ASSIGNMENT,
     CONSUMER_GROUP_PREPARE_ASSIGNMENT,
 )
-from wire.messages.schemas.cluster import API_VERSIONS, METADATA
-from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 
 OWN = {CONSUMER_GROUP_PREPARE_ASSIGNMENT.key, CONSUMER_GROUP_INSTALL_ASSIGNMENT.key}
 

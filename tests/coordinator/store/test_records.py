@@ -43,8 +43,7 @@ from tests.coordinator.engine.test_classic_machine import ClassicGroups
 from tests.coordinator.engine.test_consumer_stateful import Groups
 from tests.wire.log.random_records import random_records
 from wire.messages.reader import DecodeError
-from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES, UnknownKeyType, encode_key, encode_value
 
 A, B = UUID(int=0x0102030405060708090A0B0C0D0E0F10), UUID(int=7)
 OFFSET_KEY = "0001 0001 67 0001 74 00000003"

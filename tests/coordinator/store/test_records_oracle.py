@@ -22,8 +22,7 @@ from coordinator.store.records import OtherRecord, decode_record, encode_record
 from tests.wire.log import records_oracle
 from tests.wire.log.random_records import random_value
 from tests.wire.log.records_oracle import Bytes
-from wire.messages.record_codec import encode_key, encode_value
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES, encode_key, encode_value
 
 KEY = {"group": "g", "topic": "t", "partition": 0, "groupId": "g", "memberId": "m"}
 

@@ -39,8 +39,7 @@ from wire.messages.embedded_protocol import (
     write_subscription,
 )
 from wire.messages.reader import DecodeError
-from wire.messages.record_codec import UnknownKeyType, encode_key, encode_value
-from wire.messages.schemas.record_types import RECORD_TYPES
+from wire.messages.record_codec import RECORD_TYPES, UnknownKeyType, encode_key, encode_value
 from wire.uuids import format_uuid
 
 NOW_MS = 1_700_000_000_000

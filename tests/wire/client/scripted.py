@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tests.wire.client.peer import Script, answer, request
+from wire.messages.schemas.admin import DELETE_TOPICS
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.cluster import API_VERSIONS, DESCRIBE_CONFIGS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -21,7 +22,6 @@ from wire.messages.schemas.share_groups import (
     SHARE_GROUP_DESCRIBE,
 )
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
-from wire.messages.schemas.topics import DELETE_TOPICS
 
 if TYPE_CHECKING:
     from wire.messages.schemas.cluster import ApiVersionsResponseFields

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wire.client.config.jaas import BadJaas, parse_jaas
-from wire.java_properties import parse_properties
+from wire.java_text import parse_properties
 
 JAVA = {
     r'password="a\\8b"': "a8b",

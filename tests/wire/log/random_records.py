@@ -10,9 +10,8 @@ from uuid import UUID
 
 from wire.messages.layout import Array, Field, Message, Scalar, Struct, Type
 from wire.messages.reader import DICTIONARIES, UNKNOWN_TAGS, absent_field
-from wire.messages.record_codec import encode_key, encode_value
+from wire.messages.record_codec import RECORD_TYPES, encode_key, encode_value
 from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
-from wire.messages.schemas.record_types import RECORD_TYPES
 from wire.messages.writer import message_writer
 
 Fields: TypeAlias = dict[str, Any]

@@ -7,6 +7,7 @@ import pytest
 
 from wire.messages.reader import UNKNOWN_TAGS, DecodeError
 from wire.messages.record_codec import (
+    RECORD_TYPES,
     UnknownKeyType,
     decode_key,
     decode_value,
@@ -15,7 +16,6 @@ from wire.messages.record_codec import (
     json_key,
     json_value,
 )
-from wire.messages.schemas.record_types import RECORD_TYPES
 
 TOPIC = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 TOPIC_ID = "0102030405060708090a0b0c0d0e0f10"

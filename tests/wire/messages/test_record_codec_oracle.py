@@ -18,6 +18,7 @@ from tests.wire.log.random_records import (
 from tests.wire.log.records_oracle import Bytes, Dumped
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import (
+    RECORD_TYPES,
     UnknownKeyType,
     decode_key,
     decode_value,
@@ -27,7 +28,6 @@ from wire.messages.record_codec import (
     json_value,
     message_json,
 )
-from wire.messages.schemas.record_types import RECORD_TYPES
 
 pytestmark = pytest.mark.kafka
 

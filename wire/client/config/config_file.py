@@ -8,7 +8,7 @@ from pathlib import Path
 from wire.client.errors import WireError
 from wire.client.security import Secret
 from wire.files import MEBIBYTE, read_bounded
-from wire.java_properties import Property
+from wire.java_text import Property
 
 MOST_BYTES = MEBIBYTE
 """Maximum size of a properties file."""

@@ -14,7 +14,7 @@ from wire.client.config.key_stores import tls_settings
 from wire.client.config.oauthbearer import COMMAND, IAM_MECHANISM, IAM_MODULE, PROVIDER, oauth_settings
 from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
 from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
-from wire.java_properties import BadProperty, Property, parse_properties
+from wire.java_text import BadProperty, Property, parse_properties
 
 _ALIASES = {
     "metadata.broker.list": "bootstrap.servers",

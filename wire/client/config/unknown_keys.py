@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 
 from wire.client.config.client_keys import ALL_KEYS
-from wire.java_properties import Property
+from wire.java_text import Property
 from wire.suggestion import did_you_mean
 
 _SHAPE = re.compile(r"[a-z][a-z0-9_-]*(\.[A-Za-z0-9_-]+)+", re.ASCII)

@@ -169,6 +169,60 @@ CONSUMER_GROUP_DESCRIBE = api("""
             authorizedOperations int32 default=-2147483648
 """)
 
+# KIP-848's requests of a member that computes its group's assignment, which Kafka never released. The fields are the
+# KIP's; it defines no keys, and the keys here are far above Kafka's. Metadata may be null if an assignor has none.
+CONSUMER_GROUP_PREPARE_ASSIGNMENT = api("""
+    ConsumerGroupPrepareAssignment 31011 0
+    request
+        groupId string
+        memberId string
+        memberEpoch int32
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+        groupEpoch int32
+        assignorName string
+        members {}[]
+            memberId string
+            memberEpoch int32
+            instanceId string null
+            rackId string null
+            subscribedTopicIds uuid[]
+            assignor {}
+                reason int8
+                metadataVersion int16
+                metadataBytes bytes
+            topicPartitions {}[]
+                topicId uuid
+                partitions int32[]
+        topics {}[]
+            topicId uuid
+            topicName string
+            numPartitions int32
+""")
+
+CONSUMER_GROUP_INSTALL_ASSIGNMENT = api("""
+    ConsumerGroupInstallAssignment 31012 0
+    request
+        groupId string
+        memberId string
+        memberEpoch int32
+        groupEpoch int32
+        error int8
+        members {}[]
+            memberId string
+            partitions {}[]
+                topicId uuid
+                partitions int32[]
+            metadataVersion int32
+            metadataBytes bytes null
+    response
+        throttleTimeMs int32 default=0
+        errorCode int16
+        errorMessage string null default=null
+""")
+
 CONSUMER_GROUPS = (
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_PARTITION_METADATA,

@@ -11,6 +11,9 @@ from wire.log.batch_writer import encode_batch
 from wire.messages.definition import Api
 from wire.messages.schemas.admin import (
     ALTER_PARTITION_REASSIGNMENTS,
+    CREATE_PARTITIONS,
+    CREATE_TOPICS,
+    DELETE_TOPICS,
     DESCRIBE_CLIENT_QUOTAS,
     DESCRIBE_LOG_DIRS,
     DESCRIBE_TOPIC_PARTITIONS,
@@ -45,7 +48,6 @@ from wire.messages.schemas.log_records import (
 )
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS
-from wire.messages.schemas.topics import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from wire.messages.schemas.transactions import (
     ADD_OFFSETS_TO_TXN,
     ADD_PARTITIONS_TO_TXN,

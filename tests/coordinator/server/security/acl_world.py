@@ -15,11 +15,11 @@ from wire.acls import CLUSTER_NAME, Operation, PatternType, Permission, Resource
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
 from wire.messages.reader import Fields
+from wire.messages.schemas.admin import CREATE_TOPICS, DELETE_TOPICS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.offsets import OFFSET_COMMIT
 from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS
-from wire.messages.schemas.topics import CREATE_TOPICS, DELETE_TOPICS
 
 ALLOWED: Mapping[str, tuple[tuple[ResourceType, str, Operation], ...]] = {
     "reader": (
