@@ -1,4 +1,7 @@
-"""Commands of the user that print a secret: run without a shell and without input, and killed at the deadline."""
+"""What may never return, until a deadline: calls of libraries without a timeout, and commands that print a secret.
+
+Commands run without a shell and without input.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,41 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 from wire.client.excerpts import clipped, masked
 from wire.client.steps import Deadline
 
+T = TypeVar("T")
+
 _LONGEST_OUTPUT = 1 << 20
 _LONGEST_COMPLAINT = 300
+
+
+def in_time(call: Callable[[], T], deadline: Deadline) -> T:
+    """The result of `call` or its exception; it runs in a thread, and is abandoned at the deadline.
+
+    :raises TimeoutError: the deadline passed first
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # raised again in the caller
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(deadline.remaining_ms() / 1000)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError
+    return results[0]
 
 
 class CommandFailed(Exception):

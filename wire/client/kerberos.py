@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
+from wire.client.commands import in_time
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism
-from wire.client.in_time import in_time
 from wire.client.security import KerberosSettings
 from wire.client.steps import Deadline
 from wire.extras import install_command

@@ -10,7 +10,7 @@ from tests.cli.command import Kohort
 from tests.cli.sources.secure_rig import SecureRig
 from tests.kafka.secure import SecureBroker
 from wire.client.config.config_file import ConfigFileError
-from wire.client.config.pkcs12 import UnreadableStore, read_key_store
+from wire.client.config.key_stores import UnreadableStore, read_key_store
 from wire.client.config.properties import load_properties
 from wire.client.security import Secret
 

@@ -1,15 +1,26 @@
 """Trust and key stores: Java's ssl.truststore.* and ssl.keystore.*, and librdkafka's names for the same.
 
-PEM is passed on by its path, PKCS12 as the PEM that it contains. Only Java reads JKS.
+PEM is passed on by its path, PKCS12 as the PEM that it contains (with the extra `keystores`). Only Java reads JKS.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from wire.client.config.config_file import Properties
 from wire.client.security import Secret, TlsSettings
 from wire.extras import install_command, is_installed
-from wire.files import open_regular
+from wire.files import MEBIBYTE, open_regular, read_bounded
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
+    from cryptography.x509 import Certificate
+
+MOST_BYTES = 16 * MEBIBYTE
+"""Maximum size of a key store."""
 
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 _TO_PKCS12 = "  keytool -importkeystore -srckeystore {source} -destkeystore store.p12 -deststoretype PKCS12"
@@ -88,8 +99,6 @@ def _is_pkcs12(properties: Properties, kind: str) -> bool:
 
 
 def _trusted_certificates(properties: Properties) -> str:
-    from wire.client.config.pkcs12 import UnreadableStore, read_trust_store
-
     try:
         return read_trust_store(_location(properties, _TRUST), properties.secret("ssl.truststore.password"))
     except UnreadableStore as error:
@@ -97,8 +106,6 @@ def _trusted_certificates(properties: Properties) -> str:
 
 
 def _client_certificate(properties: Properties) -> tuple[Secret, str]:
-    from wire.client.config.pkcs12 import UnreadableStore, read_key_store
-
     password = properties.secret("ssl.keystore.password") or properties.secret("ssl.key.password")
     try:
         store = read_key_store(_location(properties, _KEYS), password)
@@ -141,3 +148,63 @@ def _commands(kind: str, store_type: str, source: str, target: str) -> str:
     return "\n".join(
         (_TO_PKCS12.format(source=source), _KEYS_FROM_PKCS12.format(source="store.p12", target=target))
     )
+
+
+class UnreadableStore(ValueError):
+    """The store cannot be used; the message says why, without the password."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyStore:
+    """A private key and its certificates, the client's own first; both in PEM."""
+
+    key: Secret
+    chain: str
+
+
+def read_key_store(path: Path, password: Secret | None) -> KeyStore:
+    """The key of a store. :raises UnreadableStore: it has no key, or its certificate has expired"""
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    store = _loaded(path, password)
+    if store.key is None or store.cert is None:
+        raise UnreadableStore("it contains no private key with a certificate; it may be a trust store")
+    own = store.cert.certificate
+    if own.not_valid_after_utc <= datetime.now(UTC):
+        raise UnreadableStore(
+            f"its certificate, {own.subject.rfc4514_string()}, expired on {own.not_valid_after_utc:%Y-%m-%d}. Renew it."
+        )
+    key = store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return KeyStore(
+        key=Secret(key), chain=_pem([own, *(entry.certificate for entry in store.additional_certs)])
+    )
+
+
+def read_trust_store(path: Path, password: Secret | None) -> str:
+    """The certificates of a store, in PEM. :raises UnreadableStore: it has no certificates"""
+    certificates = [entry.certificate for entry in _loaded(path, password).additional_certs]
+    if not certificates:
+        raise UnreadableStore("it contains no trusted certificate; it may be a key store")
+    return _pem(certificates)
+
+
+def _loaded(path: Path, password: Secret | None) -> PKCS12KeyAndCertificates:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+
+    try:
+        return load_pkcs12(
+            read_bounded(path, MOST_BYTES), None if password is None else password.reveal().encode()
+        )
+    except OSError as error:
+        raise UnreadableStore(f"it cannot be read ({error.strerror or error})") from None
+    except UnsupportedAlgorithm:
+        raise UnreadableStore("its encryption is not supported") from None
+    except (ValueError, TypeError):
+        raise UnreadableStore("the password is wrong, or it is not a PKCS12 store") from None
+
+
+def _pem(certificates: list[Certificate]) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in certificates).decode()

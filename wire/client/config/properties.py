@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wire.client.config.client_keys import ALL_KEYS, JAVA_KEYS, LIBRDKAFKA_KEYS
+from wire.client.config.client_keys import (
+    ALL_KEYS,
+    JAVA_KEYS,
+    LIBRDKAFKA_KEYS,
+    is_refused,
+    refusal_of,
+    remark_on,
+)
 from wire.client.config.config_file import ConfigFileError, Properties, read_text
 from wire.client.config.jaas import BadJaas, LoginModule, parse_jaas
-from wire.client.config.kerberos import MODULE as KERBEROS_MODULE
-from wire.client.config.kerberos import kerberos_settings
 from wire.client.config.key_stores import tls_settings
 from wire.client.config.oauthbearer import COMMAND, IAM_MECHANISM, IAM_MODULE, PROVIDER, oauth_settings
 from wire.client.config.oauthbearer import MODULE as OAUTH_MODULE
-from wire.client.security import ConnectionSettings, Secret, SecurityProtocol
+from wire.client.security import ConnectionSettings, KerberosSettings, Secret, SecurityProtocol
 from wire.java_text import BadProperty, Property, parse_properties
 
 _ALIASES = {
@@ -50,6 +55,7 @@ _OWN_KEYS = frozenset(
 _BOTH_UNDERSTAND = ("sasl.oauthbearer.", "sasl.kerberos.")
 """Java's keys that librdkafka knows by the same name and with the same meaning."""
 
+KERBEROS_MODULE = "Krb5LoginModule"
 _PASSWORD_MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}
 _MODULES = {
     **_PASSWORD_MODULES,
@@ -59,6 +65,7 @@ _MODULES = {
 }
 """The mechanisms of each login module."""
 
+_KERBEROS_SERVICE = "sasl.kerberos.service.name"
 _TOKEN_KEYS = ("sasl.oauthbearer.", "https.ca.")
 """The keys that are not passed to librdkafka if Kohort passes it the token itself."""
 
@@ -117,8 +124,6 @@ def known_properties(path: Path, entries: Sequence[Property]) -> Properties:
 
 def _remarks(path: Path, entries: Sequence[Property]) -> tuple[str, ...]:
     """Remarks about unknown keys. :raises ConfigFileError: one is misspelt"""
-    from wire.client.config.unknown_keys import is_refused, refusal_of, remark_on
-
     by_key = {entry.key: entry for entry in entries}
     unknown = [entry for key, entry in by_key.items() if key not in ALL_KEYS]
     for entry in unknown:
@@ -143,7 +148,7 @@ def _settings(properties: Properties) -> ConnectionSettings:
         sasl_username=username,
         sasl_password=password,
         oauth=oauth,
-        kerberos=kerberos_settings(properties, module) if mechanism == "GSSAPI" else None,
+        kerberos=_kerberos(properties, module) if mechanism == "GSSAPI" else None,
         tls=tls_settings(properties),
         client_id=properties.text("client.id") or defaults.client_id,
         connection_setup_timeout_ms=properties.positive(
@@ -199,6 +204,40 @@ def _mechanism(properties: Properties, module: LoginModule | None) -> str:
             "sasl.mechanism", f"{mechanism} does not match the login module of sasl.jaas.config."
         )
     return "OAUTHBEARER" if mechanism == IAM_MECHANISM else mechanism or "GSSAPI"
+
+
+def _kerberos(properties: Properties, module: LoginModule | None) -> KerberosSettings:
+    """The options of Java's Krb5LoginModule, and librdkafka's sasl.kerberos.*; the default service is kafka, as there.
+
+    :raises ConfigFileError: a keytab without its principal; two services
+    """
+    options = (
+        {name: value.reveal() for name, value in module.options.items()}
+        if module is not None and module.short_name == KERBEROS_MODULE
+        else {}
+    )
+    service, of_module = properties.text(_KERBEROS_SERVICE), options.get("serviceName")
+    if service and of_module and service != of_module:
+        raise properties.error(
+            _KERBEROS_SERVICE, "sasl.jaas.config has another serviceName. Remove one of them."
+        )
+    keytab = properties.text("sasl.kerberos.keytab")
+    if options.get("useKeyTab", "").lower() == "true":
+        keytab = keytab or options.get("keyTab", "").removeprefix("file:")
+        if not keytab:
+            raise properties.error("sasl.jaas.config", "useKeyTab needs keyTab and principal.")
+    principal = properties.text("sasl.kerberos.principal") or options.get("principal")
+    if keytab and not principal:
+        raise properties.error(
+            "sasl.kerberos.keytab" if properties.text("sasl.kerberos.keytab") else "sasl.jaas.config",
+            "a keytab needs the principal whose key is used.",
+        )
+    return KerberosSettings(
+        service_name=service or of_module or "kafka",
+        principal=principal or None,
+        keytab=keytab or None,
+        ccache=options.get("ticketCache") or None,
+    )
 
 
 def _check_oauthbearer(properties: Properties, mechanism: str | None) -> None:

@@ -12,9 +12,9 @@ import urllib.request
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn, TypeAlias
 
+from wire.client.commands import in_time
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
 from wire.client.excerpts import clipped, excerpt, masked
-from wire.client.in_time import in_time
 from wire.client.security import MetadataEndpoint, TokenEndpoint
 from wire.client.steps import Deadline
 from wire.client.tokens.token import Token, token_in

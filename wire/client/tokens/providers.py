@@ -8,17 +8,16 @@ seconds since 1970. Kohort has some built in; packages register more as entry po
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
+from wire.client.commands import in_time
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism, WireError
 from wire.client.excerpts import clipped, masked
-from wire.client.in_time import in_time
 from wire.client.logins import require
 from wire.client.security import TokenProvider
 from wire.client.steps import Deadline
+from wire.client.tokens import clouds
 from wire.client.tokens.token import Token, token_of
 
 GROUP = "kohort.tokens"
@@ -29,19 +28,13 @@ Provide: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], tuple[str, flo
 _LONGEST_REASON = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BuiltIn:
-    extra: str
-    module: str
-    function: str
-
-
-_BUILT_IN = {
-    MSK_IAM: _BuiltIn(extra="aws", module="wire.client.tokens.aws", function="msk_token"),
-    AWS_STS: _BuiltIn(extra="aws", module="wire.client.tokens.aws", function="web_identity_token"),
-    AZURE: _BuiltIn(extra="azure", module="wire.client.tokens.azure", function="azure_token"),
-    GOOGLE: _BuiltIn(extra="gcp", module="wire.client.tokens.google", function="google_token"),
+_BUILT_IN: Mapping[str, tuple[str, Provide]] = {
+    MSK_IAM: ("aws", clouds.msk_token),
+    AWS_STS: ("aws", clouds.web_identity_token),
+    AZURE: ("azure", clouds.azure_token),
+    GOOGLE: ("gcp", clouds.google_token),
 }
+"""Providers, and the extras that they need."""
 
 
 def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: Deadline) -> Token:
@@ -71,12 +64,11 @@ def provided_token(provider: TokenProvider, servers: Sequence[str], deadline: De
 
 
 def _provider(name: str) -> Provide:
-    own = _BUILT_IN.get(name)
-    if own is not None:
-        require(own.extra, f"the token provider {name}")
-        provide: Provide = getattr(import_module(own.module), own.function)
+    if name in _BUILT_IN:
+        extra, provide = _BUILT_IN[name]
+        require(extra, f"the token provider {name}")
         return provide
-    registered = {each.name: each for each in entry_points(group=GROUP)}
+    registered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in registered:
         known = ", ".join([*_BUILT_IN, *sorted(registered)])
         raise UnsupportedMechanism(

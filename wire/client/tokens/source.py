@@ -6,16 +6,18 @@ never shown: no message contains a token or a client's secret.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from functools import cache
 
-from wire.client.errors import Unreachable
+from wire.client.errors import AuthenticationFailed, Unreachable
 from wire.client.security import OAuthSettings, TokenCommand, TokenFile, TokenProvider
 from wire.client.steps import Deadline
-from wire.client.tokens.token import Token, token_of
+from wire.client.tokens.token import Token, token_in, token_of
 
 _LEAST_LIFE_S = 30.0
 """A token with less time left is not used for another login."""
@@ -61,9 +63,7 @@ def _obtain(settings: OAuthSettings, servers: tuple[str, ...], deadline: Deadlin
     if isinstance(source, TokenFile):
         return _read(source.url)
     if isinstance(source, TokenCommand):
-        from wire.client.tokens.command import printed_token
-
-        return printed_token(source, deadline)
+        return _printed(source, deadline)
     if isinstance(source, TokenProvider):
         from wire.client.tokens.providers import provided_token
 
@@ -82,3 +82,29 @@ def _read(url: str) -> Token:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise Unreachable(url, f"the token cannot be read ({reason})") from None
     return token_of(text, url)
+
+
+def _printed(command: TokenCommand, deadline: Deadline) -> Token:
+    """Run the command, and read the token that it prints: alone, or in a JSON object with `access_token`.
+
+    :raises AuthenticationFailed: it fails, or prints no token :raises Unreachable: it does not finish in time
+    """
+    from wire.client.commands import CommandFailed, CommandLate, printed_by
+
+    where = f"the token command {command.arguments[0]}"
+    try:
+        text = printed_by(command.arguments, deadline.within(command.timeout_ms))
+    except CommandLate as error:
+        raise Unreachable(where, f"it {error} Allow more with kohort.token.timeout.ms.") from None
+    except CommandFailed as error:
+        raise AuthenticationFailed(f"{where} {error}") from None
+    if not text.startswith("{"):
+        return token_of(text, where)
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        raise AuthenticationFailed(f"{where} printed something that is neither a token nor JSON.") from None
+    token = token_in(answer, where) if isinstance(answer, Mapping) else None
+    if token is None:
+        raise AuthenticationFailed(f"{where} printed JSON without an access_token.")
+    return token
