@@ -127,7 +127,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
 
 ARGUMENT_FILLERS: Mapping[str, str] = {
     "cli.verbs.gate.command:gate": "cli.verbs.gate.command:with_default",
-    "cli.verbs.describe.command:describe": "cli.verbs.describe.command:with_table",
+    "cli.verbs.describe.command:describe": "cli.verbs.describe.options:with_table",
 }
 """Functions that complete the arguments of commands that have an option with an optional value."""
 

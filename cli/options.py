@@ -223,7 +223,7 @@ OnlyTopics = Annotated[
     list[str] | None,
     option("--topic", "Only this topic, or these of its partitions; repeatable.", "TOPIC[:0,1]"),
 ]
-"""`--topic`, which limits a selection; `cli.verbs.offsets.action.parse_scopes` reads the values."""
+"""`--topic`, which limits a selection; `cli.verbs.offsets.facts.parse_scopes` reads the values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

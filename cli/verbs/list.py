@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cli.options import ListSelection, OutputOptions, RepeatOptions, SourceOptions, option
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cli.render.document import Document
     from cli.sources.source import Source
     from cli.topic_readers import Uses
-    from groups.listing import GroupListing, Problem
+    from groups.listing import GroupFilter, GroupListing, Problem
     from groups.use import LastUse, TopicUse
 
 
@@ -31,49 +31,57 @@ def list_groups(
       kohort list
       kohort list --state Empty --type classic -b localhost:9092
     """
-    from cli.output import emit
-    from cli.render.document import VERBOSE
-    from cli.selection import group_filter, opened, split_list, without_deleted_groups
-    from cli.sources.source import ReadResult
+    _list(selection, source, output, repeat, verbose=verbose)
 
-    wanted, topics = group_filter(selection), split_list(selection.topics)
+
+def _list(
+    selection: ListSelection,
+    source: SourceOptions,
+    output: OutputOptions,
+    repeat: RepeatOptions,
+    *,
+    verbose: bool,
+) -> None:
+    from cli.render.document import VERBOSE
+    from cli.selection import group_filter
+    from cli.verbs.watch import show_read
+
+    filters = group_filter(selection)
 
     def read_document(groups: Source) -> Document:
-        return replace(document_of(groups), more="" if verbose else VERBOSE)
+        document = _read_document(groups, filters, selection)
+        return replace(document, more="" if verbose else VERBOSE)
 
-    def document_of(groups: Source) -> Document:
-        unused_for = selection.unused_for
-        is_whole = not topics and unused_for is None
-        listed = groups.select_groups(wanted, described=is_whole)
-        if is_whole:
-            return list_document(listed.items, listed.problems)
-        from groups.model import listing_of
+    show_read(read_document, source, output, repeat)
 
-        described = groups.describe([group.id for group in listed.items], offsets=True)
-        problems = listed.problems + without_deleted_groups(described.problems, named=False)
-        read, uses, last_uses = ReadResult(described.items, problems), None, None
-        if topics:
-            from cli.topic_readers import notify_missing_topics, readers_of
 
-            read, uses = readers_of(read, topics, named=False)
-            if not read.items and not read.problems:
-                notify_missing_topics(groups, topics)
-        if unused_for is not None:
-            from cli.unused import unused_groups
-            from groups.use import last_use
+def _read_document(source: Source, filters: GroupFilter, selection: ListSelection) -> Document:
+    """The selected groups; `--topic` and `--unused-for` need their descriptions."""
+    from cli.selection import split_list, without_deleted_groups
+    from cli.sources.source import ReadResult
+    from groups.model import listing_of
 
-            read = unused_groups(groups, read, unused_for, named=False)
-            last_uses = {group.id: last_use(group) for group in read.items}
-        return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
+    topics, unused_for = split_list(selection.topics), selection.unused_for
+    is_whole = not topics and unused_for is None
+    listed = source.select_groups(filters, described=is_whole)
+    if is_whole:
+        return list_document(listed.items, listed.problems)
+    described = source.describe([group.id for group in listed.items], offsets=True)
+    problems = listed.problems + without_deleted_groups(described.problems, named=False)
+    read, uses, last_uses = ReadResult(described.items, problems), None, None
+    if topics:
+        from cli.topic_readers import notify_missing_topics, readers_of
 
-    if repeat.watch is not None:
-        from cli.verbs.watch.repeat import repeat_every
+        read, uses = readers_of(read, topics, named=False)
+        if not read.items and not read.problems:
+            notify_missing_topics(source, topics)
+    if unused_for is not None:
+        from cli.unused import unused_groups
+        from groups.use import last_use
 
-        repeat_every(repeat.watch, read_document, source, output)
-        return
-    with opened(source) as groups:
-        document = read_document(groups)
-    emit(document, output)
+        read = unused_groups(source, read, unused_for, named=False)
+        last_uses = {group.id: last_use(group) for group in read.items}
+    return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
 
 
 def list_document(
@@ -110,8 +118,8 @@ def list_document(
 
 def _group_data(
     group: GroupListing, uses: Uses | None, last_uses: Mapping[str, LastUse] | None
-) -> dict[str, Any]:
-    data: dict[str, Any] = {
+) -> dict[str, object]:
+    data: dict[str, object] = {
         "group": group.id,
         "type": group.type.value,
         "protocol_type": group.protocol_type,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,13 +38,14 @@ def snapshot(
       kohort snapshot --out groups.yaml
       kohort snapshot billing -b localhost:9092 --out billing.yaml
     """
-    from dataclasses import replace
+    _save(selection, file, source, leaders=leaders)
 
-    from cli.errors import CommandError
-    from cli.output import notice, status_of, write_out
+
+def _save(selection: SelectionOptions, file: Path | None, source: SourceOptions, *, leaders: bool) -> None:
+    from cli.output import notice, status_of, write_file, write_out
     from cli.selection import describe_chosen, opened
     from groups.counts import counted
-    from groups.snapshot import snapshot_text, write_snapshot
+    from groups.snapshot import snapshot_text
 
     if not (selection.groups or selection.match or selection.all_groups):
         selection = replace(selection, all_groups=True)
@@ -53,10 +55,7 @@ def snapshot(
     if file is None:
         write_out(lambda stream: stream.write(snapshot_text(taken)))
     else:
-        try:
-            write_snapshot(taken, file)
-        except OSError as error:
-            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        write_file(file, [snapshot_text(taken, as_json=file.suffix.lower() == ".json")])
         notice(
             f"{counted(len(taken.groups), 'group')} and {counted(len(taken.topics), 'topic')} written to {file}"
         )
@@ -73,21 +72,18 @@ def take_snapshot(
 
     With `leaders`, also the leaders of classic groups, or why they are not known.
     """
-    from dataclasses import replace
-
     from groups.model import Cause, Problem
     from groups.settings import own_settings
     from groups.snapshot import Snapshot, with_usable_racks
 
-    found = source.with_leaders(described.items) if leaders else described.items
+    groups = source.with_leaders(described.items) if leaders else described.items
     unled = tuple(
         Problem(subject=group.id, message=f"who leads is not known: {group.leader_problem}")
-        for group in found
+        for group in groups
         if group.leader_problem is not None
     )
     topics = source.topics(None, start_offsets=True, stable_offsets=True, end_offsets=True)
-    settings = source.group_settings([group.id for group in found])
-    found = tuple(replace(group, settings=own_settings(settings.by_group.get(group.id))) for group in found)
+    settings = source.group_settings([group.id for group in groups])
     cluster = source.cluster()
     unset = list(settings.problems)
     if cluster.settings_problem is not None:
@@ -101,6 +97,9 @@ def take_snapshot(
     snapshot = Snapshot(
         cluster=cluster,
         topics={topic.name: with_usable_racks(topic) for topic in topics.items},
-        groups={group.id: group for group in found},
+        groups={
+            group.id: replace(group, settings=own_settings(settings.by_group.get(group.id)))
+            for group in groups
+        },
     )
     return snapshot, described.problems + unled + topics.problems + unread

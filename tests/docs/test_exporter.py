@@ -15,7 +15,7 @@ import promql_parser
 import yaml
 
 from cli.verbs.exporter.families import FAMILIES
-from cli.verbs.exporter.self_metrics import BUILD, BUILD_HELP, OF_POLLS
+from cli.verbs.exporter.newest_page import BUILD, BUILD_HELP, OF_POLLS
 from tests.docs.pages import DOCS
 
 ADDED = {"instance", "job"}

@@ -14,7 +14,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from cli.verbs.exporter.web import HEALTHY, READY
+from cli.verbs.exporter.endpoint import HEALTHY, READY
 from tests.docs.pages import ROOT, command_lines
 from tests.docs.test_commands import parses
 from tests.shipping import locks

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from cli.changing import group_fields
+from cli.changing import carry_out, group_fields
+from cli.consent import EmptyGroupConsent
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.options import InternalTopicOptions, OutputOptions
+from cli.options import InternalTopicOptions, OutputOptions, SourceOptions
 from cli.output import emit, notice
 from cli.render.cells import Cell
 from cli.render.document import Document, Table, columns
+from cli.selection import opened_for_change
 from cli.sources.live import LiveSource
 from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
-from cli.verbs.apply.desired import DesiredGroup, DesiredGroups
+from cli.verbs.apply.desired import DesiredGroup, DesiredGroups, read_desired
 from cli.verbs.config.action import (
     ConfigChange,
     change_of_settings,
@@ -28,8 +31,14 @@ from cli.verbs.config.action import (
 from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
-from cli.verbs.offsets.found import FoundGroups, PartitionCounts, find_groups
-from cli.verbs.offsets.notices import notify_new_groups, notify_redelivery
+from cli.verbs.offsets.facts import (
+    FoundGroups,
+    PartitionCounts,
+    find_groups,
+    notify_new_groups,
+    notify_redelivery,
+)
+from cli.waiting import wait_until_empty
 from groups.counts import counted
 from groups.model import NOTHING_COMMITTED, Group, Problem, TopicPartition, partition_name
 from groups.offsets.model import GroupChange, Positions, committed_in
@@ -204,6 +213,24 @@ def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
             yield name, "the group", group["state"], "deleted", "", answers[group["deleted"]]
 
 
+def apply_file(
+    file: Path, consent: EmptyGroupConsent, source: SourceOptions, output: OutputOptions, *, check: bool
+) -> None:
+    """Compare groups with a file, and with consent change them; `check`: exit with 1 if there are differences."""
+    if check and consent.execute:
+        raise UsageError("--check and --execute cannot be used together")
+    desired = read_desired(file)
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        change = plan_apply(groups, desired, writer)
+        if check:
+            differs = ExitStatus.DONE if change.is_empty else ExitStatus.FALSE
+            emit(change.document(), output, ExitStatus.REFUSED if change.refused else differs)
+            return
+        if wait_until_empty(groups, change.in_use, consent):
+            change = plan_apply(groups, desired, writer)
+        carry_out(change, consent, output)
+
+
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:
     """Compare a source with a file; everything is read and validated before anything is changed.
 
@@ -240,14 +267,6 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     if application.is_empty and not application.errors:
         notice(f"no differences: {counted(len(desired.groups), 'group')} as in {desired.file}")
     return application
-
-
-def compare(application: DesiredStateChange, output: OutputOptions) -> None:
-    """Print the differences, and exit with 1 if there are any."""
-    document = application.document()
-    if application.refused:
-        emit(document, output, ExitStatus.REFUSED)
-    emit(document, output, ExitStatus.DONE if application.is_empty else ExitStatus.FALSE)
 
 
 def _settings(

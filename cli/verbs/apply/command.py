@@ -32,21 +32,6 @@ def apply(
       kohort apply groups.yaml -b localhost:9092
       kohort apply groups.yaml -b localhost:9092 --execute
     """
-    from cli.changing import carry_out
-    from cli.errors import UsageError
-    from cli.selection import opened_for_change
-    from cli.verbs.apply.action import compare, plan_apply
-    from cli.verbs.apply.desired import read_desired
-    from cli.waiting import wait_until_empty
+    from cli.verbs.apply.action import apply_file
 
-    if check and consent.execute:
-        raise UsageError("--check and --execute cannot be used together")
-    desired = read_desired(file)
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        change = plan_apply(groups, desired, writer)
-        if check:
-            compare(change, output)
-            return
-        if wait_until_empty(groups, change.in_use, consent):
-            change = plan_apply(groups, desired, writer)
-        carry_out(change, consent, output)
+    apply_file(file, consent, source, output, check=check)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, group_fields
-from cli.options import InternalTopicOptions
+from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, carry_out, group_fields
+from cli.consent import EmptyGroupConsent
+from cli.errors import UsageError
+from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 from cli.output import notice
 from cli.render.document import Document, Table, columns
+from cli.selection import describe_chosen, opened_for_change
 from cli.sources.source import ReadResult, Source
 from cli.sources.writer import ClusterWriter
 from cli.unused import LAST_USE, last_use_cells, last_use_data
@@ -20,6 +22,7 @@ from cli.verbs.internal_topics import (
     topics_in_question,
     with_internal_topics,
 )
+from cli.waiting import wait_until_empty
 from groups.counts import counted
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.listing import shown_id
@@ -80,14 +83,14 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         lags = self.lags
         rows = [
             (
-                each.id,
-                each.type.value.capitalize(),
-                each.state.value,
-                len(each.members),
-                _offsets(each),
-                *(() if lags is None else (*last_use_cells(last_use(each)), lags.get(each.id))),
+                group.id,
+                group.type.value.capitalize(),
+                group.state.value,
+                len(group.members),
+                _offsets(group),
+                *(() if lags is None else (*last_use_cells(last_use(group)), lags.get(group.id))),
             )
-            for each in groups
+            for group in groups
         ]
         more = [] if lags is None else [*LAST_USE, "#LAG"]
         table = Table(columns=columns("GROUP", "TYPE", "STATE", "##MEMBERS", "##OFFSETS", *more), rows=rows)
@@ -96,7 +99,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         blocks = [states, *topic_tables(self.plans)]
         return Document(command="delete", data=data, blocks=blocks, errors=tuple(self.errors))
 
-    def _data(self, plan: PlannedChange) -> dict[str, Any]:
+    def _data(self, plan: PlannedChange) -> dict[str, object]:
         return {
             **group_fields(plan.described),
             "offsets": _offsets(plan.described),
@@ -106,7 +109,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
             **topics_data(self, plan),
         }
 
-    def _last_use(self, group: Group) -> dict[str, Any]:
+    def _last_use(self, group: Group) -> dict[str, object]:
         if self.lags is None:
             return {}
         return {**last_use_data(last_use(group)), "lag": self.lags.get(group.id)}
@@ -115,6 +118,28 @@ class GroupDeletions(CommittedChange[PlannedChange]):
 def _offsets(group: Group) -> int | None:
     """Number of partitions with committed offsets; None if not known."""
     return None if group.offsets is None else sum(map(len, group.offsets.values()))
+
+
+def delete_groups(
+    selection: DeleteSelection,
+    internal_topics: InternalTopicOptions,
+    consent: EmptyGroupConsent,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Delete the selected groups, with the named internal topics."""
+    if selection.unused_for is not None and consent.wait_empty is not None:
+        raise UsageError("--unused-for selects groups without members; leave --wait-empty out")
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        read = describe_chosen(groups, selection, offsets=True)
+        chosen = [group.id for group in read.items]
+        if wait_until_empty(groups, chosen, consent):
+            again = groups.describe(chosen, offsets=True)
+            read = replace(again, problems=(*read.problems, *again.problems))
+        change = plan_group_deletions(
+            groups, read, internal_topics, with_last_use=selection.unused_for is not None, writer=writer
+        )
+        carry_out(change, consent, output)
 
 
 def plan_group_deletions(
@@ -134,5 +159,5 @@ def plan_group_deletions(
             notice(f"{problem.subject}: lag is not known: {problem.message}")
         known = {topic.name: topic for topic in logs.items}
         rows = {group.id: each_once(partition_lags(group, known)) for group in read.items}
-        lags = {name: total_lag(row.lag for row in own) for name, own in rows.items()}
+        lags = {name: total_lag(row.lag for row in listed) for name, listed in rows.items()}
     return GroupDeletions(plans=plans, problems=read.problems, lags=lags, writer=writer)

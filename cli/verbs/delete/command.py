@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cli.consent import EmptyGroupConsent
 from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 
@@ -26,21 +24,6 @@ def delete(
       kohort delete nightly-report
       kohort delete --unused-for 30d -b localhost:9092 --execute
     """
-    from cli.changing import carry_out
-    from cli.errors import UsageError
-    from cli.selection import describe_chosen, opened_for_change
-    from cli.verbs.delete.action import plan_group_deletions
-    from cli.waiting import wait_until_empty
+    from cli.verbs.delete.action import delete_groups
 
-    if selection.unused_for is not None and consent.wait_empty is not None:
-        raise UsageError("--unused-for selects groups without members; leave --wait-empty out")
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        read = describe_chosen(groups, selection, offsets=True)
-        chosen = [group.id for group in read.items]
-        if wait_until_empty(groups, chosen, consent):
-            again = groups.describe(chosen, offsets=True)
-            read = replace(again, problems=(*read.problems, *again.problems))
-        change = plan_group_deletions(
-            groups, read, internal_topics, with_last_use=selection.unused_for is not None, writer=writer
-        )
-        carry_out(change, consent, output)
+    delete_groups(selection, internal_topics, consent, source, output)

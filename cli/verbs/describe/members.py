@@ -1,14 +1,14 @@
-"""Members of groups in `kohort describe`."""
+"""Members of groups in `kohort describe`; of streams groups, also their tasks and topologies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from cli.render.cells import Cell, partitions_text
-from cli.render.document import Table, columns
-from cli.verbs.describe import streams
+from cli.render.document import Table, columns, fields
 from groups.model import Group, GroupType, Member, MemberProtocol
+from groups.streams import StreamsMember, Tasks, TasksOfKind, Topology, TopologyNode
+from groups.trees import Trees
 
 
 def upgraded(group: Group, member: Member) -> bool | None:
@@ -18,27 +18,26 @@ def upgraded(group: Group, member: Member) -> bool | None:
     return member.protocol is MemberProtocol.CONSUMER
 
 
-def member_data(group: Group, member: Member) -> dict[str, Any]:
+def member_data(group: Group, member: Member) -> dict[str, object]:
     """A member in the JSON document."""
-    wanted = member.subscription
+    subscription = member.subscription
     return {
-        "id": member.id,
-        "instance": member.instance,
+        **fields(member, "id", "instance"),
         "client_id": member.client.id,
         "host": member.client.host,
         "rack": member.rack,
         "protocol": member.protocol and member.protocol.value,
         "upgraded": upgraded(group, member),
-        "subscription": wanted and {"topics": sorted(wanted.topics), "regex": wanted.regex},
-        "owned": _partitions_data(member.owned),
-        "target": _partitions_data(member.target),
+        "subscription": subscription and {"topics": sorted(subscription.topics), "regex": subscription.regex},
+        "owned": partitions_data(member.owned),
+        "target": partitions_data(member.target),
         "epoch": member.epoch,
         "target_epoch": group.assignment_epoch,
-        **(streams.member_data(member) if group.type is GroupType.STREAMS else {}),
+        **(streams_data(member) if group.type is GroupType.STREAMS else {}),
     }
 
 
-def _partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[str, list[int]] | None:
+def partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[str, list[int]] | None:
     return None if partitions is None else {topic: list(partitions[topic]) for topic in sorted(partitions)}
 
 
@@ -48,37 +47,25 @@ def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     kinds = {upgraded(group, member) for group in groups for member in group.members}
     migrating = verbose and {True, False} <= kinds
     of_streams = any(group.members for group in groups if group.type is GroupType.STREAMS)
-    names = [
-        "GROUP",
-        "CONSUMER-ID",
-        *(["GROUP-INSTANCE-ID"] if static else []),
-        "HOST",
-        "CLIENT-ID",
-        "##PARTITIONS",
-    ]
+    names = ["GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if static else [])]
+    names += ["HOST", "CLIENT-ID", "##PARTITIONS"]
     if verbose:
         names += ["#CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "#TARGET-EPOCH", "TARGET-ASSIGNMENT"]
         names += ["UPGRADED"] if migrating else []
         names += ["SUBSCRIPTION"]
-    names += streams.member_headings(verbose=verbose) if of_streams else []
+    names += streams_headings(verbose=verbose) if of_streams else []
 
     def row(group: Group, member: Member) -> Sequence[Cell]:
-        instance = (member.instance,) if static else ()
         count = None if member.owned is None else sum(map(len, member.owned.values()))
-        cells: tuple[Cell, ...] = (
-            group.id,
-            member.id,
-            *instance,
-            member.client.host,
-            member.client.id,
-            count,
-        )
+        cells: list[Cell] = [group.id, member.id]
+        cells += [member.instance] if static else []
+        cells += [member.client.host, member.client.id, count]
         if verbose:
-            cells += (member.epoch, partitions_text(member.owned), group.assignment_epoch)
-            cells += (partitions_text(member.target),)
-            cells += (upgraded(group, member),) if migrating else ()
-            cells += (_subscription_text(member),)
-        return (*cells, *streams.member_cells(member, verbose=verbose)) if of_streams else cells
+            cells += [member.epoch, partitions_text(member.owned), group.assignment_epoch]
+            cells += [partitions_text(member.target)]
+            cells += [upgraded(group, member)] if migrating else []
+            cells += [_subscription_text(member)]
+        return [*cells, *streams_cells(member, verbose=verbose)] if of_streams else cells
 
     rows = [row(group, member) for group in groups for member in group.members]
     return Table(columns=columns(*names), rows=rows)
@@ -91,3 +78,104 @@ def _subscription_text(member: Member) -> str | None:
     parts = [",".join(sorted(member.subscription.topics))] if member.subscription.topics else []
     parts += [f"regex {regex}"] if regex else []
     return "; ".join(parts) or None
+
+
+_KINDS = ("active", "standby", "warmup")
+_NOT_OF_STREAMS = StreamsMember()
+_TREES = Trees()
+
+
+def streams_headings(*, verbose: bool) -> list[str]:
+    """Additional columns of a table with members of streams groups."""
+    more = ["TARGET-TASKS", "#TOPOLOGY-EPOCH", "ENDPOINT", "CLIENT-TAGS"] if verbose else []
+    return ["PROCESS", "TASKS", *more]
+
+
+def streams_cells(member: Member, *, verbose: bool) -> tuple[Cell, ...]:
+    """The cells of the columns in `streams_headings`; empty for a member of a group of another type."""
+    streams = member.streams or _NOT_OF_STREAMS
+    cells: tuple[Cell, ...] = (streams.process, tasks_text(streams.tasks))
+    if not verbose:
+        return cells
+    tags = ",".join(f"{key}={value}" for key, value in sorted(streams.client_tags.items()))
+    return (*cells, tasks_text(streams.target_tasks), streams.topology_epoch, streams.endpoint, tags or None)
+
+
+def tasks_text(tasks: Tasks | None) -> str | None:
+    """`ACTIVE: 0:[0,1]; 1:[0]; STANDBY: 1:[1]`, similar to the output of kafka-streams-groups."""
+    if tasks is None:
+        return None
+    texts = [f"{kind.upper()}: {_kind_text(found)}" for kind in _KINDS if (found := getattr(tasks, kind))]
+    return "; ".join(texts) or None
+
+
+def _kind_text(tasks: TasksOfKind) -> str:
+    return "; ".join(f"{name}:[{','.join(map(str, numbers))}]" for name, numbers in sorted(tasks.items()))
+
+
+def streams_data(member: Member) -> dict[str, object]:
+    """Fields of a member of a streams group in the JSON document."""
+    streams = member.streams or _NOT_OF_STREAMS
+    return {
+        **fields(streams, "process", "topology_epoch", "endpoint"),
+        "client_tags": dict(streams.client_tags),
+        "tasks": _tasks_data(streams.tasks),
+        "target_tasks": _tasks_data(streams.target_tasks),
+    }
+
+
+def _tasks_data(tasks: Tasks | None) -> object:
+    return None if tasks is None else _TREES.write(Tasks, tasks)
+
+
+def topology_data(topology: Topology | None) -> object:
+    """The topology of a streams group in the JSON document."""
+    return None if topology is None else _TREES.write(Topology, topology)
+
+
+def topology_tables(groups: Sequence[Group]) -> list[Table]:
+    """A row per subtopology of each streams group; one more table if nodes are known."""
+    topologies = [(group.id, group.topology) for group in groups if group.topology is not None]
+    subtopologies = [
+        (
+            group,
+            topology.epoch,
+            part.id,
+            *map(
+                _listed,
+                (part.source_topics, part.repartition_sources, part.repartition_sinks, part.changelogs),
+            ),
+        )
+        for group, topology in topologies
+        for part in topology.subtopologies
+    ]
+    nodes = [
+        (
+            group,
+            subtopology,
+            node.name,
+            node.kind and node.kind.value,
+            *map(_listed, (node.topics, node.stores, node.successors)),
+        )
+        for group, topology in topologies
+        for subtopology, of_subtopology in _nodes_of(topology)
+        for node in of_subtopology
+    ]
+    names = ("SOURCE-TOPICS", "REPARTITION-SOURCES", "REPARTITION-SINKS", "CHANGELOGS")
+    headings = columns("GROUP", "#TOPOLOGY-EPOCH", "SUBTOPOLOGY", *names)
+    tables = [Table(columns=headings, rows=subtopologies)]
+    if nodes:
+        headings = columns("GROUP", "SUBTOPOLOGY", "NODE", "KIND", "TOPICS", "STORES", "SUCCESSORS")
+        tables.append(Table(columns=headings, rows=nodes))
+    return tables
+
+
+def _nodes_of(topology: Topology) -> Iterator[tuple[str | None, Sequence[TopologyNode]]]:
+    """Nodes by subtopology; None for nodes of global stores, which have none."""
+    for subtopology in topology.subtopologies:
+        yield subtopology.id, subtopology.nodes or ()
+    yield None, topology.global_nodes
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    return ",".join(names) or None

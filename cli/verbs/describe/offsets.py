@@ -1,18 +1,26 @@
-"""Committed offsets and lag in `kohort describe`."""
+"""Committed offsets and lag in `kohort describe`, and their sums by topic, by group, and over all groups."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cli.render.cells import Cell, Duration
-from cli.render.document import DeferredRows, Table, columns
+from cli.render.document import DeferredRows, Table, columns, fields
 from groups.counts import counted, first_names
-from groups.lag import NextRecords, PartitionLag, partition_lags, total_lag, with_next_records
+from groups.lag import (
+    NextRecords,
+    PartitionLag,
+    each_once,
+    longest_lag_ms,
+    partition_lags,
+    total_lag,
+    with_next_records,
+)
 from groups.model import Group, Topic
 from groups.times import format_moment
+from groups.use import unsubscribed_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +36,8 @@ class OffsetsView:
     last_commit: bool = False
     totals: bool = False
     only_with_lag: bool = False
-    log_start: bool = False
+    verbose: bool = False
+    """Whether leader epochs, log start offsets, and what was deleted unread are shown."""
     topics: frozenset[str] = frozenset()
     """The topics to show; empty means all."""
 
@@ -46,6 +55,7 @@ class OffsetsView:
 
 
 PLAIN = OffsetsView()
+_NAMED = 5
 
 
 def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[PartitionLag]], int]:
@@ -53,27 +63,21 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
 
     A negative lag is kept: nothing can be read from an offset beyond the end of the log.
     """
-    behind = {group: [row for row in own if row.lag] for group, own in rows.items()}
-    unknown = sum(row.lag is None for own in rows.values() for row in own)
-    return {group: own for group, own in behind.items() if own}, unknown
+    behind = {group: [row for row in listed if row.lag] for group, listed in rows.items()}
+    unknown = sum(row.lag is None for listed in rows.values() for row in listed)
+    return {group: listed for group, listed in behind.items() if listed}, unknown
 
 
-def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, Any]:
+def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, object]:
     """A partition in the JSON document."""
     pending = {} if group.pending is None else group.pending.partitions
-    data = {
-        "topic": row.topic,
-        "partition": row.partition,
-        "committed": row.committed,
-        "end": row.end,
-        "lag": row.lag,
-        "leader_epoch": row.leader_epoch,
-        "metadata": row.metadata,
+    data: dict[str, object] = {
+        **fields(row, "topic", "partition", "committed", "end", "lag", "leader_epoch", "metadata"),
         "member": row.member and row.member.id,
         "pending": row.partition in pending.get(row.topic, ()) or None,
     }
-    if view.log_start:
-        data |= {"log_start": row.log_start, "lost": row.lost}
+    if view.verbose:
+        data |= fields(row, "log_start", "lost")
     if view.lag_time:
         data |= {"lag_ms": row.lag_ms, "lag_ms_remark": why_no_lag_time(row, view.now_ms)}
     if view.last_commit:
@@ -85,41 +89,38 @@ def offsets_table(
     groups: Sequence[Group],
     offsets: Mapping[str, Sequence[PartitionLag]],
     view: OffsetsView,
-    *,
-    verbose: bool,
 ) -> Table:
     """A row per partition of each group."""
-    epoch = ["#LEADER-EPOCH"] if verbose else []
+    epoch = ["#LEADER-EPOCH"] if view.verbose else []
     names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET"]
-    names += ["#LOG-START-OFFSET"] if view.log_start else []
+    names += ["#LOG-START-OFFSET"] if view.verbose else []
     names += ["#LOG-END-OFFSET", "#LAG"]
     names += ["#LAG-TIME"] if view.lag_time else []
     names += ["LAST-COMMIT"] if view.last_commit else []
-    more = view.lag_time or view.last_commit
-    lost = view.log_start and any(row.lost for own in offsets.values() for row in own)
+    lost = view.verbose and any(row.lost for listed in offsets.values() for row in listed)
 
-    def cells() -> Iterator[Sequence[Cell]]:
-        for group in groups:
-            for row in offsets[group.id]:
-                member = row.member
-                yield (
-                    group.id,
-                    row.topic,
-                    row.partition,
-                    *((row.leader_epoch,) if verbose else ()),
-                    row.committed,
-                    *((row.log_start,) if view.log_start else ()),
-                    row.end,
-                    row.lag,
-                    *(_times(row, view) if more else ()),
-                    None if member is None else member.id,
-                    None if member is None else member.client.host,
-                    None if member is None else member.client.id,
-                    *((_lost_text(row),) if lost else ()),
-                )
+    def cells(group: Group, row: PartitionLag) -> Sequence[Cell]:
+        member = row.member
+        return (
+            group.id,
+            row.topic,
+            row.partition,
+            *((row.leader_epoch,) if view.verbose else ()),
+            row.committed,
+            *((row.log_start,) if view.verbose else ()),
+            row.end,
+            row.lag,
+            *((_duration(row.lag_ms),) if view.lag_time else ()),
+            *((_moment(row.last_commit_ms),) if view.last_commit else ()),
+            *((None, None, None) if member is None else (member.id, member.client.host, member.client.id)),
+            *((_lost_text(row),) if lost else ()),
+        )
+
+    def rows() -> list[Sequence[Cell]]:
+        return [cells(group, row) for group in groups for row in offsets[group.id]]
 
     names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
-    return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
+    return Table(columns=columns(*names), rows=DeferredRows(rows))
 
 
 def why_no_lag_time(row: PartitionLag, now_ms: int) -> str | None:
@@ -164,9 +165,6 @@ def unsubscribed_remarks(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[st
     return tuple(lines)
 
 
-_NAMED = 5
-
-
 def _lost_text(row: PartitionLag) -> str:
     """A remark on unread records that were deleted; empty if none were."""
     if not row.lost:
@@ -174,8 +172,104 @@ def _lost_text(row: PartitionLag) -> str:
     return f"{counted(row.lost, 'offset')} before the log start: deleted unread"
 
 
-def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:
-    lag = (None if row.lag_ms is None else Duration(row.lag_ms),) if view.lag_time else ()
-    if not view.last_commit:
-        return lag
-    return (*lag, None if row.last_commit_ms is None else format_moment(row.last_commit_ms))
+def _duration(ms: int | None) -> Duration | None:
+    return None if ms is None else Duration(ms)
+
+
+def _moment(ms: int | None) -> str | None:
+    return None if ms is None else format_moment(ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The sums over some partitions.
+
+    Attributes:
+        lag: the sum of the known lags, None if none is known. Offsets committed beyond the end of the
+            log count as 0: they must not hide the lag of others.
+        unknown: number of partitions whose lag is not known, and not in the sum.
+        longest_ms: the longest known lag time, None if no lagging partition has one.
+    """
+
+    partitions: int
+    lag: int | None
+    unknown: int
+    longest_ms: int | None
+
+    @classmethod
+    def of(cls, rows: Sequence[PartitionLag]) -> Totals:
+        """The sums over rows of a table of offsets."""
+        return cls(
+            partitions=len(rows),
+            lag=total_lag(row.lag for row in rows),
+            unknown=sum(row.lag is None for row in rows),
+            longest_ms=longest_lag_ms(rows),
+        )
+
+    def as_data(self, *, lag_time: bool) -> dict[str, object]:
+        """Fields of the JSON document."""
+        data: dict[str, object] = {**fields(self, "partitions", "lag"), "lag_unknown": self.unknown}
+        return data | {"max_lag_ms": self.longest_ms} if lag_time else data
+
+    def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
+        """The cells under `_headings`."""
+        longest = (_duration(self.longest_ms),) if lag_time else ()
+        return (self.partitions, self.lag, self.unknown, *longest)
+
+
+def _headings(*, lag_time: bool) -> tuple[str, ...]:
+    return ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN", *(("#MAX-LAG-TIME",) if lag_time else ()))
+
+
+def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, object]:
+    """The sums of a group and of each of its topics for the JSON document."""
+    rows = each_once(rows)
+    topics = [
+        {"topic": topic, **Totals.of(of_topic).as_data(lag_time=lag_time)}
+        for topic, of_topic in _by_topic(rows).items()
+    ]
+    unsubscribed = total_lag(row.lag for row in rows if not row.is_subscribed) or 0
+    return {
+        **Totals.of(rows).as_data(lag_time=lag_time),
+        "lag_unsubscribed": None if unsubscribed_topics(group) is None else unsubscribed,
+        "topics": topics,
+    }
+
+
+def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, object]:
+    """The sums over all groups for the JSON document."""
+    return {"groups": len(rows), **Totals.of(_flat(rows)).as_data(lag_time=lag_time)}
+
+
+def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
+    """Tables with a row per topic of each group, with a row per group and, for several groups, one over all."""
+    headings = _headings(lag_time=lag_time)
+    topics, groups = [], []
+    for group, listed in rows.items():
+        once = each_once(listed)
+        by_topic = _by_topic(once)
+        topics += [
+            (group, topic, *Totals.of(of_topic).cells(lag_time=lag_time))
+            for topic, of_topic in by_topic.items()
+        ]
+        groups.append((group, len(by_topic), *Totals.of(once).cells(lag_time=lag_time)))
+    tables = [
+        Table(columns=columns("GROUP", "TOPIC", *headings), rows=topics),
+        Table(columns=columns("GROUP", "##TOPICS", *headings), rows=groups),
+    ]
+    if len(rows) > 1:
+        overall = (len(rows), *Totals.of(_flat(rows)).cells(lag_time=lag_time))
+        tables.append(Table(columns=columns("##GROUPS", *headings), rows=[overall]))
+    return tables
+
+
+def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
+    """Rows by topic name."""
+    by_topic: dict[str, list[PartitionLag]] = {}
+    for row in rows:
+        by_topic.setdefault(row.topic, []).append(row)
+    return dict(sorted(by_topic.items()))
+
+
+def _flat(rows: Mapping[str, Sequence[PartitionLag]]) -> list[PartitionLag]:
+    return [row for listed in rows.values() for row in each_once(listed)]

@@ -1,32 +1,40 @@
-"""The document of `kohort describe`: the same facts and columns as kafka-consumer-groups, and more."""
+"""`kohort describe`: read groups, and show the same facts and columns as kafka-consumer-groups, and more.
+
+For offsets, also the log ends and, if requested, the times of records and commits are read.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
 
+from cli.errors import UsageError
+from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.render.cells import Cell
-from cli.render.document import Block, Deferred, Document, Table, columns
-from cli.verbs.describe import streams
-from cli.verbs.describe.members import member_data, members_table
+from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns, fields
+from cli.selection import describe_chosen, split_list
+from cli.sources.source import AuthorizedOperations, ReadResult, Source
+from cli.verbs.describe.members import member_data, members_table, topology_data, topology_tables
 from cli.verbs.describe.offsets import (
     PLAIN,
     OffsetsView,
+    all_totals,
+    group_totals,
     lag_time_remarks,
     lagging,
     offset_data,
     offsets_table,
+    total_tables,
     unsubscribed_remarks,
 )
-from cli.verbs.describe.totals import all_totals, group_totals, total_tables
-from groups.lag import PartitionLag
-from groups.model import Group, GroupState, GroupType, Node, Problem, Topic
+from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSelection
+from cli.verbs.watch import show_read
+from groups.counts import counted, first_names
+from groups.lag import NextRecords, PartitionLag, partition_lags, topics_with_offsets, unread_offsets
+from groups.model import Group, GroupState, GroupType, Problem, Topic
 from groups.transactions import pending_remedy, pending_text
-
-if TYPE_CHECKING:
-    from cli.sources.source import AuthorizedOperations
 
 
 class DescribeMode(Enum):
@@ -38,58 +46,178 @@ class DescribeMode(Enum):
     MIGRATION = "migration"
 
 
+def describe_groups(
+    selection: DescribeSelection,
+    options: DescribeOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+    repeat: RepeatOptions,
+) -> None:
+    """Show the selected groups, once or repeatedly. UsageError if the options are about different tables."""
+    mode = _mode(selection, options)
+    states = [state for state in selection.states or () if state != STATE_TABLE]
+    selection = replace(selection, states=states)
+
+    def read_document(groups: Source) -> Document:
+        described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
+        if mode is DescribeMode.OFFSETS:
+            document = _read_offsets(groups, described, options, split_list(selection.topics))
+        else:
+            document = _read_others(groups, described, mode, verbose=options.verbose)
+        if options.authorized_operations:
+            document = with_operations(
+                document, described.items, groups.authorized_operations(described.items)
+            )
+        return replace(document, more="" if options.verbose else VERBOSE)
+
+    show_read(read_document, source, output, repeat)
+
+
+def _mode(selection: DescribeSelection, options: DescribeOptions) -> DescribeMode:
+    shown = {
+        DescribeMode.OFFSETS: options.offsets,
+        DescribeMode.MEMBERS: options.members,
+        DescribeMode.STATE: STATE_TABLE in (selection.states or ()),
+        DescribeMode.MIGRATION: options.migration,
+    }
+    modes = [mode for mode, is_given in shown.items() if is_given] or [DescribeMode.OFFSETS]
+    if len(modes) > 1:
+        raise UsageError("--members, --offsets, --state and --migration show different tables; give one")
+    (mode,) = modes
+    of_offsets = options.lag_time or options.last_commit or options.totals or options.only_with_lag
+    if mode is not DescribeMode.OFFSETS and of_offsets:
+        raise UsageError(
+            "--lag-time, --last-commit, --totals and --only-with-lag are about offsets; "
+            f"leave --{mode.value} out"
+        )
+    return mode
+
+
+def _read_others(
+    source: Source, described: ReadResult[Group], mode: DescribeMode, *, verbose: bool
+) -> Document:
+    """The document of groups without their offsets."""
+    groups, problems = described.items, described.problems
+    if mode is DescribeMode.MIGRATION:
+        groups = source.with_leaders(groups)
+    elif mode is DescribeMode.MEMBERS and verbose:
+        read = source.with_topology_nodes(groups)
+        groups, problems = read.items, problems + read.problems
+    return describe_document(groups, {}, mode, verbose=verbose, problems=problems)
+
+
+def _read_offsets(
+    source: Source, described: ReadResult[Group], options: DescribeOptions, only_topics: Sequence[str]
+) -> Document:
+    """The document of groups with their committed offsets, limited to `only_topics` if any are named."""
+    groups, only = described.items, frozenset(only_topics)
+    if only:
+        groups = tuple(_of_topics(group, only) for group in groups)
+    names = topics_with_offsets(groups)
+    read = source.topics(
+        names & only if only else names,
+        end_offsets=True,
+        start_offsets=options.lag_time or options.verbose,
+    )
+    topics = {topic.name: topic for topic in read.items}
+    problems, remarks = described.problems + read.problems, tuple[str, ...]()
+    records: NextRecords | None = None
+    if options.last_commit:
+        timed = source.with_commit_times(groups)
+        groups, problems = timed.items, problems + timed.problems
+        remarks += _missing_commit_times(groups, any_problem=bool(timed.problems))
+    if options.lag_time:
+        unread = source.next_records(unread_offsets(partition_lags(group, topics) for group in groups))
+        records, problems = unread.records, problems + unread.problems
+        remarks += () if unread.remark is None else (unread.remark,)
+    view = OffsetsView(
+        records=records,
+        now_ms=time.time_ns() // 1_000_000,
+        last_commit=options.last_commit,
+        totals=options.totals,
+        only_with_lag=options.only_with_lag,
+        verbose=options.verbose,
+        topics=only,
+    )
+    document = describe_document(groups, topics, DescribeMode.OFFSETS, problems=problems, view=view)
+    return replace(document, remarks=document.remarks + remarks)
+
+
+def _of_topics(group: Group, topics: frozenset[str]) -> Group:
+    """The group with its committed offsets of certain topics only."""
+    if group.offsets is None:
+        return group
+    offsets = {topic: partitions for topic, partitions in group.offsets.items() if topic in topics}
+    return replace(group, offsets=offsets)
+
+
+def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
+    """A remark on missing times of commits that no problem explains."""
+    remarks = tuple(
+        f"{group.id}: the last commit of a share group is not known: its offsets are in __share_group_state"
+        for group in groups
+        if group.type is GroupType.SHARE
+    )
+    without = [
+        group.id
+        for group in groups
+        if group.type is not GroupType.SHARE
+        and any(
+            commit.timestamp is None
+            for partitions in (group.offsets or {}).values()
+            for commit in partitions.values()
+        )
+    ]
+    if without and not any_problem:
+        names = first_names(without, 1, "groups")
+        remarks += (f"{names}: the source does not show when offsets were committed",)
+    return remarks
+
+
 def describe_document(
     groups: Sequence[Group],
     topics: Mapping[str, Topic],
     mode: DescribeMode,
     *,
-    verbose: bool,
-    problems: tuple[Problem, ...],
+    verbose: bool = False,
+    problems: tuple[Problem, ...] = (),
     view: OffsetsView = PLAIN,
 ) -> Document:
     """The document; `topics` have the end offsets, if they were read."""
     if mode is DescribeMode.MIGRATION:
         return _migration_document(groups, verbose=verbose, problems=problems)
     if mode is DescribeMode.OFFSETS:
-        return _offsets_document(groups, topics, view, verbose=verbose, problems=problems)
+        return _offsets_document(groups, topics, view, problems)
     if mode is DescribeMode.MEMBERS:
         blocks: list[Block] = [members_table(groups, verbose=verbose)]
         if verbose and any(group.topology for group in groups):
-            blocks += streams.topology_tables(groups)
+            blocks += topology_tables(groups)
     else:
         blocks = [_state_table(groups, verbose=verbose)]
     data = Deferred(lambda: {"groups": [group_data(group, None) for group in groups]})
-    remarks = tuple(filter(None, map(remark_on, groups)))
+    remarks = _state_remarks(groups)
     return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
 
 
 def _offsets_document(
-    groups: Sequence[Group],
-    topics: Mapping[str, Topic],
-    view: OffsetsView,
-    *,
-    verbose: bool,
-    problems: tuple[Problem, ...],
+    groups: Sequence[Group], topics: Mapping[str, Topic], view: OffsetsView, problems: tuple[Problem, ...]
 ) -> Document:
     rows = {group.id: view.rows(group, topics) for group in groups}
-    remarks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     if view.only_with_lag:
         rows, unknown = lagging(rows)
         groups = [group for group in groups if group.id in rows]
-        remarks = (
-            ()
-            if not unknown
-            else (f"{unknown} partition{'' if unknown == 1 else 's'} left out: their lag is not known",)
-        )
+        if unknown:
+            left_out = (f"{counted(unknown, 'partition')} left out: their lag is not known",)
 
-    def data() -> dict[str, Any]:
-        found: dict[str, Any] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
-        return found | ({"totals": all_totals(rows, lag_time=view.lag_time)} if view.totals else {})
+    def data() -> dict[str, object]:
+        data: dict[str, object] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
+        return data | ({"totals": all_totals(rows, lag_time=view.lag_time)} if view.totals else {})
 
-    blocks: list[Block] = [offsets_table(groups, rows, view, verbose=verbose)]
+    blocks: list[Block] = [offsets_table(groups, rows, view)]
     if view.totals:
         blocks += total_tables(rows, lag_time=view.lag_time)
-    remarks = (*filter(None, map(remark_on, groups)), *remarks, *pending_remarks(groups, view.now_ms))
+    remarks = (*_state_remarks(groups), *left_out, *pending_remarks(groups, view.now_ms))
     if view.totals:
         remarks += unsubscribed_remarks(rows)
     if view.lag_time:
@@ -103,15 +231,13 @@ def with_operations(
     """The document with the authorized operations of each group: one more table, and a field of every group."""
     known = authorized.by_group
 
-    def data() -> dict[str, Any]:
-        found = [
-            {
-                **group,
-                "authorized_operations": list(known[group["group"]]) if group["group"] in known else None,
-            }
+    def data() -> dict[str, object]:
+        listed = {name: list(operations) for name, operations in known.items()}
+        groups = [
+            {**group, "authorized_operations": listed.get(group["group"])}
             for group in document.data["groups"]
         ]
-        return {**document.data, "groups": found}
+        return {**document.data, "groups": groups}
 
     rows = [(group.id, ", ".join(known[group.id]) if group.id in known else None) for group in groups]
     table = Table(columns=columns("GROUP", "AUTHORIZED-OPERATIONS"), rows=rows)
@@ -144,44 +270,40 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
         ),
         blocks=list(migration_blocks(inspected, verbose=verbose)),
         errors=problems,
-        remarks=tuple(filter(None, map(remark_on, groups))),
+        remarks=_state_remarks(groups),
     )
 
 
 def group_data(
     group: Group, offsets: Sequence[PartitionLag] | None, view: OffsetsView = PLAIN
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A group of the JSON document; offsets are null if they were not requested."""
-    numbers = (
-        {"generation": group.generation}
-        if group.type is GroupType.CLASSIC
-        else {"group_epoch": group.group_epoch, "assignment_epoch": group.assignment_epoch}
-    )
-    totals = (
-        {"totals": group_totals(group, offsets, lag_time=view.lag_time)}
-        if offsets is not None and view.totals
-        else {}
-    )
-    of_streams = group.type is GroupType.STREAMS
-    return {
+    epochs = ("generation",) if group.type is GroupType.CLASSIC else ("group_epoch", "assignment_epoch")
+    data: dict[str, object] = {
         "group": group.id,
         "type": group.type.value,
-        "protocol_type": group.protocol_type,
-        "protocol": group.protocol,
+        **fields(group, "protocol_type", "protocol"),
         "state": group.state.value,
-        "coordinator": _node_data(group.coordinator),
-        **numbers,
-        **({"topology": streams.topology_data(group.topology)} if of_streams else {}),
-        "members": [member_data(group, member) for member in group.members],
-        "offsets": None if offsets is None else [offset_data(row, view, group) for row in offsets],
-        **totals,
+        "coordinator": group.coordinator and fields(group.coordinator, "id", "host", "port"),
+        **fields(group, *epochs),
     }
+    if group.type is GroupType.STREAMS:
+        data["topology"] = topology_data(group.topology)
+    data["members"] = [member_data(group, member) for member in group.members]
+    data["offsets"] = None if offsets is None else [offset_data(row, view, group) for row in offsets]
+    if offsets is not None and view.totals:
+        data["totals"] = group_totals(group, offsets, lag_time=view.lag_time)
+    return data
 
 
 _KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}
 
 
-def remark_on(group: Group) -> str | None:
+def _state_remarks(groups: Sequence[Group]) -> tuple[str, ...]:
+    return tuple(filter(None, map(_state_remark, groups)))
+
+
+def _state_remark(group: Group) -> str | None:
     """The remark of Kafka's tools on a group's state; None for a stable group."""
     named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
     if group.state is GroupState.EMPTY:
@@ -202,10 +324,6 @@ def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:
     )
 
 
-def _node_data(node: Node | None) -> dict[str, Any] | None:
-    return None if node is None else {"id": node.id, "host": node.host, "port": node.port}
-
-
 def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:
     epochs = ["#GROUP-EPOCH", "#TARGET-ASSIGNMENT-EPOCH"] if verbose else []
     names = ["GROUP", "COORDINATOR", "ASSIGNOR", "STATE", *epochs, "##MEMBERS"]
@@ -214,13 +332,7 @@ def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:
         node = group.coordinator
         coordinator = None if node is None else f"{node.host}:{node.port} ({node.id})"
         numbers = (group.group_epoch, group.assignment_epoch) if verbose else ()
-        return (
-            group.id,
-            coordinator,
-            group.protocol or None,
-            group.state.value,
-            *numbers,
-            len(group.members),
-        )
+        state, count = group.state.value, len(group.members)
+        return group.id, coordinator, group.protocol or None, state, *numbers, count
 
     return Table(columns=columns(*names), rows=[row(group) for group in groups])

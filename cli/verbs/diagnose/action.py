@@ -1,27 +1,75 @@
-"""Observe groups, and diagnose them from the observations."""
+"""Observe groups, diagnose them, and show verdicts, errors in full, shortened warnings, and notes if requested."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
-from cli.options import SelectionOptions, SourceOptions
+from cli.findings import finding_item, hidden_notes
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.output import emit, notice
+from cli.render.document import VERBOSE, Block, Document, Heading, Text, fields, table_of
+from cli.render.lines import Role
+from cli.render.output_format import OutputFormat
 from cli.selection import choose_groups, is_live, opened, without_deleted_groups
 from cli.sources.source import Source
-from cli.times import moment
-from cli.verbs.diagnose.observing import FleetObservation, observe, observe_again, observe_log, with_leaders
+from cli.times import milliseconds, moment
+from cli.verbs.diagnose.observing import (
+    FleetObservation,
+    observe,
+    observe_again,
+    observe_log,
+    with_evidence,
+    with_idle_commits,
+    with_leaders,
+)
+from cli.verbs.diagnose.options import DiagnoseOptions
+from cli.verbs.watch.recording import read_recording
+from groups.counts import counted, first_names
 from groups.diagnosis.case import Thresholds
 from groups.diagnosis.diagnose import Diagnosis, Health, diagnose
+from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
+from groups.times import duration_text, format_moment
 
 
-def status_of(found: Sequence[Diagnosis]) -> ExitStatus:
-    """FALSE if an error was found."""
-    return ExitStatus.FALSE if any(each.verdict is Health.ERROR for each in found) else ExitStatus.DONE
+def diagnose_groups(
+    selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
+) -> None:
+    """Print diagnoses of the selected groups, or of those in a recording; exits with FALSE if there is an error."""
+    thresholds = _thresholds(options)
+    for_ms = None if options.look_for is None else milliseconds(options.look_for, "--for")
+    diagnoses, problems = (
+        diagnose_chosen(source, selection, thresholds, for_ms)
+        if options.replay is None
+        else diagnose_recording(options.replay, selection, source, thresholds)
+    )
+    has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
+    document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
+    emit(document, output, ExitStatus.FALSE if has_error else ExitStatus.DONE)
+
+
+def _thresholds(options: DiagnoseOptions) -> Thresholds:
+    thresholds = Thresholds(
+        rebalance_ms=milliseconds(options.rebalance, "--rebalance-time"),
+        storm=options.storm,
+        skew=options.skew,
+        commit_interval_ms=milliseconds(options.commit_interval, "--commit-interval"),
+        catch_up_ms=milliseconds(options.catch_up, "--catch-up"),
+        hot=options.hot,
+        transaction_ms=milliseconds(options.transaction, "--transaction-time"),
+        expiry_ms=milliseconds(options.expiry, "--expires-within"),
+    )
+    if not thresholds.commit_interval_ms:
+        raise UsageError(
+            "--commit-interval is how often your consumers commit, which is never 0; the default is 5s"
+        )
+    return thresholds
 
 
 def diagnose_chosen(
@@ -45,23 +93,25 @@ def diagnose_chosen(
     if options.log_dirs and for_ms is not None:
         observations = [*observe_log(options, names, observations[-1].at_ms, for_ms), *observations]
     unread = without_deleted_groups(observations[-1].problems, named=bool(selection.groups))
-    found = _judged(names, observations, thresholds)
-    explained = {each.group for each in found if not any(each.group in one.groups for one in observations)}
-    found = [each for each in found if each.findings or each.group in observations[-1].groups]
-    left = (each for each in (*problems, *unread) if each.group not in explained)
-    return found, tuple(dict.fromkeys(left))
+    judged = _judged(names, observations, thresholds)
+    seen = {name for observation in observations for name in observation.groups}
+    explained = {diagnosis.group for diagnosis in judged} - seen
+    diagnoses = [
+        diagnosis for diagnosis in judged if diagnosis.findings or diagnosis.group in observations[-1].groups
+    ]
+    unexplained = (problem for problem in (*problems, *unread) if problem.group not in explained)
+    return diagnoses, tuple(dict.fromkeys(unexplained))
 
 
 def observe_cluster(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
 ) -> list[FleetObservation]:
     """Observe groups of a cluster for a while, and request more about those with a suspected problem."""
-    from cli.verbs.diagnose.evidence import with_evidence
-
     observations = [observe(source, names, in_full=True, is_live=True)]
     begun = time.monotonic()
     if observations[0].groups:
-        observations[0] = _with_idle_commits(source, observations[0])
+        groups = with_idle_commits(source, observations[0].groups)
+        observations[0] = replace(observations[0], groups=groups)
         observations += observe_again(source, names, thresholds, for_ms, begun)
     observations[-1] = with_leaders(source, observations[-1])
     observations = with_evidence(source, observations, thresholds.commit_interval_ms)
@@ -77,21 +127,11 @@ def _judged(
     names: Sequence[str], observations: Sequence[FleetObservation], thresholds: Thresholds
 ) -> list[Diagnosis]:
     """Diagnoses of every group that an observation shows, or whose absence from all of them is explained."""
-    judged = (
-        (
-            diagnose(name, [each.at(name) for each in observations], thresholds),
-            any(name in each.groups for each in observations),
-        )
-        for name in names
-    )
-    return [found for found, is_seen in judged if is_seen or found.findings]
-
-
-def _with_idle_commits(source: Source, first: FleetObservation) -> FleetObservation:
-    """The first observation, with commit times of groups without members, read while other groups are observed."""
-    from cli.verbs.diagnose.evidence import with_idle_commits
-
-    return replace(first, groups=with_idle_commits(source, first.groups))
+    seen = {name for observation in observations for name in observation.groups}
+    diagnoses = [
+        diagnose(name, [observation.at(name) for observation in observations], thresholds) for name in names
+    ]
+    return [diagnosis for diagnosis in diagnoses if diagnosis.findings or diagnosis.group in seen]
 
 
 def _may_have_stalled(last: FleetObservation) -> bool:
@@ -103,24 +143,214 @@ def diagnose_recording(
     file: Path, selection: SelectionOptions, options: SourceOptions, thresholds: Thresholds
 ) -> tuple[list[Diagnosis], tuple[Problem, ...]]:
     """Diagnose the named groups of a recording, or all of them."""
-    from cli.output import notice
-    from cli.verbs.watch.recording import read_recording
-
     if selection.chooses:
         raise UsageError("--replay takes group ids only, or none for all recorded groups")
     if options.place is None and any(options.sources.values()):
         raise UsageError("--replay cannot be used with another source")
-    found = read_recording(file, tuple(dict.fromkeys(selection.groups or ())))
-    for text in found.notices:
+    recording = read_recording(file, tuple(dict.fromkeys(selection.groups or ())))
+    for text in recording.notices:
         notice(text)
     observations = [
         FleetObservation(
-            at_ms=each.at_ms,
-            groups={name: group for name, group in each.groups.items() if group is not None},
-            topics=each.topics,
-            problems=each.problems,
+            at_ms=observation.at_ms,
+            groups={name: group for name, group in observation.groups.items() if group is not None},
+            topics=observation.topics,
+            problems=observation.problems,
         )
-        for each in found.observations
+        for observation in recording.observations
     ]
-    names = list(dict.fromkeys(name for each in found.observations for name in each.groups))
+    names = list(dict.fromkeys(name for observation in recording.observations for name in observation.groups))
     return _judged(names, observations, thresholds), observations[-1].problems
+
+
+_ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
+IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTML})
+"""The formats for people; CSV has a row for each finding."""
+
+
+def diagnosis_document(
+    found: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
+) -> Document:
+    """The document of groups in the given order."""
+    blocks = list(_blocks(found, verbose=verbose)) if output in IN_FULL else [_rows(found)]
+    return Document(
+        command="diagnose",
+        data={"groups": [_data(each) for each in found]},
+        blocks=blocks,
+        errors=problems,
+        more="" if verbose else VERBOSE,
+        remarks=tuple(_unchecked_rules(found)) if verbose and output in IN_FULL else (),
+    )
+
+
+def _data(diagnosis: Diagnosis) -> dict[str, object]:
+    return {
+        "group": diagnosis.group,
+        "verdict": diagnosis.verdict.value,
+        "findings": [_finding_data(finding) for finding in diagnosis.findings],
+        "not_checked": [
+            {
+                "why": unchecked.why,
+                "rules": list(unchecked.rules),
+                "least_s": unchecked.least_ms and unchecked.least_ms / 1000,
+            }
+            for unchecked in diagnosis.not_checked
+        ],
+    }
+
+
+def _finding_data(finding: Finding) -> dict[str, object]:
+    return {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "member": finding.member,
+        "members": list(finding.members),
+        "since": _since(finding),
+        "evidence": {
+            name: list(figure) if isinstance(figure, tuple) else figure
+            for name, figure in finding.evidence.items()
+        },
+        **fields(finding, "message", "remedy", "source"),
+    }
+
+
+def _since(finding: Finding) -> str | None:
+    return None if finding.since_ms is None else format_moment(finding.since_ms)
+
+
+def _rows(found: Sequence[Diagnosis]) -> Block:
+    return table_of(
+        [(each.group, finding) for each in found for finding in each.findings],
+        ("GROUP", lambda row: row[0]),
+        ("LEVEL", lambda row: row[1].level.value),
+        ("RULE", lambda row: row[1].rule),
+        ("MEMBER", lambda row: ",".join(row[1].members) or row[1].member),
+        ("SINCE", lambda row: _since(row[1])),
+        ("FINDING", lambda row: row[1].message),
+        ("EVIDENCE", lambda row: _evidence_text(row[1].evidence)),
+        ("REMEDY", lambda row: row[1].remedy),
+    )
+
+
+def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
+    shown = [each for each in found if each.verdict is not Health.OK]
+    if len(found) == 1:
+        (only,) = found
+        notes = _count(only, Level.NOTE) if only.verdict is Health.OK else 0
+        text = f"{_verdict_line(only)}{_scope(found, notes, verbose=verbose)}."
+        yield Text(text, _ROLES[only.verdict])
+    else:
+        yield _fleet_line(found, verbose=verbose)
+    if shown and len(found) > 1:
+        yield table_of(
+            shown,
+            "GROUP",
+            ("VERDICT", lambda each: each.verdict.value),
+            ("##ERRORS", lambda each: _count(each, Level.ERROR)),
+            ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
+            ("FINDINGS", lambda each: first_names(_rules(each))),
+        )
+    for each in found if verbose else shown:
+        if each.findings:
+            if len(found) > 1:
+                yield Heading(_verdict_line(each))
+            yield from _finding_blocks(each, verbose=verbose)
+
+
+def _rules(found: Diagnosis) -> list[str]:
+    """The rules of errors and warnings, the worst first."""
+    return list(dict.fromkeys(each.rule for each in found.findings if each.level is not Level.NOTE))
+
+
+def _verdict_line(found: Diagnosis) -> str:
+    if found.verdict is Health.OK:
+        return f"{found.group}: no problems found"
+    levels = Counter(finding.level for finding in found.findings)
+    counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
+    return f"{found.group}: {' and '.join(counts)}"
+
+
+def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
+    """The numbers of groups with errors, with only warnings, and without problems."""
+    verdicts = Counter(each.verdict for each in found)
+    healthy = verdicts[Health.OK]
+    others = [
+        f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
+        for verdict, what in ((Health.ERROR, "errors"), (Health.WARNING, "only warnings"))
+        if verdicts[verdict]
+    ]
+    if not others:
+        text = f"No problems found in {counted(healthy, 'group')}"
+    else:
+        rest = f"; no problems found in the other {healthy}" if healthy else ""
+        text = f"Of {counted(len(found), 'group')}, {' and '.join(others)}{rest}"
+    worst = max(verdicts, key=list(_ROLES).index, default=Health.OK)
+    return Text(f"{text}{_scope(found, 0, verbose=verbose)}.", _ROLES[worst])
+
+
+def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
+    """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`.
+
+    Also how long a longer observation must be: `12 rules not checked: 3 need 30 s, 2 need 1 min of observation`.
+    """
+    rules = {rule for each in found for one in each.not_checked for rule in one.rules}
+    waits: dict[int, set[str]] = {}
+    for one in (one for each in found for one in each.not_checked):
+        if one.least_ms is not None:
+            waits.setdefault(one.least_ms, set()).update(one.rules)
+    needs = [
+        f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}"
+        for ms, names in sorted(waits.items())
+    ]
+    longer = f": {', '.join(needs)} of observation" if needs else ""
+    parts = [counted(notes, "note")] if notes else []
+    parts += [f"{counted(len(rules), 'rule')} not checked{longer}"] if rules else []
+    shows = "" if verbose else f"; --verbose shows {'it' if notes + len(rules) == 1 else 'them'}"
+    return f" ({', '.join(parts)}{shows})" if parts else ""
+
+
+def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
+    for finding in found.findings:
+        if finding.level is Level.NOTE and not verbose:
+            continue
+        details = []
+        if finding.level is Level.ERROR or verbose:
+            since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
+            details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
+        yield finding_item(finding, *details)
+    if not verbose and found.verdict is not Health.OK:
+        yield from hidden_notes(_count(found, Level.NOTE))
+
+
+_UNITS = {"_ms": " ms", "_s": " s"}
+
+
+def _evidence_text(evidence: Evidence) -> str:
+    """The figures, each with its unit: `state Reconciling; seen for 12.0 s`."""
+    return "; ".join(_figure_text(name, each) for name, each in evidence.items())
+
+
+def _figure_text(name: str, figure: Figure | tuple[Figure, ...]) -> str:
+    unit = next((each for each in _UNITS if name.endswith(each) and not name.endswith(f"_per{each}")), None)
+    text = ", ".join(map(_text, figure if isinstance(figure, tuple) else (figure,))) or "none"
+    return f"{name.removesuffix(unit or '').replace('_', ' ')} {text}{_UNITS[unit] if unit else ''}"
+
+
+def _text(figure: Figure) -> str:
+    if figure is None:
+        return "not known"
+    return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
+
+
+def _count(found: Diagnosis, level: Level) -> int:
+    return sum(finding.level is level for finding in found.findings)
+
+
+def _unchecked_rules(found: Sequence[Diagnosis]) -> Iterator[str]:
+    """The rules that could not be checked, and why."""
+    missing: dict[str, dict[str, None]] = {}
+    for each in found:
+        for one in each.not_checked:
+            missing.setdefault(one.why, {}).update(dict.fromkeys(one.rules))
+    if missing:
+        yield "not checked: " + "; ".join(f"{', '.join(rules)} ({why})" for why, rules in missing.items())

@@ -1,4 +1,10 @@
-"""Observations of groups: several of a cluster or a broker's log, one of a file."""
+"""Observations of groups: several of a cluster or a broker's log, one of a file.
+
+After all observations of a cluster, more is requested for the few groups and partitions with a suspected problem: the
+times of offsets that do not advance and of the first records after them, open transactions in partitions whose
+consumers have reached the last stable offset, and commit times of groups without members. Unreadable data stay unknown,
+and the rules that need them report that.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +19,18 @@ from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups.counts import counted
 from groups.diagnosis.assignments import has_regexes
-from groups.diagnosis.case import Observation, Thresholds
+from groups.diagnosis.case import Observation, Thresholds, is_held
 from groups.diagnosis.rebalances import is_unsettled
+from groups.diagnosis.suspects import (
+    commits_of,
+    held_partitions,
+    records_after,
+    some_commits,
+    unread_partitions,
+    waiting_since,
+)
 from groups.lag import NextRecord, topics_read
-from groups.model import Cluster, Group, OpenTransaction, Problem, Topic
+from groups.model import Cluster, Group, GroupType, OpenTransaction, Problem, Topic, TopicPartition
 from groups.times import seconds_text
 from wire.errors import WireError
 
@@ -45,18 +59,18 @@ class FleetObservation:
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
     cluster: Cluster | None = None
-    waiting_since_ms: Mapping[str, Mapping[tuple[str, int], int | None]] = field(default_factory=dict)
+    waiting_since_ms: Mapping[str, Mapping[TopicPartition, int | None]] = field(default_factory=dict)
     """Times by group, as in `Observation`."""
-    next_records: Mapping[str, Mapping[tuple[str, int], NextRecord]] = field(default_factory=dict)
+    next_records: Mapping[str, Mapping[TopicPartition, NextRecord]] = field(default_factory=dict)
     """Records by group, as in `Observation`."""
-    transactions: Mapping[tuple[str, int], tuple[OpenTransaction, ...]] | None = None
+    transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
         """The observation of one group."""
         return Observation(
             at_ms=self.at_ms,
             group=self.groups.get(name),
-            problem=next((each for each in self.problems if each.group == name), None),
+            problem=next((problem for problem in self.problems if problem.group == name), None),
             topics=self.topics,
             missing_topics=self.missing_topics,
             topic_names=self.topic_names,
@@ -78,8 +92,8 @@ def observe(
     groups = {group.id: group for group in described.items}
     if not in_full:
         return FleetObservation(at_ms=at_ms, groups=groups, problems=described.problems)
-    wanted = frozenset(topics_read(described.items))
-    topics = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
+    names_read = frozenset(topics_read(described.items))
+    topics = source.topics(names_read, end_offsets=True, start_offsets=True, stable_offsets=True)
     unread = frozenset(name for problem in topics.problems for name in problem.topics)
     names: frozenset[str] | None = None
     if is_live and any(map(has_regexes, described.items)):
@@ -89,7 +103,7 @@ def observe(
         groups=groups,
         problems=(*described.problems, *topics.problems),
         topics={topic.name: topic for topic in topics.items},
-        missing_topics=wanted - {topic.name for topic in topics.items} - unread if is_live else None,
+        missing_topics=names_read - {topic.name for topic in topics.items} - unread if is_live else None,
         topic_names=names,
     )
 
@@ -121,8 +135,8 @@ def observe_again(
         except WireError:
             continue  # the last observation shows whether it passed
         unsettled &= {name for name, group in observation.groups.items() if is_unsettled(group)}
-        wanted_ms = longest_ms if unsettled else usual_ms
-        left_s = max(wanted_ms / 1000 - (time.monotonic() - begun), 0)
+        until_ms = longest_ms if unsettled else usual_ms
+        left_s = max(until_ms / 1000 - (time.monotonic() - begun), 0)
         show_step(f"observing {counted(len(names), 'group')}, {seconds_text(left_s)} left")
         yield observation
     time.sleep(max(left_ms, 0) / 1000)
@@ -135,8 +149,8 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
     moving = [group for group in observation.groups.values() if is_unsettled(group)]
     if not moving:
         return observation
-    found = {group.id: group for group in source.with_leaders(moving)}
-    return replace(observation, groups={**observation.groups, **found})
+    led = {group.id: group for group in source.with_leaders(moving)}
+    return replace(observation, groups={**observation.groups, **led})
 
 
 def newest_commit_ms(groups: Iterable[Group]) -> int | None:
@@ -147,16 +161,132 @@ def newest_commit_ms(groups: Iterable[Group]) -> int | None:
         for partitions in (group.offsets or {}).values()
         for committed in partitions.values()
     )
-    return max((each for each in times if each is not None and each >= 0), default=None)
+    return max((ms for ms in times if ms is not None and ms >= 0), default=None)
 
 
 def observe_log(
     options: SourceOptions, names: Sequence[str], end_ms: int, for_ms: int
 ) -> list[FleetObservation]:
     """Observe a broker's log at evenly spaced times before its end, oldest first."""
-    found: list[FleetObservation] = []
+    observations: list[FleetObservation] = []
     for position in range(LOG_OBSERVATIONS):
         at_ms = max(end_ms - for_ms * (LOG_OBSERVATIONS - position) // LOG_OBSERVATIONS, 0)
         with closing(source_of(replace(options, as_of=str(at_ms)))) as source:
-            found.append(observe(source, names, in_full=not position, is_live=False, at_ms=at_ms))
-    return found
+            observations.append(observe(source, names, in_full=not position, is_live=False, at_ms=at_ms))
+    return observations
+
+
+def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
+    """The groups; those without members have the times of some of their commits."""
+    asked = [some_commits(group) for group in groups.values() if _may_expire(group)]
+    timed = source.with_commit_times(asked).items if asked else ()
+    return {**groups, **{group.id: _merged(groups[group.id], group) for group in timed}}
+
+
+def with_evidence(
+    source: Source, observations: Sequence[FleetObservation], commit_interval_ms: int
+) -> list[FleetObservation]:
+    """The observations; the first and the last with data that is requested only for groups with a suspected problem."""
+    first, last = observations[0], observations[-1]
+    groups = {
+        name: _as_before(group, first.groups.get(name)) if _may_expire(group) else group
+        for name, group in last.groups.items()
+    }
+    unread = {
+        name: pair
+        for name in groups
+        if (
+            pair := unread_partitions(
+                [observation.at(name) for observation in observations], commit_interval_ms
+            )
+        )
+    }
+    before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
+    groups |= _timed(source, groups, [group for _, group in unread.values()])
+    offsets: dict[TopicPartition, set[int]] = {}
+    for pair in unread.values():
+        for group in pair:
+            for place, offset in commits_of(group).items():
+                offsets.setdefault(place, set()).add(offset)
+    records = source.next_records(offsets).records if offsets else {}
+    after = {name: records_after(group, records) for name, (_, group) in unread.items()}
+    last = replace(
+        last,
+        groups=groups,
+        next_records=after,
+        waiting_since_ms={
+            name: waiting_since(groups[name], following, last.at_ms) for name, following in after.items()
+        },
+        transactions=_open_transactions(source, first.topics or {}, last.topics or {}, groups, after),
+        cluster=last.cluster or source.cluster(),
+    )
+    if len(observations) == 1:
+        return [last]
+    first = replace(
+        first,
+        groups={**first.groups, **before},
+        next_records={name: records_after(group, records) for name, (group, _) in unread.items()},
+    )
+    return [first, *observations[1:-1], last]
+
+
+def _timed(source: Source, groups: Mapping[str, Group], suspects: Sequence[Group]) -> Mapping[str, Group]:
+    """The suspected groups with the times of their suspected commits."""
+    read = source.with_commit_times(suspects).items if suspects else ()
+    return {group.id: _merged(groups[group.id], group) for group in read}
+
+
+def _as_before(group: Group, first: Group | None) -> Group:
+    """The group, with the known times of commits that have not changed."""
+    before = {} if first is None or first.offsets is None else first.offsets
+    if group.offsets is None:
+        return group
+    offsets = {
+        topic: {
+            number: old
+            if (old := before.get(topic, {}).get(number)) is not None and old.offset == commit.offset
+            else commit
+            for number, commit in partitions.items()
+        }
+        for topic, partitions in group.offsets.items()
+    }
+    return replace(group, offsets=offsets)
+
+
+def _may_expire(group: Group) -> bool:
+    return not group.members and bool(group.offsets) and group.type is not GroupType.SHARE
+
+
+def _merged(group: Group, timed: Group) -> Group:
+    offsets = dict(group.offsets or {})
+    for topic, partitions in (timed.offsets or {}).items():
+        offsets[topic] = {**offsets.get(topic, {}), **partitions}
+    return replace(
+        group, offsets=offsets, commit_gap_ms=timed.commit_gap_ms, rebalanced_ms=timed.rebalanced_ms
+    )
+
+
+def _open_transactions(
+    source: Source,
+    first: Mapping[str, Topic],
+    last: Mapping[str, Topic],
+    groups: Mapping[str, Group],
+    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
+) -> Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None:
+    """Open transactions that a group with members waits for; None if unavailable."""
+    held = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups, after)}
+    return (source.open_transactions(held).by_partition or None) if held else {}
+
+
+def _is_waited_for(
+    place: TopicPartition,
+    topics: Mapping[str, Topic],
+    groups: Mapping[str, Group],
+    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
+) -> bool:
+    topic, number = place
+    return any(
+        is_held(topics[topic], number, commit.offset, after.get(name, {}).get(place))
+        for name, group in groups.items()
+        if group.members and (commit := (group.offsets or {}).get(topic, {}).get(number)) is not None
+    )

@@ -11,35 +11,34 @@ from pathlib import Path
 from threading import Thread
 from typing import NoReturn
 
+import typer
+
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
 from cli.selection import ReusableSource, is_live, name_filter
 from cli.times import milliseconds
-from cli.verbs.exporter.cache import FigureCache, now_ms
-from cli.verbs.exporter.families import Level
-from cli.verbs.exporter.guard import Guard, guarded
-from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
-from cli.verbs.exporter.page import Limits
-from cli.verbs.exporter.reading import LagTimes, Scope, read_groups
-from cli.verbs.exporter.web import METRICS, ExporterPages
+from cli.verbs.exporter.endpoint import METRICS, ExporterPages, Guard, guard_of
+from cli.verbs.exporter.newest_page import NewestPage, now_ms
+from cli.verbs.exporter.options import ExporterOptions
+from cli.verbs.exporter.page import PageLimits
+from cli.verbs.exporter.polls import LagTimes, Scope, read_groups
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
 from groups.counts import counted
 from groups.files import replace_file
-from groups.listing import Problem
 from wire.client.address import Address
 
 SHOWN_PROBLEMS = 5
 LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
-def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
+def export(options: ExporterOptions, source: SourceOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once.
 
-    UNREADABLE if `--once` could not read something.
+    Exits with UNREADABLE if `--once` could not read something.
     """
-    guard = _guard(options)
+    guard = guard_of(options)
     textfile = _textfile(options)
     interval_ms = _interval_ms(options.interval)
     scope = Scope(
@@ -48,25 +47,26 @@ def export(options: ExporterOptions, source: SourceOptions) -> ExitStatus:
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
-    limits = Limits(per=Level(options.per.value), max_series=options.max_series)
-    cache = FigureCache(limits, interval_ms)
+    limits = PageLimits(per=options.per, max_series=options.max_series)
+    newest = NewestPage(limits, interval_ms)
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
-        poller = _Poller(opened, scope, cache)
+        poller = _Poller(opened, scope, newest)
         if options.once:
             poller.poll()
             if textfile is None:
-                write_out(lambda out: out.write(_text(cache)))
+                write_out(lambda out: out.write(_text(newest)))
             else:
-                _write(textfile, cache)
-            return ExitStatus.UNREADABLE if cache.state.problems else ExitStatus.DONE
+                _write(textfile, newest)
+            if newest.state.problems:
+                raise typer.Exit(int(ExitStatus.UNREADABLE))
+            return
         stack.enter_context(_ended_by_sigterm())
         if guard is not None:
-            stack.enter_context(_serving(guard, cache))
+            stack.enter_context(_serving(guard, newest))
         with suppress(KeyboardInterrupt):
             _run(poller, interval_ms / 1000, guard, textfile)
     notice("stopped")
-    return ExitStatus.DONE
 
 
 def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
@@ -78,7 +78,7 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
         if textfile is not None:
             before, unwritten = unwritten, ""
             try:
-                _write(textfile, poller.cache)
+                _write(textfile, poller.newest)
             except CommandError as error:
                 unwritten = str(error)
                 if unwritten != before:
@@ -91,8 +91,8 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
 class _Poller:
     """Reads the groups, and prints new problems on standard error."""
 
-    def __init__(self, opened: ReusableSource, scope: Scope, cache: FigureCache) -> None:
-        self.cache = cache
+    def __init__(self, opened: ReusableSource, scope: Scope, newest: NewestPage) -> None:
+        self.newest = newest
         self._opened, self._scope = opened, scope
         self._times = LagTimes()
         self._groups: frozenset[str] | None = None
@@ -105,10 +105,10 @@ class _Poller:
             reading = read_groups(
                 self._opened.get(), self._scope, self._groups or frozenset(), self._times, now_ms
             )
-            self.cache.put(reading, started)
+            self.newest.put(reading, started)
         self._opened.print_notices()
         self._groups = frozenset(reading.groups)
-        self._report_new([_line(each) for each in reading.problems])
+        self._report_new([f"{problem.subject}: {problem.message}" for problem in reading.problems])
 
     def poll_or_wait(self) -> None:
         """Poll; a cluster that does not answer is polled again at the next interval.
@@ -121,7 +121,7 @@ class _Poller:
             if not is_expected(error) or (self._groups is None and not self._opened.may_pass(error)):
                 raise
             self._opened.close()
-            self.cache.fail()
+            self.newest.fail()
             self._report_new([f"{str(error).rstrip('.')}; the next poll tries again"])
 
     def _report_new(self, lines: Sequence[str]) -> None:
@@ -145,30 +145,6 @@ def _without_collector() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _line(problem: Problem) -> str:
-    return f"{problem.subject}: {problem.message}"
-
-
-def _guard(options: ExporterOptions) -> Guard | None:
-    """The listen address and the logins; None if the exporter does not listen."""
-    wants_page = options.listen is not None or (options.textfile is None and not options.once)
-    if options.once and options.listen is not None:
-        raise UsageError("--once and --listen cannot be used together")
-    guarding = {
-        "--tls-certificate": options.tls_certificate,
-        "--tls-key": options.tls_key,
-        "--tls-client-ca": options.tls_client_ca,
-        "--access": options.access,
-        "--token-file": options.token_file,
-    }
-    if not wants_page:
-        for name, value in guarding.items():
-            if value is not None:
-                raise UsageError(f"{name} needs --listen HOST:PORT")
-        return None
-    return guarded(options, DEFAULT_LISTEN if options.listen is None else options.listen)
 
 
 def _interval_ms(text: str) -> int:
@@ -201,16 +177,16 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 @contextmanager
-def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
+def _serving(guard: Guard, newest: NewestPage) -> Iterator[None]:
     """Answer scrapes in threads. :raises CannotListen:"""
-    place = guard.place
+    host, port = guard.address.host, guard.address.port
     try:
-        pages = ExporterPages(cache=cache, login=guard.login, report=notice)
-        server = WebServer(place.host, place.port, pages.page, notice, lambda: guard.tls)
+        pages = ExporterPages(newest=newest, login=guard.login, report=notice)
+        server = WebServer(host, port, pages.page, notice, lambda: guard.tls)
     except OSError as error:
-        raise CannotListen(Address(place.host, place.port), error) from None
+        raise CannotListen(Address(host, port), error) from None
     with server:
-        at = Address(place.host, server.server_port)
+        at = Address(host, server.server_port)
         scheme = "http" if guard.tls is None else "https"
         write_out(lambda out: out.write(f"Serving metrics on {scheme}://{at}{METRICS}\n"))
         thread = Thread(target=server.serve_forever, daemon=True)
@@ -222,16 +198,16 @@ def _serving(guard: Guard, cache: FigureCache) -> Iterator[None]:
             thread.join()
 
 
-def _text(cache: FigureCache, *, process: bool = True) -> str:
-    return b"".join(cache.exposition(process=process).pieces).decode()
+def _text(newest: NewestPage, *, process: bool = True) -> str:
+    return b"".join(newest.exposition(process=process).pieces).decode()
 
 
-def _write(file: Path, cache: FigureCache) -> None:
+def _write(file: Path, newest: NewestPage) -> None:
     """Replace the file atomically, without metrics of this process: the node exporter has metrics of the same names.
 
     :raises CommandError: it cannot be written
     """
     try:
-        replace_file(file, [_text(cache, process=False)], mode=0o644)
+        replace_file(file, [_text(newest, process=False)], mode=0o644)
     except OSError as error:
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from cli.options import SourceOptions
 from cli.verbs.exporter.options import ExporterOptions
 
@@ -20,9 +18,6 @@ def exporter(*, options: ExporterOptions, source: SourceOptions) -> None:
       kohort exporter -b localhost:9092
       kohort exporter --once --match '^billing'
     """
-    from cli.errors import ExitStatus
     from cli.verbs.exporter.action import export
 
-    status = export(options, source)
-    if status is not ExitStatus.DONE:
-        raise typer.Exit(int(status))
+    export(options, source)

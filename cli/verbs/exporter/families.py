@@ -10,27 +10,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from cli.verbs.exporter.history import GroupHistory
+from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.polls import GroupHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
 from groups.use import unsubscribed_topics
 from migration.inspection import blocking_upgrade
 
+T = TypeVar("T")
+V = TypeVar("V")
 Labels: TypeAlias = tuple[str, ...]
 Values: TypeAlias = float | dict[Labels, float] | None
 """One value, or one per value of the labels; None means not known."""
-
-
-class Level(Enum):
-    """The level of a metric's samples: `--per`."""
-
-    GROUP = "group"
-    TOPIC = "topic"
-    PARTITION = "partition"
 
 
 class Kind(Enum):
@@ -50,16 +46,22 @@ class GroupFacts:
     topics: Mapping[str, Topic]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Family:
-    """A metric. `name` is without the suffix of its kind (`_total`, `_info`)."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricFamily(Generic[T, V]):
+    """A metric. `name` is without the suffix of its kind (`_total`, `_info`).
+
+    Its values are computed from a group's facts or history, from the rows of one of its topics, or from one row.
+    """
 
     name: str
     help: str
-    level: Level = Level.GROUP
+    values: Callable[[T], V]
+    level: SampleLevel = SampleLevel.GROUP
     kind: Kind = Kind.GAUGE
     labels: Labels = ()
     """Labels in addition to the labels of its level."""
+    of_history: bool = False
+    """Whether it is about several polls; the last one may have failed to read the group."""
     sample: str = field(init=False)
     """The name of its samples."""
 
@@ -73,41 +75,17 @@ class Family:
 
 
 _SUFFIXES = {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}
-_LABELS: Mapping[Level, Labels] = {
-    Level.GROUP: ("group",),
-    Level.TOPIC: ("group", "topic"),
-    Level.PARTITION: ("group", "topic", "partition"),
+_LABELS: Mapping[SampleLevel, Labels] = {
+    SampleLevel.GROUP: ("group",),
+    SampleLevel.TOPIC: ("group", "topic"),
+    SampleLevel.PARTITION: ("group", "topic", "partition"),
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GroupFamily(Family):
-    """A metric of a group that could be read."""
-
-    values: Callable[[GroupFacts], Values]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HistoryFamily(Family):
-    """A metric of a group over several polls; the last poll may have failed to read the group."""
-
-    values: Callable[[GroupHistory], Values]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RowsFamily(Family):
-    """A metric of a topic of a group, computed from its partitions."""
-
-    level: Level = field(default=Level.TOPIC, init=False)
-    values: Callable[[Sequence[PartitionLag]], float | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RowFamily(Family):
-    """A metric of a partition of a group."""
-
-    level: Level = field(default=Level.PARTITION, init=False)
-    values: Callable[[PartitionLag], float | None]
+AnyFamily: TypeAlias = MetricFamily[Any, Any]
+_of_history = partial(MetricFamily[GroupHistory, Values], of_history=True)
+_of_rows = partial(MetricFamily[Sequence[PartitionLag], float | None], level=SampleLevel.TOPIC)
+_of_row = partial(MetricFamily[PartitionLag, float | None], level=SampleLevel.PARTITION)
 
 
 def _info(facts: GroupFacts) -> Values:
@@ -117,12 +95,9 @@ def _info(facts: GroupFacts) -> Values:
 
 def _members(facts: GroupFacts) -> Values:
     """Members by protocol; a group without members has a 0 for its own protocol."""
-    own = facts.group.type.value
-    found: dict[Labels, float] = {}
-    for member in facts.group.members:
-        protocol = (member.protocol.value if member.protocol else own,)
-        found[protocol] = found.get(protocol, 0) + 1
-    return found or {(own,): 0}
+    usual = facts.group.type.value
+    protocols = [(member.protocol.value if member.protocol else usual,) for member in facts.group.members]
+    return dict[Labels, float](Counter(protocols)) or {(usual,): 0}
 
 
 def _epochs(group: Group) -> list[int]:
@@ -179,12 +154,6 @@ def _lag(rows: Iterable[PartitionLag]) -> float | None:
     return total_lag(row.lag for row in rows)
 
 
-def _group_lag_seconds(facts: GroupFacts) -> float | None:
-    """Topics that no member reads do not count."""
-    rows = [row for row in facts.rows if row.is_subscribed]
-    return _lag_seconds(rows)
-
-
 def _unsubscribed_lag(facts: GroupFacts) -> float | None:
     """None if a member may read topics that no other member reads, as while a classic group rebalances."""
     if unsubscribed_topics(facts.group) is None:
@@ -212,10 +181,6 @@ def _last_commit(facts: GroupFacts) -> Values:
     return max(known) / 1000 if known else None
 
 
-def _generation(facts: GroupFacts) -> Values:
-    return facts.group.generation if facts.group.type is GroupType.CLASSIC else None
-
-
 def _progress(history: GroupHistory) -> Values:
     at_ms = history.progress_ms
     return None if at_ms is None else at_ms / 1000
@@ -226,23 +191,20 @@ def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[Gro
 
 
 def _progress_verdict(history: GroupHistory) -> Values:
-    found = history.progress
-    return None if found is None or found.verdict is None else {(found.verdict.value,): 1}
+    progress = history.progress
+    return None if progress is None or progress.verdict is None else {(progress.verdict.value,): 1}
 
 
 def _verdict(history: GroupHistory) -> Values:
-    found = history.diagnosis
-    return None if found is None else {(found.verdict.value,): 1}
+    return None if history.diagnosis is None else {(history.diagnosis.verdict.value,): 1}
 
 
 def _findings(history: GroupHistory) -> Values:
-    found = history.diagnosis
-    if found is None:
+    if history.diagnosis is None:
         return None
-    return {
-        (rule, level.value): count
-        for (rule, level), count in Counter((each.rule, each.level) for each in found.findings).items()
-    }
+    return dict[Labels, float](
+        Counter((finding.rule, finding.level.value) for finding in history.diagnosis.findings)
+    )
 
 
 def _blocked(facts: GroupFacts) -> Values:
@@ -250,216 +212,218 @@ def _blocked(facts: GroupFacts) -> Values:
     return None if blockers is None else len(blockers)
 
 
-READABLE = Family(
+READABLE = MetricFamily[str | None, Values](
     name="kohort_group_readable",
     help="Whether the last poll could read the group, its members and its offsets: 1, or 0 with the reason in "
     "kohort_group_unread.",
+    values=lambda error: int(error is None),
 )
-UNREAD = Family(
+UNREAD = MetricFamily[str | None, Values](
     name="kohort_group_unread",
     help="Why the group or its offsets could not be read: Kafka's name of the error, UNREACHABLE, or MALFORMED for a "
     "member; the value is 1.",
     labels=("error",),
+    values=lambda error: None if error is None else {(error,): 1},
 )
-OF_GROUPS: tuple[GroupFamily | HistoryFamily, ...] = (
-    GroupFamily(
+OF_GROUPS: tuple[AnyFamily, ...] = (
+    MetricFamily[GroupFacts, Values](
         name="kohort_group",
         kind=Kind.INFO,
         help="Type of the group (classic, consumer, share, streams), protocol type and assignor.",
         labels=("type", "protocol_type", "protocol"),
         values=_info,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_state",
         help="State of the group (Stable, Empty, Assigning, Reconciling, …); the value is 1.",
         labels=("state",),
         values=lambda facts: {(facts.group.state.value,): 1},
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_members",
         help="Members by protocol; 0 for a group without members.",
         labels=("protocol",),
         values=_members,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_generation",
         help="Generation of a classic group, if the source shows it: brokers do not, a broker's log does.",
-        values=_generation,
+        values=lambda facts: facts.group.generation if facts.group.type is GroupType.CLASSIC else None,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_epoch",
         help="Group epoch of a consumer, share or streams group.",
         values=lambda facts: facts.group.group_epoch,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_assignment_epoch",
         help="Epoch of the target assignment; lower than the group epoch until a new target is computed.",
         values=lambda facts: facts.group.assignment_epoch,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_member_epoch_min",
         help="Lowest epoch of a member; -2 is a static member that is away.",
         values=lambda facts: min(_epochs(facts.group), default=None),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_member_epoch_max",
         help="Highest epoch of a member.",
         values=lambda facts: max(_epochs(facts.group), default=None),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_members_behind",
         help="Members that have not reached the target assignment: their epoch is older, or their partitions differ.",
         values=_members_behind,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_partitions_owned",
         help="Partitions that members own, if all assignments are known; one that several members of a share group "
         "read counts for each.",
         values=_owned,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_partitions_without_owner",
         help="Partitions without an owner, of topics that members subscribe to by name or own partitions of.",
         values=without_owner,
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_rebalances",
         kind=Kind.COUNTER,
         help="Rebalances since the exporter started: new group epochs; for classic groups those that polls observed.",
         values=lambda history: history.rebalances,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_lag_records",
         help="Records after the committed offsets, over all partitions whose lag is known.",
         values=lambda facts: _lag(facts.rows),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_lag_seconds",
         help="Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are read.",
-        values=_group_lag_seconds,
+        values=lambda facts: _lag_seconds([row for row in facts.rows if row.is_subscribed]),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_unread_records",
         help="Records that can be read, in topics that members read: the lag without deleted and aborted records.",
         values=lambda facts: total_lag(row.unread for row in facts.rows if row.is_subscribed),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_lag_unsubscribed_records",
         help="The part of kohort_group_lag_records in topics that no member reads, while the group has members; "
         "absent if a subscription is not known, as while a classic group rebalances.",
         values=_unsubscribed_lag,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_lost_records",
         help="Offsets between the committed offsets and the starts of the logs: deleted before the group read them.",
         values=lambda facts: _lost(facts.rows),
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_offsets_pending_partitions",
         help="Partitions with an offset in an open transaction: consumers that start there wait for its end.",
         values=_pending,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_lag_unknown_partitions",
         help="Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
         values=lambda facts: sum(row.lag is None for row in facts.rows),
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_last_progress_timestamp_seconds",
         help="Time of the last poll that found a committed offset advanced.",
         values=_progress,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_last_commit_timestamp_seconds",
         help="Time of the newest commit; for a live cluster only with --commit-times.",
         values=_last_commit,
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_committed_records_per_second",
         help="Rate at which committed offsets advance between polls; negative after a reset.",
-        values=_of_progress(lambda found: found.committed_per_s),
+        values=_of_progress(lambda progress: progress.committed_per_s),
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_produced_records_per_second",
         help="Rate at which records are produced to the group's partitions between polls.",
-        values=_of_progress(lambda found: found.produced_per_s),
+        values=_of_progress(lambda progress: progress.produced_per_s),
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_catch_up_seconds",
         help="Time until the slowest partition has caught up at these rates; +Inf: never.",
-        values=_of_progress(lambda found: found.catch_up_s),
+        values=_of_progress(lambda progress: progress.catch_up_s),
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_progress",
         help="Burrow's verdict of the worst partition: OK, WARN, REWIND, STALLED, STOPPED; the value is 1.",
         labels=("verdict",),
         values=_progress_verdict,
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_verdict",
         help="Verdict of kohort diagnose over the last polls: ok, warning, error; the value is 1.",
         labels=("verdict",),
         values=_verdict,
     ),
-    HistoryFamily(
+    _of_history(
         name="kohort_group_findings",
         help="Findings of kohort diagnose by rule and level (error, warning, note).",
         labels=("rule", "level"),
         values=_findings,
     ),
-    GroupFamily(
+    MetricFamily[GroupFacts, Values](
         name="kohort_group_upgrade_blockers",
         help="Members of a classic group whose assignments carry user data, which blocks an online upgrade; 0: none.",
         values=_blocked,
     ),
 )
-OF_TOPICS = (
-    RowsFamily(
+OF_TOPICS: tuple[MetricFamily[Sequence[PartitionLag], float | None], ...] = (
+    _of_rows(
         name="kohort_topic_lag_records",
         help="Records of a topic after the group's committed offsets.",
         values=_lag,
     ),
-    RowsFamily(
+    _of_rows(
         name="kohort_topic_lag_seconds",
         help="Age of the oldest record of a topic that can be read; 0: all are read.",
         values=_lag_seconds,
     ),
-    RowsFamily(
+    _of_rows(
         name="kohort_topic_lost_records",
         help="Offsets of a topic between the committed offsets and the starts of the logs: deleted unread.",
         values=_lost,
     ),
 )
-OF_PARTITIONS = (
-    RowFamily(
+OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
+    _of_row(
         name="kohort_partition_lag_records",
         help="Records of a partition after the committed offset; negative: the offset is after the log's end.",
         values=attrgetter("lag"),
     ),
-    RowFamily(
+    _of_row(
         name="kohort_partition_lag_seconds",
         help="Age of the first record of a partition that can be read; 0: all are read.",
         values=lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
     ),
-    RowFamily(
+    _of_row(
         name="kohort_partition_lost_records",
         help="Offsets between the committed offset and the start of the log: deleted unread.",
         values=attrgetter("lost"),
     ),
-    RowFamily(
+    _of_row(
         name="kohort_partition_committed_offset",
         help="Committed offset; of a share group the offset from which it delivers.",
         values=attrgetter("committed"),
     ),
-    RowFamily(
+    _of_row(
         name="kohort_partition_end_offset",
         help="Log end offset: the offset of the next record.",
         values=attrgetter("end"),
     ),
-    RowFamily(
+    _of_row(
         name="kohort_partition_start_offset",
         help="Log start offset: the offset of the oldest record.",
         values=attrgetter("log_start"),
     ),
 )
-FAMILIES: tuple[Family, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)
+FAMILIES: tuple[AnyFamily, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)

@@ -14,8 +14,8 @@ DEFAULT_LISTEN = "127.0.0.1:9408"
 _guarding = partial(option, rich_help_panel="TLS and access")
 
 
-class Per(Enum):
-    """`--per`."""
+class SampleLevel(Enum):
+    """The level of a metric's samples: `--per`."""
 
     GROUP = "group"
     TOPIC = "topic"
@@ -55,7 +55,7 @@ class ExporterOptions:
         str | None,
         option("--match-topic", "Only topics whose name contains a match of this regex (RE2).", "REGEX"),
     ] = None
-    per: Annotated[Per, option("--per", "Finest level at which lag is reported.")] = Per.TOPIC
+    per: Annotated[SampleLevel, option("--per", "Finest level at which lag is reported.")] = SampleLevel.TOPIC
     commit_times: Annotated[
         bool, option("--commit-times", "Add times of last commits; each poll reads __consumer_offsets.")
     ] = False

@@ -4,7 +4,7 @@ prometheus_client creates an object for every sample, and a fleet has hundreds o
 is a line of text from the start. OpenMetrics and Prometheus's text differ only in the lines before the samples of a
 metric: the samples are the same bytes in both. Samples are compressed as they are written, one metric at a time, and
 stay compressed: the text of a fleet is ten times as long. prometheus_client writes the metrics that change between
-scrapes (`exporter.self_metrics`), after all others.
+scrapes (`exporter.newest_page`), after all others.
 
 A gzip stream is a header, raw deflate data, a checksum and a length. After a full flush, raw deflate data ends on a
 byte boundary, and later data does not refer to it, so such pieces can be concatenated.
@@ -31,34 +31,33 @@ from cli.verbs.exporter.families import (
     OF_TOPICS,
     READABLE,
     UNREAD,
-    Family,
+    AnyFamily,
     GroupFacts,
-    HistoryFamily,
     Kind,
     Labels,
-    Level,
+    Values,
 )
-from cli.verbs.exporter.history import ExporterHistory
-from cli.verbs.exporter.reading import PolledGroup, PollResult
+from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult
 
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-_LEVELS = tuple(Level)
+_LEVELS = tuple(SampleLevel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class PageLimits:
     """The finest level, and the maximum number of samples."""
 
-    per: Level = Level.TOPIC
+    per: SampleLevel = SampleLevel.TOPIC
     max_series: int
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class PackedMetric:
     """A metric: its head in both formats, and its samples, compressed; `size` is their length as text."""
 
-    family: Family
+    family: AnyFamily
     packed: bytes
     size: int
 
@@ -87,18 +86,18 @@ class _Packer:
         self._packed += self._packer.compress(text)
         self._size += len(text)
 
-    def segment(self, family: Family) -> Segment:
+    def segment(self, family: AnyFamily) -> PackedMetric:
         """All samples, ending on a byte boundary."""
-        return Segment(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
+        return PackedMetric(family, bytes(self._packed) + self._packer.flush(zlib.Z_FULL_FLUSH), self._size)
 
 
 @dataclass(slots=True)
-class Page:
+class MetricsPage:
     """The metrics of a poll, as text. Thread-safe."""
 
-    segments: Sequence[Segment] = ()
+    segments: Sequence[PackedMetric] = ()
     series: int = 0
-    left_out: Mapping[Level, int] = field(default_factory=dict)
+    left_out: Mapping[SampleLevel, int] = field(default_factory=dict)
     """Number of omitted samples, by level."""
     _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -111,7 +110,7 @@ class Page:
 
     def size(self, *, openmetrics: bool) -> int:
         """The total size of the pieces in bytes."""
-        return sum(len(each.head(openmetrics=openmetrics)) + each.size for each in self.segments)
+        return sum(len(segment.head(openmetrics=openmetrics)) + segment.size for segment in self.segments)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
         """Pieces of one gzip stream, with `tail` after the contents of the page."""
@@ -138,59 +137,61 @@ def _deflated(text: bytes, end: int) -> bytes:
     return packer.compress(text) + packer.flush(end)
 
 
-def page_of(reading: PollResult, history: ExporterHistory, limits: Limits) -> Page:
+def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -> MetricsPage:
     """The metrics of a poll, as many as the limits allow.
 
     Metrics of groups precede metrics of topics, which precede metrics of partitions. At the level that exceeds the
     limit, the groups that are last by name are omitted completely, so that every poll shows the same groups. All
     finer levels are omitted.
     """
-    packers: dict[Family, _Packer] = defaultdict(_Packer)
+    packers: dict[AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
-    left_out = dict.fromkeys(Level, 0)
+    left_out = dict.fromkeys(SampleLevel, 0)
     for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
         for seen in reading.groups.values():
             samples = _SAMPLES[level](seen, reading, history)
-            count = sum(len(own) for _, own in samples)
+            count = sum(len(lines) for _, lines in samples)
             is_full = is_full or series + count > limits.max_series
             if is_full:
                 left_out[level] += count
                 continue
             series += count
-            for family, own in samples:
-                if own:
-                    packers[family].add(own)
-    segments = [packers[each].segment(each) for each in FAMILIES if each in packers]
-    return Page(segments=segments, series=series, left_out=left_out)
+            for family, lines in samples:
+                if lines:
+                    packers[family].add(lines)
+    segments = [packers[family].segment(family) for family in FAMILIES if family in packers]
+    return MetricsPage(segments=segments, series=series, left_out=left_out)
 
 
-Samples: TypeAlias = list[tuple[Family, list[str]]]
+Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]
 """The lines of some metrics."""
 
 
 def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
     """The samples of the group itself."""
     at = f'group="{escaped(seen.id)}"'
-    samples: Samples = [(READABLE, [f"{READABLE.sample}{{{at}}} {int(seen.error is None)}\n"])]
-    if seen.error is not None:
-        samples.append((UNREAD, [f'{UNREAD.sample}{{{at},error="{escaped(seen.error)}"}} 1\n']))
+    samples: Samples = [
+        *_lines(READABLE, READABLE.values(seen.error), at),
+        *_lines(UNREAD, UNREAD.values(seen.error), at),
+    ]
     facts = None
     if seen.group is not None:
         facts = GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
-    own = history.groups[seen.id]
+    past = history.groups[seen.id]
     for family in OF_GROUPS:
-        if isinstance(family, HistoryFamily):
-            values = family.values(own)
-        else:
-            values = None if facts is None else family.values(facts)
-        if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
-            named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
-            samples.append(
-                (family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])
-            )
-        elif values is not None:
-            samples.append((family, [f"{family.sample}{{{at}}} {text(values)}\n"]))
+        if family.of_history:
+            samples += _lines(family, family.values(past), at)
+        elif facts is not None:
+            samples += _lines(family, family.values(facts), at)
     return samples
+
+
+def _lines(family: AnyFamily, values: Values, at: str) -> Samples:
+    """The samples of a metric of a group; `at` is the label of the group."""
+    if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
+        named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
+        return [(family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])]
+    return [] if values is None else [(family, [f"{family.sample}{{{at}}} {text(values)}\n"])]
 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
@@ -215,15 +216,15 @@ def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHi
     """The samples of the group's partitions."""
     group = escaped(seen.id)
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
-    places = [
+    labeled = [
         (f'group="{group}",topic="{topics[row.topic]}",partition="{row.partition}"', row) for row in seen.rows
     ]
     return [
         (
             family,
             [
-                f"{family.sample}{{{place}}} {text(value)}\n"
-                for place, row in places
+                f"{family.sample}{{{labels}}} {text(value)}\n"
+                for labels, row in labeled
                 if (value := family.values(row)) is not None
             ],
         )
@@ -231,10 +232,10 @@ def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHi
     ]
 
 
-_SAMPLES: Mapping[Level, Callable[[PolledGroup, PollResult, ExporterHistory], Samples]] = {
-    Level.GROUP: _of_group,
-    Level.TOPIC: _of_topics,
-    Level.PARTITION: _of_partitions,
+_SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, PollResult, ExporterHistory], Samples]] = {
+    SampleLevel.GROUP: _of_group,
+    SampleLevel.TOPIC: _of_topics,
+    SampleLevel.PARTITION: _of_partitions,
 }
 
 

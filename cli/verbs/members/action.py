@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.changing import Outcome, Part, WrittenChange, group_fields
+from cli.changing import Outcome, Part, WrittenChange, carry_out, group_fields
+from cli.consent import ConsentOptions
+from cli.errors import UsageError
+from cli.options import OutputOptions, SourceOptions
 from cli.output import notice
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Document, Table, columns
-from cli.selection import with_close_names
+from cli.selection import opened_for_change, with_close_names
 from cli.sources.permissions import ending
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
+from cli.verbs.describe.members import partitions_data
 from groups.counts import counted
 from groups.listing import GroupFilter, GroupListing
 from groups.model import Cause, Group, GroupType, Member, Problem
 from groups.removal import MemberChoice, MembersRemoval, consequences, plan_removal, rejoined
+from wire.client.groups import MOST_OF_REASON
 from wire.errors import WireError
 
 REASON = "removed by an administrator"
@@ -69,7 +74,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
     @property
     def _again(self) -> dict[str, Member]:
         """The removed members that have rejoined."""
-        removed = [each for each in self.plan.members if self.applied(self.plan.group, each.id)]
+        removed = [member for member in self.plan.members if self.applied(self.plan.group, member.id)]
         return {} if self.after is None else rejoined(removed, self.after)
 
     def document(self) -> Document:
@@ -78,7 +83,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
         instance = ["GROUP-INSTANCE-ID"] if static else []
         names = ["GROUP", "CONSUMER-ID", *instance, "HOST", "CLIENT-ID", "##PARTITIONS", "CURRENT-ASSIGNMENT"]
         follows = tuple(consequences(plan)) if plan.applicable else ()
-        table = Table(columns=columns(*names), rows=[self._row(each, static) for each in plan.members])
+        table = Table(columns=columns(*names), rows=[self._row(member, static) for member in plan.members])
         return Document(
             command="members remove",
             data={
@@ -102,7 +107,7 @@ class MembersChange(WrittenChange[MembersRemoval]):
             partitions_text(member.owned),
         )
 
-    def _data(self, follows: Sequence[str]) -> dict[str, Any]:
+    def _data(self, follows: Sequence[str]) -> dict[str, object]:
         plan = self.plan
         return {
             **group_fields(plan.described),
@@ -111,9 +116,8 @@ class MembersChange(WrittenChange[MembersRemoval]):
             "removals": [self._member_data(member) for member in plan.members],
         }
 
-    def _member_data(self, member: Member) -> dict[str, Any]:
+    def _member_data(self, member: Member) -> dict[str, object]:
         applied, again = self.applied(self.plan.group, member.id), self._again.get(member.id)
-        owned = member.owned
         return {
             "member": member.id,
             "instance": member.instance,
@@ -121,10 +125,39 @@ class MembersChange(WrittenChange[MembersRemoval]):
             "host": member.client.host,
             "protocol": member.protocol and member.protocol.value,
             "epoch": member.epoch,
-            "owned": None if owned is None else {topic: list(owned[topic]) for topic in sorted(owned)},
+            "owned": partitions_data(member.owned),
             "removed": applied,
             "joined_again_as": again and again.id,
         }
+
+
+def remove_members(
+    group: str,
+    options: Mapping[str, Any],
+    reason: str | None,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Remove the members that `MemberOptions` choose. UsageError if they choose none, or all and some."""
+    choice = MemberChoice(
+        ids=tuple(options["members"] or ()),
+        instances=tuple(options["instances"] or ()),
+        clients=tuple(options["clients"] or ()),
+        hosts=tuple(options["hosts"] or ()),
+        everyone=options["everyone"],
+    )
+    if choice.is_empty:
+        raise UsageError(
+            "one of --member ID, --instance ID, --client-id ID, --host HOST or --all is required"
+        )
+    if choice.everyone and choice.names:
+        raise UsageError("--all cannot be used with --member, --instance, --client-id or --host")
+    if reason is not None and len(reason) > MOST_OF_REASON:
+        raise UsageError(f"--reason has {len(reason)} characters; Kafka takes at most {MOST_OF_REASON}")
+    with opened_for_change(source, execute=consent.execute) as (groups, writer):
+        change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)
+        carry_out(change, consent, output)
 
 
 def plan_members_removal(

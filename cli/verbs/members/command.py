@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
@@ -54,30 +54,6 @@ def remove(
     Examples:
       kohort members remove billing --member billing-1 -b localhost:9092
     """
-    from cli.changing import carry_out
-    from cli.errors import UsageError
-    from cli.selection import opened_for_change
-    from cli.verbs.members.action import plan_members_removal
-    from groups.removal import MemberChoice
+    from cli.verbs.members.action import remove_members
 
-    choice = MemberChoice(
-        ids=tuple(members.members or ()),
-        instances=tuple(members.instances or ()),
-        clients=tuple(members.clients or ()),
-        hosts=tuple(members.hosts or ()),
-        everyone=members.everyone,
-    )
-    if choice.is_empty:
-        raise UsageError(
-            "one of --member ID, --instance ID, --client-id ID, --host HOST or --all is required"
-        )
-    if choice.everyone and choice.names:
-        raise UsageError("--all cannot be used with --member, --instance, --client-id or --host")
-    if reason is not None:
-        from wire.client.groups import MOST_OF_REASON
-
-        if len(reason) > MOST_OF_REASON:
-            raise UsageError(f"--reason has {len(reason)} characters; Kafka takes at most {MOST_OF_REASON}")
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        change = plan_members_removal(groups, group, choice, reason=reason, writer=writer)
-        carry_out(change, consent, output)
+    remove_members(group, asdict(members), reason, consent, source, output)

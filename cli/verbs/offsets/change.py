@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
-from cli.render.document import Document, Table, columns, fields
+from cli.render.document import Document, Table, columns, fields, table_of
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
-from groups.counts import counted
+from groups.counts import counted, first_names
 from groups.model import Cause, GroupType, Problem, TopicPartition
 from groups.offsets.model import GroupChange, OffsetChange, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
@@ -38,13 +38,12 @@ class _OfOffsets(CommittedChange[P]):
 
     @property
     def question(self) -> str:
-        return _question(self)
-
-
-def _question(change: _OfOffsets[Any]) -> str:
-    plans_to_apply = change.plans_to_apply
-    of = plans_to_apply[0].group if len(plans_to_apply) == 1 else f"{len(plans_to_apply)} groups"
-    return f"{change.verb} {counted(sum(plan.count for plan in plans_to_apply), change.asked)} of {of}"
+        plans = self.plans_to_apply
+        of = plans[0].group if len(plans) == 1 else f"{len(plans)} groups"
+        topics = topics_in_question(plans)
+        return f"{self.verb} {counted(sum(plan.count for plan in plans), self.asked)} of {of}" + (
+            f" and delete {topics}, which cannot be undone" if topics else ""
+        )
 
 
 def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
@@ -66,13 +65,8 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     verb, did = "set", "set"
 
     command: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     """Additional fields of the command."""
-
-    @property
-    def question(self) -> str:
-        topics = topics_in_question(self.plans_to_apply)
-        return _question(self) + (f" and delete {topics}, which cannot be undone" if topics else "")
 
     def committed_before(self, plan: GroupChange) -> Mapping[TopicPartition, int | None]:
         return {change.place: change.before for change in plan.changes}
@@ -86,7 +80,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     def _changes(self, plans: Iterable[GroupChange]) -> dict[str, Sequence[OffsetChange]]:
         """The changes that are sent."""
         sent = {
-            plan.group: [each for each in plan.changes if (plan.group, each.place) not in self.blocked]
+            plan.group: [change for change in plan.changes if (plan.group, change.place) not in self.blocked]
             for plan in plans
         }
         return {group: changes for group, changes in sent.items() if changes}
@@ -100,7 +94,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
             errors=merged(self.errors),
         )
 
-    def _group_data(self, plan: GroupChange) -> dict[str, Any]:
+    def _group_data(self, plan: GroupChange) -> dict[str, object]:
         return {
             **group_fields(plan.described, exists=plan.exists),
             "applicable": plan.applicable,
@@ -108,7 +102,7 @@ class OffsetsChange(_OfOffsets[GroupChange]):
             **topics_data(self, plan),
         }
 
-    def change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
+    def change_data(self, group: str, change: OffsetChange) -> dict[str, object]:
         """The change of one partition, as data."""
         return {
             **fields(change, "topic", "partition", "before", "after", "earliest", "end"),
@@ -119,22 +113,19 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     def table(self) -> Table:
         """A row per partition."""
         changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
-        names = ["topic", "partition", "before", "after", "end", "lag_before", "lag_after"]
-        headings = [
-            "TOPIC",
-            "#PARTITION",
-            "#CURRENT-OFFSET",
-            "#NEW-OFFSET",
-            "#LOG-END-OFFSET",
-            "#LAG",
-            "#NEW-LAG",
-        ]
         remarks = any(change.remark for _, change in changes)
-        rows = [
-            (group, *fields(change, *names).values(), *[change.remark or ""] * remarks)
-            for group, change in changes
-        ]
-        table = Table(columns=columns("GROUP", *headings, *["REMARK"] * remarks), rows=rows)
+        table = table_of(
+            changes,
+            ("GROUP", lambda row: row[0]),
+            ("TOPIC", lambda row: row[1].topic),
+            ("#PARTITION", lambda row: row[1].partition),
+            ("#CURRENT-OFFSET", lambda row: row[1].before),
+            ("#NEW-OFFSET", lambda row: row[1].after),
+            ("#LOG-END-OFFSET", lambda row: row[1].end),
+            ("#LAG", lambda row: row[1].lag_before),
+            ("#NEW-LAG", lambda row: row[1].lag_after),
+            *[("REMARK", lambda row: row[1].remark or "")] * remarks,
+        )
         return self.with_states(table, ((group, change.place) for group, change in changes))
 
 
@@ -166,7 +157,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
             errors=merged(self.errors),
         )
 
-    def _data(self, plan: OffsetsDeletion) -> dict[str, Any]:
+    def _data(self, plan: OffsetsDeletion) -> dict[str, object]:
         return {
             **group_fields(plan.described),
             "applicable": plan.applicable,
@@ -190,13 +181,10 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         subject = group if comma else problem.subject
         places.setdefault((subject, problem.message, problem.cause), []).extend([place] if comma else [])
     return tuple(
-        Problem(subject=", ".join([group, *_few_places(named)]), message=message, cause=cause)
-        for (group, message, cause), named in places.items()
+        Problem(
+            subject=", ".join(filter(None, (group, first_names([*dict.fromkeys(partitions)], _NAMED)))),
+            message=message,
+            cause=cause,
+        )
+        for (group, message, cause), partitions in places.items()
     )
-
-
-def _few_places(places: list[str]) -> list[str]:
-    unique = list(dict.fromkeys(places))
-    if len(unique) <= _NAMED:
-        return unique
-    return [*unique[: _NAMED - 1], f"{unique[_NAMED - 1]} and {len(unique) - _NAMED} more"]

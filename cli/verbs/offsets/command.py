@@ -79,31 +79,11 @@ def reset(
       kohort offsets reset reports --to-earliest --all-topics -b localhost:9092
       kohort offsets reset reports --to-datetime -1h --topic orders --execute
     """
-    from cli.changing import carry_out
-    from cli.selection import choose_groups, group_filter, opened_for_change
-    from cli.verbs.offsets.action import parse_scopes, plan_resets
-    from cli.verbs.offsets.found import left_out, with_new_share_groups
-    from cli.verbs.offsets.reset_request import reset_request
-    from cli.waiting import wait_until_empty
+    from cli.verbs.offsets.reset import reset_offsets
 
-    options = {name.replace("_", "-"): value for name, value in asdict(scenario).items()}
-    request = reset_request(options, parse_scopes(topic), all_topics=all_topics)
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        types = group_filter(selection).types
-        chosen, problems = with_new_share_groups(*choose_groups(groups, selection), types)
-        named = bool(selection.groups)
-        wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
-        change = plan_resets(
-            groups,
-            request,
-            chosen,
-            named=named,
-            types=types,
-            internal_topics=internal_topics,
-            writer=writer,
-            problems=problems,
-        )
-        carry_out(change, consent, output)
+    reset_offsets(
+        selection, topic, asdict(scenario), internal_topics, consent, source, output, all_topics=all_topics
+    )
 
 
 def load(
@@ -134,25 +114,9 @@ def load(
       kohort offsets import billing.csv billing
       kohort offsets import billing.csv billing -b localhost:9092 --execute
     """
-    from cli.changing import carry_out
-    from cli.selection import opened_for_change
-    from cli.verbs.offsets.action import plan_resets
-    from cli.verbs.offsets.reset_request import import_request
-    from cli.waiting import wait_until_empty
+    from cli.verbs.offsets.reset import import_offsets
 
-    request, names = import_request(file, groups or ())
-    with opened_for_change(source, execute=consent.execute) as (cluster, writer):
-        wait_until_empty(cluster, names, consent)
-        change = plan_resets(
-            cluster,
-            request,
-            names,
-            named=True,
-            writer=writer,
-            command="offsets import",
-            facts={"file": str(file)},
-        )
-        carry_out(change, consent, output)
+    import_offsets(file, groups or (), consent, source, output)
 
 
 def export(
@@ -177,28 +141,9 @@ def export(
       kohort offsets export billing > billing.csv
       kohort offsets export --match '^billing' -b localhost:9092 > offsets.csv
     """
-    from cli.output import as_utf8, notice, status_of, write_file, write_out
-    from cli.selection import describe_chosen, opened
-    from cli.verbs.offsets.action import exported, parse_scopes
-    from groups.counts import counted
-    from groups.offsets.offsets_csv import write_offsets
+    from cli.verbs.offsets.action import export_offsets
 
-    scopes = parse_scopes(topic)
-    with opened(source) as groups:
-        read = describe_chosen(groups, selection, offsets=True)
-    rows, unusable = exported(read.items, scopes)
-    with_group = with_group or len(set(selection.groups or ())) != 1
-    text = write_offsets(rows, with_group=with_group)
-    if file is None:
-        write_out(lambda stream: as_utf8(stream).write(text))
-    else:
-        write_file(file, [text], newline="")
-        notice(f"{counted(len(rows), 'offset')} written to {file}")
-    unread = (*read.problems, *unusable)
-    for problem in unread:
-        notice(f"{problem.subject}: {problem.message}")
-    if unread:
-        raise typer.Exit(int(status_of(unread, shown=bool(read.items))))
+    export_offsets(selection, topic, file, source, with_group=with_group)
 
 
 def clone(
@@ -228,26 +173,9 @@ def clone(
       kohort offsets clone billing billing-test
       kohort offsets clone billing billing --context old --to-context new
     """
-    from cli.changing import carry_out
-    from cli.selection import opened, opened_for_change
-    from cli.verbs.offsets.action import parse_scopes, plan_clone
-    from cli.verbs.offsets.cluster_copy import check_alone, copy_request, plan_cluster_clone
-    from cli.waiting import wait_until_empty
+    from cli.verbs.offsets.clone import clone_offsets
 
-    scopes = parse_scopes(topic)
-    if cluster.source is None:
-        check_alone(cluster)
-        with opened_for_change(source, execute=consent.execute) as (groups, writer):
-            wait_until_empty(groups, [target], consent)
-            carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
-        return
-    request = copy_request(origin, target, scopes, cluster)
-    with (
-        opened(source) as groups,
-        opened_for_change(cluster.source, execute=consent.execute) as (there, writer),
-    ):
-        wait_until_empty(there, [target], consent)
-        carry_out(plan_cluster_clone(groups, there, request, writer), consent, output)
+    clone_offsets(origin, target, topic, cluster, consent, source, output)
 
 
 def delete(
@@ -269,25 +197,6 @@ def delete(
     Examples:
       kohort offsets delete nightly-report --topic payments
     """
-    from cli.changing import carry_out
-    from cli.selection import choose_groups, group_filter, opened_for_change
-    from cli.verbs.offsets.action import parse_scopes, plan_deletions
-    from cli.verbs.offsets.found import left_out
-    from cli.waiting import wait_until_empty
+    from cli.verbs.offsets.action import delete_offsets
 
-    scopes = parse_scopes(topic)
-    with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        chosen, problems = choose_groups(groups, selection)
-        types, named = group_filter(selection).types, bool(selection.groups)
-        wait_until_empty(groups, chosen, consent, leaving_out=left_out(types, named=named))
-        change = plan_deletions(
-            groups,
-            chosen,
-            scopes,
-            all_topics=all_topics,
-            named=named,
-            types=types,
-            problems=problems,
-            writer=writer,
-        )
-        carry_out(change, consent, output)
+    delete_offsets(selection, topic, consent, source, output, all_topics=all_topics)

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import typer
-
 from cli.options import SourceOptions
 from cli.verbs.watch.options import WatchOptions
-
-ANSWER_WITHIN_MS = 5_000
-"""Default timeout of an observation: a frozen view is useless."""
 
 
 def watch(*, options: WatchOptions, source: SourceOptions) -> None:
@@ -24,12 +17,6 @@ def watch(*, options: WatchOptions, source: SourceOptions) -> None:
       kohort watch billing -b localhost:9092
       kohort watch billing --until stable -b localhost:9092
     """
-    from cli.errors import ExitStatus
-    from cli.verbs.watch.session import watch_live, watch_recording
+    from cli.verbs.watch.session import watch_groups
 
-    if not source.timeout_is_chosen:
-        source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
-    file = options.replay
-    status = watch_live(options, source) if file is None else watch_recording(options, source, file)
-    if status is not ExitStatus.DONE:
-        raise typer.Exit(int(status))
+    watch_groups(options, source)

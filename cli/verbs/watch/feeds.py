@@ -11,7 +11,7 @@ from cli.errors import CommandError
 from cli.selection import ReusableSource
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, retry_text
-from cli.verbs.watch.state import Observation, observe
+from cli.verbs.watch.state import WatchObservation, observe
 from groups.model import Problem
 from groups.times import seconds_text
 from wire.client.errors import WireError
@@ -21,7 +21,7 @@ from wire.client.errors import WireError
 class TimedObservation:
     """An observation, and how long to wait before the next one."""
 
-    observation: Observation
+    observation: WatchObservation
     pause_s: float
     failure: str = ""
     """Why nothing could be read; empty if something was."""
@@ -66,7 +66,7 @@ class LiveFeed:
                 self._opened.close()
                 failures += 1
                 failure = retry_text(error)
-                observation = Observation(
+                observation = WatchObservation(
                     asked_ms=asked_ms,
                     at_ms=_now_ms(),
                     problems=(Problem(subject=self._name, message=str(error)),),

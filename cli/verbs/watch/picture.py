@@ -68,7 +68,7 @@ class ValueHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ownership:
+class OwnershipLane:
     """A lane: partitions that had the same owners at the same times."""
 
     places: tuple[Place, ...]
@@ -86,7 +86,7 @@ class OwnershipHistory:
 
     group: str
     states: tuple[Run, ...]
-    lanes: tuple[Ownership, ...]
+    lanes: tuple[OwnershipLane, ...]
     """The lanes that are drawn."""
     left_out: int
     """Number of partitions that are not drawn; those that changed least are left out."""
@@ -223,7 +223,7 @@ def _story(
     together: dict[tuple[Run, ...], list[Place]] = {}
     for place in sorted(tracks):
         together.setdefault(tracks[place].runs(end_ms), []).append(place)
-    lanes = [Ownership(places=tuple(places), runs=runs) for runs, places in together.items()]
+    lanes = [OwnershipLane(places=tuple(places), runs=runs) for runs, places in together.items()]
     drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
     count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)
     return OwnershipHistory(
@@ -243,7 +243,7 @@ def _kinds(story: OwnershipHistory) -> dict[Owner, int]:
     }
 
 
-def _without_owner(lane: Ownership) -> str:
+def _without_owner(lane: OwnershipLane) -> str:
     return f", {duration_text(lane.without_owner_ms)} without an owner" if lane.without_owner_ms else ""
 
 

@@ -12,18 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, Any, TextIO, TypeAlias
 
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
 from cli.verbs.watch.event_text import text_of_event
-from cli.verbs.watch.lag import lags_of
-from cli.verbs.watch.state import Gap, Observation, ObservedEvent
+from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, lags_of
 from groups.lag import total_lag
 from groups.model import Group, PendingOffsets, Problem
 from groups.snapshot import Snapshot, snapshot_from_tree, snapshot_tree
 from groups.times import format_moment, read_moment
-from groups.trees import Malformed
+from groups.trees import Malformed, PartitionNumbers, Trees
 
 COMMAND = "watch"
 LONGEST_LINE = 256 * 1024 * 1024
@@ -45,7 +44,7 @@ class Recording:
     """A recording that was read."""
 
     header: Header
-    observations: tuple[Observation, ...]
+    observations: tuple[WatchObservation, ...]
     notices: tuple[str, ...] = ()
     """Notices of skipped lines."""
 
@@ -54,7 +53,7 @@ class RecordingError(CommandError):
     """A file is not a recording, or is damaged; the message names the line."""
 
 
-def header_document(header: Header) -> dict[str, Any]:
+def header_document(header: Header) -> dict[str, object]:
     """The first line."""
     return {
         **_begin("header", header.at_ms),
@@ -63,7 +62,7 @@ def header_document(header: Header) -> dict[str, Any]:
     }
 
 
-def observation_document(observation: Observation) -> dict[str, Any]:
+def observation_document(observation: WatchObservation) -> dict[str, object]:
     """A line for one observation, without user data of assignors, which is not shown."""
     there = {
         name: _without_user_data(group) for name, group in observation.groups.items() if group is not None
@@ -80,11 +79,11 @@ def observation_document(observation: Observation) -> dict[str, Any]:
             for name, group in there.items()
             if group.pending is not None
         },
-        "errors": [fields(each, "subject", "message") for each in observation.problems],
+        "errors": [fields(problem, "subject", "message") for problem in observation.problems],
     }
 
 
-def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, Any]:
+def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[str, object]:
     """A line for an event; `cli.verbs.watch.events.EventKind` describes `before` and `after` of each kind."""
     event = observed.event
     return {
@@ -104,7 +103,7 @@ def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[s
     }
 
 
-def line_of(document: Mapping[str, Any]) -> str:
+def line_of(document: Mapping[str, object]) -> str:
     """A document as a line."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -129,7 +128,7 @@ class Recorder:
             raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
         return cls(os.fdopen(handle, "w", encoding="utf-8"), file)
 
-    def write(self, document: Mapping[str, Any]) -> None:
+    def write(self, document: Mapping[str, object]) -> None:
         """Append a line."""
         try:
             self._stream.write(line_of(document))
@@ -154,20 +153,23 @@ def read_recording(file: Path, groups: Sequence[str] = ()) -> Recording:
 
 def _read(file: Path, stream: IO[bytes], groups: Sequence[str]) -> Recording:
     header: Header | None = None
-    observations: list[Observation] = []
+    observations: list[WatchObservation] = []
     notices: list[str] = []
     for number, line in _lines(file, stream):
         try:
-            tree = _tree(file, number, line)
-        except RecordingError:
-            if header is None or line.endswith(b"\n"):
-                raise
-            notices.append(f"{file}:{number}: the last line is incomplete; skipped")
-            break
-        if header is None:
-            header = _header(file, number, tree)
-        elif tree.get("kind") == "observation":
-            observations.append(_observation(file, number, tree, groups))
+            try:
+                tree = _tree(line, is_first=number == 1)
+            except Malformed:
+                if header is None or line.endswith(b"\n"):
+                    raise
+                notices.append(f"{file}:{number}: the last line is incomplete; skipped")
+                break
+            if header is None:
+                header = _header(tree)
+            elif tree.get("kind") == "observation":
+                observations.append(_observation(tree, groups))
+        except Malformed as error:
+            raise RecordingError(f"{file}:{number}: {error}") from None
     if header is None:
         raise RecordingError(
             f"{file}: empty; a recording starts with the header that kohort watch --record writes"
@@ -194,92 +196,79 @@ def _lines(file: Path, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 _WRITER = "; `kohort watch --record FILE` writes a recording"
 
 
-def _tree(file: Path, number: int, line: bytes) -> dict[str, Any]:
+def _tree(line: bytes, *, is_first: bool) -> dict[str, Any]:
     try:
-        tree = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        tree = json.loads(line.decode("utf-8-sig" if is_first else "utf-8"))
         if b"\\ud" in line.lower():
             json.dumps(tree, ensure_ascii=False).encode()  # half of a surrogate pair is not text
     except UnicodeDecodeError as error:
-        raise RecordingError(
-            f"{file}:{number}: not a text in UTF-8 (byte {error.start} of the line)"
-        ) from None
+        raise Malformed(f"not a text in UTF-8 (byte {error.start} of the line)") from None
     except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{file}:{number}: not a JSON document ({error}){_WRITER}") from None
+        raise Malformed(f"not a JSON document ({error}){_WRITER}") from None
     if not isinstance(tree, dict) or tree.get("command") != COMMAND or "kohort" not in tree:
-        raise RecordingError(f"{file}:{number}: not a line of a recording{_WRITER}")
+        raise Malformed(f"not a line of a recording{_WRITER}")
     version = tree["kohort"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise RecordingError(f"{file}:{number}: kohort: expected the format version, a whole number")
+        raise Malformed("expected the format version, a whole number", "kohort")
     if version > FORMAT_VERSION:
-        raise RecordingError(
-            f"{file}:{number}: format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
+        raise Malformed(
+            f"format {version} is newer than this Kohort reads ({FORMAT_VERSION}); upgrade Kohort"
         )
     return tree
 
 
-def _header(file: Path, number: int, tree: Mapping[str, Any]) -> Header:
+_TREES = Trees()
+_Pending: TypeAlias = Mapping[str, Mapping[str, PartitionNumbers]]
+"""Offsets in open transactions by group; recordings of earlier versions have none."""
+
+
+def _value(tree: Mapping[str, Any], name: str, kind: object, missing: object) -> Any:
+    try:
+        return _TREES.read(kind, tree[name]) if name in tree else missing
+    except Malformed as error:
+        raise error.below(name) from None
+
+
+def _header(tree: Mapping[str, Any]) -> Header:
     if tree.get("kind") != "header":
-        raise RecordingError(f"{file}:{number}: a recording starts with its header; this is another line")
-    groups, every = tree.get("groups"), tree.get("every_ms")
+        raise Malformed("a recording starts with its header; this is another line")
     return Header(
-        at_ms=_moment(file, number, tree),
-        groups=tuple(map(str, groups)) if isinstance(groups, list) else (),
-        source=str(tree.get("source", "")),
-        every_ms=every if isinstance(every, int) else 0,
+        at_ms=_moment(tree, "at"),
+        groups=_value(tree, "groups", tuple[str, ...], ()),
+        source=_value(tree, "source", str, ""),
+        every_ms=_value(tree, "every_ms", int, 0),
     )
 
 
-def _observation(file: Path, number: int, tree: Mapping[str, Any], groups: Sequence[str]) -> Observation:
-    at_ms = _moment(file, number, tree)
-    asked_ms = _moment(file, number, tree, "asked") if "asked" in tree else at_ms
+def _observation(tree: Mapping[str, Any], groups: Sequence[str]) -> WatchObservation:
     recorded = tree.get("groups")
     if not isinstance(recorded, dict):
-        raise RecordingError(f"{file}:{number}: groups: expected groups by id")
-    wanted = {name: group for name, group in recorded.items() if not groups or name in groups}
-    there = {name: group for name, group in wanted.items() if group is not None}
-    try:
-        snapshot = snapshot_from_tree({"kohort": 1, "groups": there, "topics": tree.get("topics")}, [])
-    except Malformed as error:
-        raise RecordingError(f"{file}:{number}: {error}") from None
-    pending = _pending(file, number, tree.get("pending"))
-    found = {name: replace(group, pending=pending.get(name)) for name, group in snapshot.groups.items()}
-    return Observation(
-        asked_ms=asked_ms,
-        at_ms=at_ms,
-        groups={name: found.get(name) for name in wanted},
+        raise Malformed("expected groups by id", "groups")
+    chosen = {name: group for name, group in recorded.items() if not groups or name in groups}
+    there = {name: group for name, group in chosen.items() if group is not None}
+    snapshot = snapshot_from_tree({"kohort": 1, "groups": there, "topics": tree.get("topics")}, [])
+    pending = _value(tree, "pending", _Pending, {})
+    observed = {
+        name: replace(group, pending=PendingOffsets(partitions=pending[name])) if name in pending else group
+        for name, group in snapshot.groups.items()
+    }
+    return WatchObservation(
+        asked_ms=_moment(tree, "asked" if "asked" in tree else "at"),
+        at_ms=_moment(tree, "at"),
+        groups={name: observed.get(name) for name in chosen},
         topics=snapshot.topics,
-        problems=tuple(_problems(file, number, tree.get("errors"))),
+        problems=_value(tree, "errors", tuple[Problem, ...], ()),
     )
 
 
-def _pending(file: Path, number: int, recorded: object) -> dict[str, PendingOffsets]:
-    """Offsets in open transactions by group; recordings of earlier versions have none."""
+def _moment(tree: Mapping[str, Any], name: str) -> int:
     try:
-        return {
-            str(group): PendingOffsets(
-                partitions={str(topic): tuple(map(int, numbers)) for topic, numbers in partitions.items()}
-            )
-            for group, partitions in (recorded.items() if isinstance(recorded, dict) else ())
-        }
-    except (AttributeError, TypeError, ValueError):
-        raise RecordingError(f"{file}:{number}: pending: expected partitions by group and topic") from None
-
-
-def _problems(file: Path, number: int, problems: object) -> Iterator[Problem]:
-    for each in problems if isinstance(problems, list) else []:
-        if not isinstance(each, dict):
-            raise RecordingError(f"{file}:{number}: errors: expected problems with subject and message")
-        yield Problem(subject=str(each.get("subject", "")), message=str(each.get("message", "")))
-
-
-def _moment(file: Path, number: int, tree: Mapping[str, Any], field: str = "at") -> int:
-    try:
-        return read_moment(str(tree.get(field)), None)
+        return read_moment(str(tree.get(name)), None)
     except (ValueError, OverflowError) as error:
-        raise RecordingError(f"{file}:{number}: {field}: {error}") from None
+        raise Malformed(str(error), name) from None
 
 
-def _begin(kind: str, at_ms: int) -> dict[str, Any]:
+def _begin(kind: str, at_ms: int) -> dict[str, object]:
     return {"kohort": FORMAT_VERSION, "command": COMMAND, "kind": kind, "at": format_moment(at_ms)}
 
 
@@ -287,7 +276,7 @@ def _without_user_data(group: Group) -> Group:
     return replace(group, members=tuple(replace(member, user_data=None) for member in group.members))
 
 
-def _lag(observation: Observation, group: Group) -> dict[str, int | None]:
+def _lag(observation: WatchObservation, group: Group) -> dict[str, int | None]:
     """Lag by topic, summed over the partitions whose lag is known."""
     return {
         topic: total_lag(lags_of(observation, group, topic).values()) for topic in sorted(group.offsets or {})

@@ -1,7 +1,8 @@
 """A terminal that is redrawn in place, and restored afterwards.
 
 The view is on the alternate screen, as in pagers and editors: nothing in the scrollback is lost, even if the terminal
-is resized. Lines consist of pieces of text, some of them marked, and are cut to the terminal's width.
+is resized. Lines consist of pieces of text, some of them marked, and are cut to the terminal's width. The screen does
+not scroll: lines that do not fit are counted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import typer
 
 from cli.errors import ExitStatus
 from cli.render.color import CODES, MONOCHROME, has_color, painted
-from cli.render.lines import Line, Role, cut, line_width
+from cli.render.document import Document, Table
+from cli.render.layout import document_lines, table_pieces
+from cli.render.lines import Line, Piece, Role, cut, line_width
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -138,3 +141,60 @@ def escaped(lines: Sequence[Line], width: int, codes: Mapping[Role, str] = CODES
         # After a line that fills the width, erasing would remove its last character.
         rest = "" if line_width(shown) >= width else "\x1b[K"
         yield painted(shown, codes) + rest
+
+
+def changed_document_lines(document: Document, before: Document | None, width: int) -> Iterator[Line]:
+    """The lines of a document; cells that are new since `before` are marked."""
+    earlier = iter(
+        [] if before is None else [block for block in before.text_blocks if isinstance(block, Table)]
+    )
+    return document_lines(document, width, lambda table: marked(table, next(earlier, None)))
+
+
+def shortened(lines: Sequence[Line], height: int) -> list[Line]:
+    """The lines that fit; the last one contains the number of lines that do not."""
+    if len(lines) <= height:
+        return list(lines)
+    kept = max(height - 1, 0)
+    return [*lines[:kept], (Piece(f"… {len(lines) - kept:,} more lines", Role.FAINT),)]
+
+
+def marked(table: Table, before: Table | None) -> list[list[Piece]]:
+    """The cells of a table; changed cells are marked."""
+    changed = changed_cells(before, table)
+    pieces = table_pieces(table)
+    for row, position in changed:
+        pieces[row][position] = pieces[row][position]._replace(role=Role.CHANGED)
+    return pieces
+
+
+def changed_cells(before: Table | None, after: Table) -> frozenset[tuple[int, int]]:
+    """The changed cells as (row, column) in `after`, from 0; empty if there was no table before.
+
+    Rows correspond if they agree in the first columns that distinguish all rows. All cells of a new row or a new
+    column are changed.
+    """
+    if before is None:
+        return frozenset()
+    names = [column.name for column in after.columns]
+    positions = {column.name: position for position, column in enumerate(before.columns)}
+    keys = _key_columns(before, after, names, positions)
+    known = {tuple(row[positions[names[key]]] for key in range(keys)): row for row in before.rows}
+    changed: set[tuple[int, int]] = set()
+    for number, row in enumerate(after.rows):
+        old = known.get(tuple(row[:keys]))
+        for position, name in enumerate(names):
+            if old is None or name not in positions or old[positions[name]] != row[position]:
+                changed.add((number, position))
+    return frozenset(changed)
+
+
+def _key_columns(before: Table, after: Table, names: Sequence[str], positions: dict[str, int]) -> int:
+    """The number of first columns that distinguish all rows in both tables; if none do, of all shared ones."""
+    shared = next((count for count, name in enumerate(names) if name not in positions), len(names))
+    for count in range(1, shared + 1):
+        old = {tuple(row[positions[name]] for name in names[:count]) for row in before.rows}
+        new = {tuple(row[:count]) for row in after.rows}
+        if len(old) == len(before.rows) and len(new) == len(after.rows):
+            return count
+    return shared

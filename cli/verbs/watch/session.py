@@ -9,8 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
@@ -24,6 +26,19 @@ from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.state import WatchState
 from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink, Write
 from groups.model import Group, GroupState, GroupType
+
+ANSWER_WITHIN_MS = 5_000
+"""Default timeout of an observation: a frozen view is useless."""
+
+
+def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
+    """Watch groups of a source, or show a recording; exits with the status."""
+    if not source.timeout_is_chosen:
+        source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
+    file = options.replay
+    status = watch_live(options, source) if file is None else watch_recording(options, source, file)
+    if status is not ExitStatus.DONE:
+        raise typer.Exit(int(status))
 
 
 def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
@@ -61,14 +76,9 @@ def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
 def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
     """Show a recording, or draw it."""
     until = _until(options)
-    named = (
-        source.bootstrap_server,
-        source.command_config,
-        source.snapshot,
-        source.embedded,
-        source.log_dirs,
-    )
-    if source.place is None and any(named):  # a current context does not apply to a recording
+    if source.place is None and any(
+        source.sources.values()
+    ):  # a current context does not apply to a recording
         raise UsageError("--replay shows a recording: it cannot be used with another source")
     if options.chooses:
         raise UsageError("--replay shows the recorded groups, all or those that are named: leave filters out")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
 from cli.verbs.watch.events import EventKind, Place, WatchEvent, events, merge_observed, owners_of
-from groups.lag import topics_read
+from groups.lag import each_once, lag_of, partition_lags, topics_read, total_lag
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
 from groups.waits import labels_of
 
@@ -22,7 +22,7 @@ LEAST_RATE_MS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class WatchObservation:
     """One observation of all groups."""
 
     asked_ms: int
@@ -36,21 +36,21 @@ class Observation:
     problems: tuple[Problem, ...] = ()
 
 
-def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -> Observation:
+def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -> WatchObservation:
     """Observe the groups once."""
     asked_ms = clock_ms()
     described = source.describe(names, offsets=True)
     at_ms = clock_ms()
-    found: dict[str, Group | None] = {group.id: group for group in described.items}
+    groups: dict[str, Group | None] = {group.id: group for group in described.items}
     gone = [problem for problem in described.problems if problem.cause is Cause.ABSENT]
     for problem in gone:
-        found.setdefault(problem.subject, None)
+        groups.setdefault(problem.subject, None)
     topics = source.topics(topics_read(described.items), end_offsets=True, start_offsets=True)
     unread = [problem for problem in described.problems if problem not in gone]
-    return Observation(
+    return WatchObservation(
         asked_ms=asked_ms,
         at_ms=at_ms,
-        groups={name: found[name] for name in names if name in found},
+        groups={name: groups[name] for name in names if name in groups},
         topics={topic.name: replace(topic, id=None, racks=None) for topic in topics.items},
         problems=(*unread, *topics.problems),
     )
@@ -114,14 +114,14 @@ class WatchState:
     """The state of all groups."""
 
     groups: Mapping[str, WatchedGroup] = field(default_factory=dict)
-    window: tuple[Observation, ...] = ()
+    window: tuple[WatchObservation, ...] = ()
     """Recent observations, the newest last, without those that read nothing."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels of members, including former ones, by id."""
-    last: Observation | None = None
+    last: WatchObservation | None = None
     """The newest observation, even if it read nothing."""
 
-    def step(self, observation: Observation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
+    def step(self, observation: WatchObservation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
         """The state after another observation, and the events since the previous one; the first one has no events."""
         groups = dict(self.groups)
         labels = dict(self.labels)
@@ -151,7 +151,7 @@ def owners_are_shown(group: Group) -> bool:
     return all(member.owned is not None for member in group.members)
 
 
-def _after(before: WatchedGroup | None, shown: Group | None, observation: Observation) -> WatchedGroup:
+def _after(before: WatchedGroup | None, shown: Group | None, observation: WatchObservation) -> WatchedGroup:
     if shown is None:
         return WatchedGroup(shown=None, merged=None, asked_ms=observation.asked_ms, at_ms=observation.at_ms)
     merged = merge_observed(before.merged if before else None, shown)
@@ -249,7 +249,94 @@ def _bounds(began: tuple[int | None, int] | None, before: WatchedGroup, after: W
     return Gap(least_ms=max(before.asked_ms - latest, 0), most_ms=most)
 
 
-def _window(window: tuple[Observation, ...], observation: Observation) -> tuple[Observation, ...]:
+def _window(
+    window: tuple[WatchObservation, ...], observation: WatchObservation
+) -> tuple[WatchObservation, ...]:
     if not observation.groups:
         return window
     return (*(each for each in window if each.at_ms >= observation.at_ms - RATE_WINDOW_MS), observation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLag:
+    """A topic of a group. None means unknown."""
+
+    topic: str
+    lag: int | None
+    """Total lag of the partitions whose lag is known; None if none is known. An offset committed beyond
+    the end counts as 0."""
+    unknown: int
+    """Number of partitions that are not in `lag`: nothing is committed, or their log end offset is not known."""
+    consumed_per_s: float | None
+    """Records per second by which the committed offsets advanced."""
+    produced_per_s: float | None
+    """Records per second by which the end offsets advanced."""
+    unread: int | None = None
+    """`lag` without deleted records: those that can be read; 0 if no member reads the topic."""
+
+    @property
+    def seconds_to_zero(self) -> float | None:
+        """Seconds until the group has caught up at these rates; None if it will not, or if that is not known."""
+        if self.unread is not None and self.unread <= 0:
+            return 0.0
+        if self.unread is None or self.consumed_per_s is None or self.produced_per_s is None:
+            return None
+        gain = self.consumed_per_s - self.produced_per_s
+        return self.unread / gain if gain > 0 else None
+
+
+def topic_lags(
+    name: str, window: Sequence[WatchObservation], partitions: Mapping[str, int]
+) -> list[TopicLag]:
+    """Every topic, sorted, with offsets or in `partitions` (with its number of partitions)."""
+    observations = [(seen, group) for seen in window if (group := seen.groups.get(name)) is not None]
+    if not observations:
+        return []
+    (oldest, earlier), (newest, group) = observations[0], observations[-1]
+    elapsed_ms = newest.at_ms - oldest.at_ms
+    topics = sorted((group.offsets or {}).keys() | partitions.keys())
+    unread: dict[str, list[int | None]] = {}
+    for row in each_once(partition_lags(group, newest.topics)):
+        unread.setdefault(row.topic, []).append(row.unread if row.is_subscribed else 0)
+    return [
+        TopicLag(
+            topic=topic,
+            lag=total_lag(lags.values()),
+            unknown=max(partitions.get(topic, 0), len(lags)) - sum(lag is not None for lag in lags.values()),
+            consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
+            produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),
+            unread=total_lag(unread.get(topic, ())),
+        )
+        for topic in topics
+        for lags in [lags_of(newest, group, topic)]
+    ]
+
+
+def lags_of(observation: WatchObservation, group: Group, topic: str) -> dict[int, int | None]:
+    """The lag of every committed partition of a topic; None if it is not known."""
+    ends = _ends(observation, topic)
+    return {
+        number: lag_of(committed, ends.get(number))
+        for number, committed in (group.offsets or {}).get(topic, {}).items()
+    }
+
+
+def _committed(group: Group, topic: str) -> dict[int, int]:
+    partitions = (group.offsets or {}).get(topic, {})
+    return {
+        number: position for number, commit in partitions.items() if (position := commit.position) is not None
+    }
+
+
+def _ends(observation: WatchObservation, topic: str) -> dict[int, int]:
+    known = observation.topics.get(topic)
+    ends = (known.end_offsets if known else None) or {}
+    return {number: end for number, end in ends.items() if end is not None}
+
+
+def _rate(before: Mapping[int, int], after: Mapping[int, int], elapsed_ms: int) -> float | None:
+    """Records per second of the partitions known at both observations; None if one went back after a reset."""
+    steps = [offset - before[number] for number, offset in after.items() if number in before]
+    if elapsed_ms < LEAST_RATE_MS or not steps or min(steps) < 0:
+        return None
+    return sum(steps) * 1000 / elapsed_ms

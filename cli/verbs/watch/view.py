@@ -25,11 +25,16 @@ from cli.render.roles import role_of
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, epoch_words, event_lines, places_text
 from cli.verbs.watch.feeds import Feed, TimedObservation
-from cli.verbs.watch.lag import TopicLag, topic_lags
-from cli.verbs.watch.layout import marked, shortened
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
-from cli.verbs.watch.redraw import Screen
-from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown
+from cli.verbs.watch.redraw import Screen, marked, shortened
+from cli.verbs.watch.state import (
+    ObservedEvent,
+    TopicLag,
+    WatchedGroup,
+    WatchState,
+    owners_are_shown,
+    topic_lags,
+)
 from groups.counts import counted
 from groups.listing import shown_id
 from groups.model import Group, GroupState, GroupType, Partitions

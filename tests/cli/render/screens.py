@@ -9,7 +9,7 @@ from pathlib import Path
 from cli.render.color import painted
 from cli.render.lines import cut
 from cli.verbs.watch.event_text import event_lines
-from cli.verbs.watch.state import Observation, WatchState
+from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import GroupState
 from groups.snapshot import read_snapshot
@@ -51,9 +51,9 @@ def _watched(columns: int) -> str:
     group, topics = found.groups["payments-audit"], found.topics
     first = replace(group, state=GroupState.STABLE, group_epoch=4)
     course, _ = WatchState().step(
-        Observation(asked_ms=START_MS, at_ms=START_MS + 10, groups={group.id: first}, topics=topics)
+        WatchObservation(asked_ms=START_MS, at_ms=START_MS + 10, groups={group.id: first}, topics=topics)
     )
-    later = Observation(
+    later = WatchObservation(
         asked_ms=START_MS + 1000, at_ms=START_MS + 1010, groups={group.id: group}, topics=topics
     )
     after, happened = course.step(later)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.verbs.watch.recording import Header, Recorder, header_document, observation_document
-from cli.verbs.watch.state import Observation
+from cli.verbs.watch.state import WatchObservation
 from groups.model import Group, GroupState
 from tests.cli.command import Kohort
 from tests.groups.diagnosis.groups import START_MS, group, member, topics
@@ -24,7 +24,9 @@ def record(file: Path, *groups: Group | None) -> Path:
     recorder.write(header_document(Header(at_ms=START_MS, groups=("payments",), source="s", every_ms=5_000)))
     for position, each in enumerate(groups):
         at_ms = START_MS + 5_000 * position
-        seen = Observation(asked_ms=at_ms, at_ms=at_ms, groups={"payments": each}, topics=topics(orders=6))
+        seen = WatchObservation(
+            asked_ms=at_ms, at_ms=at_ms, groups={"payments": each}, topics=topics(orders=6)
+        )
         recorder.write(observation_document(seen))
     recorder.close()
     return file

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from cli.verbs.exporter.families import Level
-from cli.verbs.exporter.history import ExporterHistory, rebalances_between
-from cli.verbs.exporter.page import Limits, page_of
-from cli.verbs.exporter.reading import PolledGroup, PollResult
+from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.page import PageLimits, page_of
+from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult, rebalances_between
 from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import Health, diagnose
 from groups.lag import partition_lags, with_next_records
@@ -133,7 +132,7 @@ def test_an_unreadable_group_keeps_its_counts_a_deleted_one_does_not() -> None:
     assert history.groups["g"].rebalances == 5
     assert history.groups["g"].progress is None
     text = b"".join(
-        page_of(reading(2 * EVERY_MS, None), history, Limits(max_series=100)).parts(openmetrics=False)
+        page_of(reading(2 * EVERY_MS, None), history, PageLimits(max_series=100)).parts(openmetrics=False)
     )
     figures = Figures.read(text.decode())
     assert figures("kohort_group_readable", group="g") == 0
@@ -150,7 +149,7 @@ def test_a_group_without_a_coordinator_has_that_finding() -> None:
             problems=(Problem(subject="g", message="no", group="g", error=error),),
         )
         history = after(reading(0), unread)
-        text = b"".join(page_of(unread, history, Limits(max_series=100)).parts(openmetrics=False))
+        text = b"".join(page_of(unread, history, PageLimits(max_series=100)).parts(openmetrics=False))
         figures = Figures.read(text.decode())
         unavailable = {"rule": "coordinator-unavailable", "level": "error"}
         assert figures("kohort_group_findings", group="g", **unavailable) == found
@@ -167,7 +166,7 @@ def test_names_with_every_character_are_read_back() -> None:
     group = replace(CLASSIC, id=odd, members=(), offsets={odd: {0: CommittedOffset(offset=5)}})
     rows = partition_lags(group, topics)
     seen = PollResult(at_ms=0, groups={odd: PolledGroup(id=odd, group=group, rows=rows)}, topics=topics)
-    page = page_of(seen, after(seen), Limits(per=Level.PARTITION, max_series=1000))
+    page = page_of(seen, after(seen), PageLimits(per=SampleLevel.PARTITION, max_series=1000))
     for openmetrics in (False, True):
         text = b"".join(page.parts(openmetrics=openmetrics)).decode() + ("# EOF\n" if openmetrics else "")
         figures = Figures.read(text, openmetrics=openmetrics)

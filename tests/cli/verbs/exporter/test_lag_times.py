@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-import cli.verbs.exporter.reading as reading
+import cli.verbs.exporter.polls as reading
 from cli.sources.source import FileSource, FoundRecords, Source
-from cli.verbs.exporter.reading import LagTimes
+from cli.verbs.exporter.polls import LagTimes
 from groups.lag import NextRecord, NextRecords
 from groups.model import Problem, Topic
 

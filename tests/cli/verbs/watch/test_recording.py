@@ -23,7 +23,7 @@ from cli.verbs.watch.recording import (
     observation_document,
     read_recording,
 )
-from cli.verbs.watch.state import Observation, WatchState
+from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, Problem, Topic, UserData
 from tests.cli.command import Kohort
@@ -37,16 +37,16 @@ SLOW_FILES = settings(
 
 
 @st.composite
-def courses(draw: st.DrawFn) -> list[Observation]:
+def courses(draw: st.DrawFn) -> list[WatchObservation]:
     """Looks one after the other; some reach nothing."""
-    observations: list[Observation] = []
+    observations: list[WatchObservation] = []
     at_ms = 1_700_000_000_000
     for found in draw(st.lists(groups(), min_size=1, max_size=5)):
         at_ms += draw(st.integers(1, 20_000))
         ends = draw(st.dictionaries(st.integers(0, 3), st.none() | st.integers(0, 9)))
         reached = draw(st.integers(0, 4)) > 0
         observations.append(
-            Observation(
+            WatchObservation(
                 asked_ms=at_ms - 1,
                 at_ms=at_ms,
                 groups={"g": found} if reached else {},
@@ -59,14 +59,14 @@ def courses(draw: st.DrawFn) -> list[Observation]:
     return observations
 
 
-def written(file: Path, observations: Sequence[Observation]) -> Path:
+def written(file: Path, observations: Sequence[WatchObservation]) -> Path:
     """A recording of them."""
     documents = [header_document(HEADER), *map(observation_document, observations)]
     file.write_text("".join(map(line_of, documents)))
     return file
 
 
-def view_of(observations: Sequence[Observation]) -> list[object]:
+def view_of(observations: Sequence[WatchObservation]) -> list[object]:
     """Every picture of a view, and every event as a document."""
     state = WatchState()
     log: list[LogLine] = []
@@ -84,7 +84,7 @@ def view_of(observations: Sequence[Observation]) -> list[object]:
 
 @SLOW_FILES
 @given(observations=courses())
-def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[Observation]) -> None:
+def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[WatchObservation]) -> None:
     documents = [header_document(HEADER), *map(observation_document, observations)]
     assert [fault for each in documents for fault in faults(json.loads(line_of(each)))] == []
     read = read_recording(written(tmp_path / "r", observations))
@@ -100,7 +100,7 @@ def test_a_recording_reads_back_as_it_was(tmp_path: Path, observations: list[Obs
 @SLOW_FILES
 @given(observations=courses(), data=st.data())
 def test_a_damaged_file_is_refused_or_read_and_nothing_else(
-    tmp_path: Path, observations: list[Observation], data: st.DataObject
+    tmp_path: Path, observations: list[WatchObservation], data: st.DataObject
 ) -> None:
     good = written(tmp_path / "r", observations).read_bytes()
     for _ in range(5):
@@ -126,10 +126,10 @@ def refusal_of(file: Path) -> str | None:
     return None
 
 
-LOOK = Observation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("a", orders=(0, 1)), epoch=1)})
+LOOK = WatchObservation(asked_ms=1_000, at_ms=1_001, groups={"g": group(member("a", orders=(0, 1)), epoch=1)})
 
 
-def lines(*observations: Observation) -> list[str]:
+def lines(*observations: WatchObservation) -> list[str]:
     return [line_of(header_document(HEADER)), *(line_of(observation_document(each)) for each in observations)]
 
 
@@ -170,7 +170,7 @@ def changed(position: int, **fields: object) -> list[str]:
         (changed(1, groups={"g": {"state": "Sable"}}), "{file}:2: groups.g.state: expected one of "),
         (changed(1, groups={"g": {"members": [{"owned": {"t": [-1]}}]}}), "{file}:2: groups.g.members"),
         (changed(1, topics={"t": {"partitions": "many"}}), "{file}:2: topics.t.partitions: expected a whole number"),
-        (changed(1, errors=["no"]), "{file}:2: errors: expected problems"),
+        (changed(1, errors=["no"]), "{file}:2: errors[0]: expected a mapping with subject, message"),
         (["\x00" * 10 + "\n"], "{file}:1: not a JSON document"),
         (["{" * 100_000 + "\n"], "{file}:1: not a JSON document"),
         (["[" * 100_000 + "\n"], "{file}:1: not a JSON document"),

@@ -16,14 +16,12 @@ from cli.render.layout import table_lines
 from cli.render.lines import Piece, Role, cut, plain
 from cli.verbs.watch.event_text import clock_text, event_lines, ranges_text, span_text
 from cli.verbs.watch.events import EventKind
-from cli.verbs.watch.lag import TopicLag, topic_lags
-from cli.verbs.watch.layout import changed_cells, marked
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
-from cli.verbs.watch.redraw import escaped
+from cli.verbs.watch.redraw import changed_cells, escaped, marked
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
-from cli.verbs.watch.state import Gap, Observation, ObservedEvent, WatchState
+from cli.verbs.watch.state import Gap, ObservedEvent, TopicLag, WatchObservation, WatchState, topic_lags
 from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
@@ -33,14 +31,14 @@ ORDERS = {"orders": Topic(name="orders", partitions=4)}
 STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE
 
 
-def timed(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> Observation:
+def timed(at_ms: int, found: Group | None, topics: dict[str, Topic] | None = None) -> WatchObservation:
     """A look that took 10 ms."""
-    return Observation(
+    return WatchObservation(
         asked_ms=at_ms - 10, at_ms=at_ms, groups={"g": found}, topics=ORDERS if topics is None else topics
     )
 
 
-def course_of(*observations: Observation) -> tuple[WatchState, list[ObservedEvent]]:
+def course_of(*observations: WatchObservation) -> tuple[WatchState, list[ObservedEvent]]:
     state, happened = WatchState(), list[ObservedEvent]()
     for each in observations:
         state, more = state.step(each)
@@ -48,7 +46,7 @@ def course_of(*observations: Observation) -> tuple[WatchState, list[ObservedEven
     return state, happened
 
 
-def texts(*observations: Observation) -> list[str]:
+def texts(*observations: WatchObservation) -> list[str]:
     state, happened = course_of(*observations)
     return [text for _, _, text in event_lines(happened, state.labels)]
 
@@ -144,7 +142,7 @@ def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
 
 def test_a_look_that_reached_nothing_changes_nothing() -> None:
     state, _ = course_of(timed(1000, BOTH))
-    after, happened = state.step(Observation(asked_ms=1500, at_ms=2000))
+    after, happened = state.step(WatchObservation(asked_ms=1500, at_ms=2000))
     assert (happened, after.groups, after.window) == ((), state.groups, state.window)
 
 
@@ -184,13 +182,13 @@ def test_commits_are_shown_only_on_request() -> None:
     ]
 
 
-def consuming(at_ms: int, committed: int, end: int) -> Observation:
+def consuming(at_ms: int, committed: int, end: int) -> WatchObservation:
     found = group(member("a", orders=(0, 1)), offsets={"orders": {0: committed, 1: committed}})
     ends = dict.fromkeys(range(2), end)
     return timed(at_ms, found, {"orders": Topic(name="orders", partitions=2, end_offsets=ends)})
 
 
-def lag_of(*observations: Observation) -> TopicLag:
+def lag_of(*observations: WatchObservation) -> TopicLag:
     state, _ = course_of(*observations)
     (lag,) = topic_lags("g", state.window, {"orders": 2})
     return lag
@@ -215,7 +213,7 @@ def test_rates_and_when_the_lag_will_be_gone() -> None:
     ids=["one look", "too soon", "set back", "stands still", "stood still since"],
 )
 def test_without_a_rate_the_end_of_the_lag_is_unknown(
-    observations: Sequence[Observation], consumed: float | None
+    observations: Sequence[WatchObservation], consumed: float | None
 ) -> None:
     lag = lag_of(*observations)
     assert lag.consumed_per_s == consumed
@@ -237,7 +235,7 @@ def test_durations_and_times() -> None:
     ]  # fmt: skip
 
 
-def met(text: str, *observations: Observation) -> list[bool]:
+def met(text: str, *observations: WatchObservation) -> list[bool]:
     until, state, found = Until.parse(text), WatchState(), []
     for each in observations:
         state, _ = state.step(each)
@@ -251,7 +249,7 @@ def test_stable_means_for_a_while() -> None:
         timed(ms, each) for ms, each in ((0, BOTH), (900, BOTH), (950, moving), (1000, BOTH), (2000, BOTH))
     ]
     assert met("stable", *observations) == [False, False, False, False, True]
-    outage = Observation(asked_ms=500, at_ms=600)
+    outage = WatchObservation(asked_ms=500, at_ms=600)
     assert met("stable", timed(0, BOTH), outage, timed(1000, BOTH), timed(2000, BOTH)) == [False] * 3 + [True]
 
 
@@ -326,7 +324,7 @@ def crowd(count: int) -> Group:
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 6), (20, 4), (300, 100)])
 @pytest.mark.parametrize("count", [0, 1, 5, 500])
 def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: int) -> None:
-    found = Observation(
+    found = WatchObservation(
         asked_ms=0,
         at_ms=1,
         groups={f"group-{n}": replace(crowd(count), id=f"group-{n}") for n in range(3)},
@@ -376,7 +374,7 @@ def test_no_number_is_cut_on_a_narrow_screen() -> None:
         group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}), id=name, protocol="uniform"
     )
     topics = {topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001))}
-    state, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
+    state, _ = WatchState().step(WatchObservation(asked_ms=0, at_ms=10, groups={name: found}, topics=topics))
     shown = [plain(cut(line, 80)) for line in view_lines(View(state=state), 80, 40)]
     assert name in shown
     assert "12 members, 12 partitions" in shown[shown.index(name) + 1]
@@ -387,7 +385,9 @@ def test_the_lag_of_a_large_group_is_above_members_with_unique_names() -> None:
     long = "consumer-billing-service-production-of-the-region-eu-west"
     names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
     found = group(*(member(name, orders=(0,)) for name in names), epoch=2)
-    state, _ = WatchState().step(Observation(asked_ms=0, at_ms=10, groups={found.id: found}, topics=ORDERS))
+    state, _ = WatchState().step(
+        WatchObservation(asked_ms=0, at_ms=10, groups={found.id: found}, topics=ORDERS)
+    )
     shown = shown_of(state, height=60)
     assert next(line for line in shown_of(state, height=24) if line.startswith("orders "))
     members = [line.split()[0] for line in shown if line.startswith("consumer-billing")]

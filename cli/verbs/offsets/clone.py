@@ -1,24 +1,37 @@
-"""`kohort offsets clone` to another cluster: read data in both clusters, and plan the offsets to commit."""
+"""`kohort offsets clone`: plan to commit the same offsets, or those of the same records in another cluster."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from cli.changing import carry_out
+from cli.consent import EmptyGroupConsent
 from cli.errors import CommandError, UsageError
-from cli.options import TargetClusterOptions
+from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
 from cli.output import notice
-from cli.render.document import Table, columns, fields
+from cli.render.document import Table, fields, table_of
+from cli.selection import opened, opened_for_change
 from cli.sources.live import LiveSource
+from cli.sources.positions import positions_of, unread_logs
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets.change import OffsetsChange
 from cli.verbs.offsets.copied_offsets import CopyRequest, OffsetCopier
-from cli.verbs.offsets.found import PartitionCounts, committed_original, find_groups
-from cli.verbs.offsets.notices import notify_kept_offsets, notify_new_groups
-from groups.model import Problem, TopicPartition, wrong_topic_name
+from cli.verbs.offsets.facts import (
+    PartitionCounts,
+    committed_original,
+    find_groups,
+    notify_kept_offsets,
+    notify_new_groups,
+    notify_pending,
+    parse_scopes,
+)
+from cli.waiting import wait_until_empty
+from groups.model import Group, Problem, TopicPartition, wrong_topic_name
 from groups.offsets.model import OffsetChange, TopicScope, committed_in
+from groups.offsets.plan import plan_copy
 from groups.offsets.proof import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.times import format_moment
 from wire.client.cluster import KafkaClient
@@ -26,15 +39,68 @@ from wire.client.cluster import KafkaClient
 _SEARCHED = 10_000
 
 
+def clone_offsets(
+    origin: str,
+    target: str,
+    topics: Sequence[str] | None,
+    cluster: TargetClusterOptions,
+    consent: EmptyGroupConsent,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Copy the offsets of one group to another, in the same cluster unless `cluster` names the target's."""
+    scopes = parse_scopes(topics)
+    if cluster.source is None:
+        check_alone(cluster)
+        with opened_for_change(source, execute=consent.execute) as (groups, writer):
+            wait_until_empty(groups, [target], consent)
+            carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
+        return
+    request = copy_request(origin, target, scopes, cluster)
+    with (
+        opened(source) as groups,
+        opened_for_change(cluster.source, execute=consent.execute) as (there, writer),
+    ):
+        wait_until_empty(there, [target], consent)
+        carry_out(plan_cluster_clone(groups, there, request, writer), consent, output)
+
+
+def plan_clone(
+    source: Source, origin: str, target: str, scopes: Sequence[TopicScope], writer: ClusterWriter | None
+) -> OffsetsChange:
+    """Plan to copy the offsets of one group to another. CommandError if there are none to copy."""
+    if origin == target:
+        raise UsageError(f"{origin} is both the source and the target group")
+    original = committed_original(source, origin)
+    found = find_groups(source, [target], named=True)
+    topics = PartitionCounts(source)
+    places, missing = topics.existing(_committed(original, scopes))
+    positions = positions_of(source, places, None)
+    plans = tuple(
+        plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
+    )
+    notify_new_groups(plans)
+    notify_pending(plans, time.time_ns() // 1_000_000)
+    notify_kept_offsets(found.groups, set(places))
+    return OffsetsChange(
+        command="offsets clone",
+        plans=plans,
+        problems=(*found.others, *topics.problems, *unread_logs(positions)),
+        facts={"from": origin},
+        writer=writer,
+        topic_ids=topics.ids,
+    )
+
+
 def check_alone(copy: TargetClusterOptions) -> None:
     """UsageError for options of another cluster if none is named."""
-    given = {
+    options = {
         "--topic-prefix": copy.topic_prefix,
         "--map": copy.renamed,
         "--search": copy.search,
         "--unproved": copy.unproved,
     }
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise UsageError(
                 f"{name} is for another cluster; name it with --to-context or --to-bootstrap-server"
@@ -83,17 +149,15 @@ def plan_cluster_clone(
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
     original = committed_original(source, request.origin)
     found = find_groups(target, [request.target], named=True)
-    wanted = committed_in(request.scopes, original.offsets or {})
-    if not wanted:
-        raise CommandError(f"{request.origin}: has no committed offsets in these topics")
-    for first, second, copy in request.names.collisions(topic for topic, _ in wanted):
+    places = _committed(original, request.scopes)
+    for first, second, copy in request.names.collisions(topic for topic, _ in places):
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
-    for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in wanted}):
+    for topic in sorted(request.names.renamed.keys() - {topic for topic, _ in places}):
         notice(f"--map {topic}: {request.origin} has committed nothing there")
     pairs = _PartitionPairs(
         originals=PartitionCounts(source), copies=PartitionCounts(target), names=request.names
     )
-    pairs.find(wanted, request.target)
+    pairs.find(places, request.target)
     copied = OffsetCopier(source, target, reader, copies, request).prove(original, pairs.places)
     plans = tuple(
         plan_cluster_copy(
@@ -118,6 +182,14 @@ def plan_cluster_clone(
         writer=writer,
         topic_ids=pairs.copies.ids,
     )
+
+
+def _committed(original: Group, scopes: Sequence[TopicScope]) -> tuple[TopicPartition, ...]:
+    """The partitions whose offsets are copied. CommandError if there are none."""
+    places = tuple(committed_in(scopes, original.offsets or {}))
+    if not places:
+        raise CommandError(f"{original.id}: has no committed offsets in these topics")
+    return places
 
 
 def _records_of(source: Source) -> KafkaClient:
@@ -147,9 +219,9 @@ class _PartitionPairs:
     missing: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
 
-    def find(self, wanted: Iterable[TopicPartition], group: str) -> None:
+    def find(self, committed: Iterable[TopicPartition], group: str) -> None:
         """Match the partitions of both clusters."""
-        places, missing = self.originals.existing(wanted)
+        places, missing = self.originals.existing(committed)
         there, absent = self.copies.existing(map(self.names.in_target, places))
         unequal = [
             topic
@@ -190,7 +262,7 @@ class _PartitionPairs:
 class ClusterCopy(OffsetsChange):
     """Offsets to set for a group, found by comparing records with another cluster."""
 
-    def change_data(self, group: str, change: OffsetChange) -> dict[str, Any]:
+    def change_data(self, group: str, change: OffsetChange) -> dict[str, object]:
         data = OffsetsChange.change_data(self, group, change)
         if not isinstance(change, CopiedOffset):
             return data
@@ -209,30 +281,22 @@ class ClusterCopy(OffsetsChange):
             for plan in self.plans
             for change in plan.changes
         ]
-        names = {
-            "group": "GROUP",
-            "source_topic": "SOURCE-TOPIC",
-            "topic": "TOPIC",
-            "partition": "#PARTITION",
-            "source_offset": "#SOURCE-OFFSET",
-            "source_time": "SOURCE-TIME",
-            "before": "#CURRENT-OFFSET",
-            "after": "#NEW-OFFSET",
-            "end": "#LOG-END-OFFSET",
-            "proof": "PROOF",
-            "records": "#RECORDS",
-            "twice": "#READ-TWICE",
-            "skipped": "#SKIPPED",
-            "remark": "REMARK",
-        }
-        if all(row["source_topic"] == row["topic"] for row in rows):
-            del names["source_topic"]
-        if not any(row["remark"] for row in rows):
-            del names["remark"]
-        for row in rows:
-            time_ms = row["source_time"]
-            row["source_time"] = None if time_ms is None else format_moment(time_ms)
-            row["remark"] = row["remark"] or ""
-        return Table(
-            columns=columns(*names.values()), rows=[tuple(row[name] for name in names) for row in rows]
+        renamed = any(row["source_topic"] != row["topic"] for row in rows)
+        remarked = any(row["remark"] for row in rows)
+        return table_of(
+            rows,
+            "GROUP",
+            *["SOURCE-TOPIC"] * renamed,
+            "TOPIC",
+            "#PARTITION",
+            "#SOURCE-OFFSET",
+            ("SOURCE-TIME", lambda row: row["source_time"] and format_moment(row["source_time"])),
+            ("#CURRENT-OFFSET", "before"),
+            ("#NEW-OFFSET", "after"),
+            ("#LOG-END-OFFSET", "end"),
+            "PROOF",
+            "#RECORDS",
+            ("#READ-TWICE", "twice"),
+            "#SKIPPED",
+            *[("REMARK", lambda row: row["remark"] or "")] * remarked,
         )

@@ -1,16 +1,30 @@
-"""The exporter's metrics about itself, with prometheus_client: whether the cluster answers, how old metrics are."""
+"""The newest metrics: written by each poll, read by every scrape until the next poll.
+
+After the metrics of groups are those of the exporter itself, which change between polls and are written by
+prometheus_client: whether the cluster answers, and how old the metrics are.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from cli.verbs.exporter.families import Level
+from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.page import MetricsPage, PageLimits, page_of
+from cli.verbs.exporter.polls import ExporterHistory, PollResult
+
+
+def now_ms() -> int:
+    """The current time in ms since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +42,7 @@ class PollState:
     unread_groups: int = 0
     problems: int = 0
     series: int = 0
-    left_out: tuple[tuple[Level, int], ...] = ()
+    left_out: tuple[tuple[SampleLevel, int], ...] = ()
     lag_times_left_out: int = 0
 
     def failed(self) -> PollState:
@@ -152,3 +166,71 @@ class OwnMetrics(Collector):
             PlatformCollector(registry=registry)
             GCCollector(registry=registry)
         return registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposition:
+    """A response to a scrape, in pieces; `length` is their total size in bytes."""
+
+    content_type: str
+    length: int
+    pieces: Iterable[bytes]
+    """The pieces, which can be iterated only once."""
+    is_compressed: bool = False
+
+
+class NewestPage:
+    """The newest metrics. Thread-safe: its contents are replaced as a whole."""
+
+    def __init__(self, limits: PageLimits, interval_ms: int) -> None:
+        """`interval_ms` is the time between polls."""
+        self._limits = limits
+        self._history = ExporterHistory(interval_ms=interval_ms)
+        self._shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
+        own = OwnMetrics(lambda: self.state, now_ms)
+        self._with_process, self._alone = own.registry(process=True), own.registry(process=False)
+
+    @property
+    def state(self) -> PollState:
+        """The state of the polls so far."""
+        return self._shown[1]
+
+    def put(self, reading: PollResult, started_s: float) -> None:
+        """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
+        self._history = self._history.after(reading)
+        page, before = page_of(reading, self._history, self._limits), self.state
+        state = PollState(
+            is_up=True,
+            last_ms=reading.at_ms,
+            duration_s=time.monotonic() - started_s,
+            polls=before.polls + 1,
+            failures=before.failures,
+            groups=len(reading.groups),
+            unread_groups=sum(group.error is not None for group in reading.groups.values()),
+            problems=len(reading.problems),
+            series=page.series,
+            left_out=tuple(page.left_out.items()),
+            lag_times_left_out=reading.lag_times_left_out,
+        )
+        self._shown = page, state
+
+    def fail(self) -> None:
+        """Record that a poll could read nothing."""
+        self._shown = self._shown[0], self.state.failed()
+
+    def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
+        """The text for an `Accept` header: OpenMetrics or Prometheus. `process`: with the metrics of this process."""
+        page = self._shown[0]
+        encode, content_type = choose_encoder(accept)
+        openmetrics = content_type.startswith("application/openmetrics-text")
+        tail = encode(self._with_process if process else self._alone)
+        if compressed:
+            pieces = page.compressed(tail, openmetrics=openmetrics)
+            return Exposition(
+                content_type=content_type, length=sum(map(len, pieces)), pieces=pieces, is_compressed=True
+            )
+        return Exposition(
+            content_type=content_type,
+            length=page.size(openmetrics=openmetrics) + len(tail),
+            pieces=chain(page.parts(openmetrics=openmetrics), (tail,)),
+        )

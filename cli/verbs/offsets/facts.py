@@ -1,4 +1,4 @@
-"""Facts for plans of offset changes: groups with their offsets, and the partitions of topics."""
+"""Facts for plans of offset changes: groups with their offsets, the partitions of topics; and notices of the plans."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from cli.errors import CommandError
+from cli.changing import GROUPS_NAMED
+from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.selection import with_close_names, without_deleted_groups
 from cli.sources.permissions import ending
 from cli.sources.source import Source
+from groups.counts import first_names
 from groups.listing import MALFORMED, shown_id
 from groups.model import Cause, Group, GroupType, Problem, TopicPartition
-from groups.offsets.model import TopicScope, existing, places_in, unknown_topic
+from groups.offsets.model import (
+    GroupChange,
+    TopicScope,
+    committed_places,
+    existing,
+    places_in,
+    split_scopes,
+    unknown_topic,
+)
 from groups.offsets.plan import absent, is_active
+from groups.transactions import pending_remedy, pending_text
 from wire.suggestion import SIMILAR, did_you_mean
 
 
@@ -48,8 +59,8 @@ def with_new_share_groups(
     """The groups to reset, and other problems: `--type share` with an unknown name creates a share group."""
     if {*types} != {GroupType.SHARE}:
         return list(chosen), tuple(problems)
-    new = [each.subject for each in problems if each.cause is Cause.ABSENT]
-    return [*chosen, *new], tuple(each for each in problems if each.subject not in new)
+    new = [problem.subject for problem in problems if problem.cause is Cause.ABSENT]
+    return [*chosen, *new], tuple(problem for problem in problems if problem.subject not in new)
 
 
 def left_out(types: Collection[GroupType], *, named: bool) -> frozenset[GroupType]:
@@ -82,23 +93,23 @@ def find_groups(
         if problem.error == MALFORMED:
             notice(f"{problem.subject}: {problem.message}")
     problems = tuple(problem for problem in problems if problem.error != MALFORMED)
-    own, unowned = _sorted_out(problems, [group.id for group in kept], gone)
-    return FoundGroups(groups=tuple(kept), absent=gone, problems=own, others=unowned)
+    of_groups, others = _sorted_out(problems, [group.id for group in kept], gone)
+    return FoundGroups(groups=tuple(kept), absent=gone, problems=of_groups, others=others)
 
 
 def _sorted_out(
     problems: Iterable[Problem], groups: Sequence[str], gone: frozenset[str]
 ) -> tuple[dict[str, tuple[Problem, ...]], tuple[Problem, ...]]:
     """Problems of groups' offsets by group, and the other problems. A missing group is not a problem here."""
-    own: dict[str, tuple[Problem, ...]] = {}
+    of_groups: dict[str, tuple[Problem, ...]] = {}
     others: list[Problem] = []
     for problem in problems:
         owner = problem.group
         if owner is None or owner not in groups:
             others.append(problem)
         elif owner not in gone:
-            own[owner] = (*own.get(owner, ()), problem)
-    return own, tuple(others)
+            of_groups[owner] = (*of_groups.get(owner, ()), problem)
+    return of_groups, tuple(others)
 
 
 @dataclass(slots=True)
@@ -126,9 +137,9 @@ class PartitionCounts:
         self, places: Iterable[TopicPartition]
     ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
         """The partitions that exist, and a problem for each of the others."""
-        wanted = list(places)
-        self._ask({topic for topic, _ in wanted})
-        return existing([place for place in wanted if place[0] not in self._unread], self._counts)
+        partitions = list(places)
+        self._ask({topic for topic, _ in partitions})
+        return existing([place for place in partitions if place[0] not in self._unread], self._counts)
 
     def _with_close_name(self, problem: Problem) -> Problem:
         if problem != unknown_topic(problem.subject):
@@ -172,3 +183,65 @@ def committed_original(source: Source, name: str) -> Group:
     if is_active(original):
         notice(f"{name} has members that continue to commit: its current offsets are copied")
     return original
+
+
+def parse_scopes(texts: Iterable[str] | None) -> tuple[TopicScope, ...]:
+    """The values of `--topic`; UsageError for an invalid one."""
+    try:
+        return tuple(scope for text in texts or () for scope in split_scopes(text))
+    except ValueError as error:
+        raise UsageError(f"--topic {error}") from None
+
+
+def notify_kept_offsets(groups: Iterable[Group], set_places: set[TopicPartition]) -> None:
+    """Print notices of committed offsets that a copy does not change."""
+    for group in groups:
+        left = set(committed_places(group.offsets or {})) - set_places
+        if left:
+            names = first_names([f"{topic}-{number}" for topic, number in sorted(left)], 5)
+            notice(f"{shown_id(group.id)} keeps its other committed offsets: {names}")
+
+
+def notify_new_groups(plans: Iterable[GroupChange]) -> None:
+    """Print a notice of the groups that a change would create; only the first ones are named."""
+    noted: dict[str, list[str]] = {}
+    for plan in plans:
+        if not plan.exists and plan.changes:
+            makes = (
+                "setting start offsets creates a share group"
+                if plan.described.type is GroupType.SHARE
+                else "committing offsets creates a classic group (for share consumers: offsets reset --type share)"
+            )
+            noted.setdefault(makes, []).append(plan.group)
+    for makes, groups in noted.items():
+        notice(f"{first_names(groups, GROUPS_NAMED)}: no such group; {makes}")
+
+
+def notify_pending(plans: Iterable[GroupChange], now_ms: int) -> None:
+    """Print notices of changed partitions with an offset in an open transaction."""
+    for plan in plans:
+        pending = plan.described.pending
+        if pending is None or not any(change.place in pending.places for change in plan.changes):
+            continue
+        notice(
+            f"{plan.group}: {pending_text(pending, now_ms)} {pending_remedy(pending)} The new offsets replace "
+            "the pending ones, but consumers still wait, and the application may commit more offsets."
+        )
+
+
+def notify_redelivery(plans: Iterable[GroupChange]) -> None:
+    """Print notices that a new start offset, even an equal one, makes share groups deliver records again."""
+    for plan in plans:
+        if plan.described.type is GroupType.SHARE and plan.exists and plan.applicable:
+            notice(
+                f"{plan.group}: all records from the new start offset are delivered, including those that it has "
+                "acknowledged; delivery counts start again"
+            )
+
+
+def all_places(group: Group) -> tuple[TopicPartition, ...]:
+    """The partitions of `--all-topics`: all with committed offsets and, for a streams group, of its input topics."""
+    places = committed_places(group.offsets or {})
+    if group.topology is None:
+        return places
+    return tuple(place for place in places if place[0] in group.topology.input_topics)

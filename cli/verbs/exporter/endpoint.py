@@ -1,0 +1,261 @@
+"""The endpoint of the exporter: pages for scrapers, probes and browsers, and who may read them.
+
+Pages need no requests to the cluster. A listen address that other machines can reach needs TLS and a login.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+
+from prometheus_client.exposition import gzip_accepted
+
+from cli.errors import UsageError
+from cli.output import notice
+from cli.verbs.exporter.newest_page import NewestPage
+from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
+from coordinator.server.security.access_file import read_access_file
+from coordinator.server.security.addresses import ListenAddress, parse_listen
+from coordinator.server.security.sasl import Users
+from coordinator.server.security.security import server_context
+from coordinator.server.security.settings import ClientAuth
+from coordinator.server.web import PageRequest, WebPage
+from groups.yaml_files import TreeError
+from wire.client.errors import InvalidAddress, TlsFailed
+from wire.client.security import TlsSettings
+from wire.files import MEBIBYTE, read_bounded
+
+METRICS, HEALTHY, READY = "/metrics", "/-/healthy", "/-/ready"
+_LANDING = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Kohort exporter</title></head>
+<body><h1>Kohort exporter</h1><p>Metrics of Kafka groups.</p><ul>
+<li><a href="{METRICS}">{METRICS}</a>: all metrics</li>
+<li><a href="{HEALTHY}">{HEALTHY}</a>: 200 while the exporter runs</li>
+<li><a href="{READY}">{READY}</a>: 200 after the first successful poll</li>
+</ul></body></html>
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScrapeLogin:
+    """The accepted logins: users with passwords, the token in a file, trusted client certificates.
+
+    Without any of them, no login is required. The file is read for every request, because the token may be replaced.
+    """
+
+    users: Users = field(default_factory=lambda: Users({}))
+    token_file: Path | None = None
+    certificates: bool = False
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether a login is required."""
+        return bool(len(self.users) or self.token_file or self.certificates)
+
+    def allows(self, authorization: str, certificate: object) -> bool:
+        """Whether a request with this header and client certificate is accepted."""
+        if not self.is_asked_for or (self.certificates and certificate):
+            return True
+        scheme, _, credentials = authorization.partition(" ")
+        if scheme.lower() == "bearer" and self.token_file is not None:
+            return hmac.compare_digest(read_token(self.token_file).encode(), credentials.strip().encode())
+        if scheme.lower() == "basic" and len(self.users):
+            user, colon, password = _decoded(credentials).partition(":")
+            return bool(colon) and self.users.has_password(user, password)
+        return False
+
+
+def read_token(file: Path) -> str:
+    """The token in a file. :raises OSError: :raises ValueError: it is empty, or not text"""
+    token = read_bounded(file, MEBIBYTE).decode().strip()
+    if not token:
+        raise ValueError("it is empty")
+    return token
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why `read_token` failed, as a message without the file's name."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
+def _decoded(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExporterPages:
+    """The pages served."""
+
+    newest: NewestPage
+    login: ScrapeLogin
+    report: Callable[[str], object]
+    """Called with a line for each internal error."""
+
+    def page(self, request: PageRequest) -> WebPage:
+        """Any page. Called in any thread."""
+        path = request.path
+        if path == HEALTHY:
+            return WebPage(pieces=[b"running\n"])
+        if path == READY:
+            if self.newest.state.last_ms is None:
+                return WebPage(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
+            return WebPage(pieces=[b"ready\n"])
+        if not self._is_let_in(request):
+            return WebPage(
+                status=HTTPStatus.UNAUTHORIZED,
+                pieces=[b"login required\n"],
+                headers={"WWW-Authenticate": 'Basic realm="kohort", charset="UTF-8"'},
+            )
+        if path == METRICS:
+            return self._metrics(request)
+        if path == "/":
+            return WebPage(pieces=[_LANDING.encode()], headers={"Content-Type": "text/html; charset=utf-8"})
+        return WebPage(
+            status=HTTPStatus.NOT_FOUND, pieces=[f"not found; see / {METRICS} {HEALTHY} {READY}\n".encode()]
+        )
+
+    def _is_let_in(self, request: PageRequest) -> bool:
+        try:
+            return self.login.allows(request.headers.get("Authorization", ""), request.certificate)
+        except (OSError, ValueError) as error:
+            self.report(f"--token-file cannot be read: {reason(error)}")
+            return False
+
+    def _metrics(self, request: PageRequest) -> WebPage:
+        exposition = self.newest.exposition(
+            request.headers.get("Accept", ""),
+            compressed=gzip_accepted(request.headers.get("Accept-Encoding", "")),
+        )
+        more = {"Content-Encoding": "gzip"} if exposition.is_compressed else {}
+        return WebPage(
+            pieces=exposition.pieces,
+            headers={"Content-Type": exposition.content_type, "Vary": "Accept, Accept-Encoding", **more},
+            length=exposition.length,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Guard:
+    """The listen address, the certificate, and the logins."""
+
+    address: ListenAddress
+    login: ScrapeLogin
+    tls: ssl.SSLContext | None = None
+    _settings: TlsSettings | None = None
+    _loaded: object = None
+
+    def renew(self, report: Callable[[str], object]) -> None:
+        """Load replaced TLS files; existing connections keep the previous ones."""
+        if self._settings is None or (stamp := _stamp(self._settings)) == self._loaded:
+            return
+        self._loaded = stamp
+        try:
+            self.tls = _context(self._settings)
+        except TlsFailed as error:
+            report(f"the previous certificate is still used: {error}")
+
+
+def guard_of(options: ExporterOptions) -> Guard | None:
+    """The listen address and the logins; None if the exporter does not listen.
+
+    :raises UsageError: an address for other machines lacks TLS or a login, or a file is unusable
+    """
+    if options.once and options.listen is not None:
+        raise UsageError("--once and --listen cannot be used together")
+    if options.listen is None and (options.textfile is not None or options.once):
+        guarding = {
+            "--tls-certificate": options.tls_certificate,
+            "--tls-key": options.tls_key,
+            "--tls-client-ca": options.tls_client_ca,
+            "--access": options.access,
+            "--token-file": options.token_file,
+        }
+        for name, value in guarding.items():
+            if value is not None:
+                raise UsageError(f"{name} needs --listen HOST:PORT")
+        return None
+    listen = DEFAULT_LISTEN if options.listen is None else options.listen
+    if "://" in listen:
+        raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
+    try:
+        address = parse_listen(listen)
+        login = _login(options)
+        settings = _tls(options)
+        loaded = None if settings is None else _stamp(settings)
+        tls = None if settings is None else _context(settings)
+    except (InvalidAddress, TreeError, TlsFailed) as error:
+        raise UsageError(str(error)) from None
+    if login.is_asked_for and tls is None and not address.is_loopback:
+        raise UsageError(_too_open(address, "passwords and tokens would be sent in clear text"))
+    if not address.is_loopback and not (login.is_asked_for and tls is not None):
+        raise UsageError(_too_open(address, "other machines can reach it"))
+    return Guard(address=address, login=login, tls=tls, _settings=settings, _loaded=loaded)
+
+
+def _too_open(address: ListenAddress, why: str) -> str:
+    return (
+        f"--listen {address.host}:{address.port}: {why}, which needs TLS (--tls-certificate) and a login "
+        f"(--token-file, --access or --tls-client-ca). Otherwise listen on 127.0.0.1:{address.port}."
+    )
+
+
+def _login(options: ExporterOptions) -> ScrapeLogin:
+    users = Users({})
+    if options.access is not None:
+        file = read_access_file(options.access)
+        for warning in file.warnings:
+            notice(warning)
+        if not file.passwords:
+            raise UsageError(f"{options.access} has no users, so no login would succeed")
+        users = Users(file.passwords)
+    if options.token_file is not None:
+        try:
+            read_token(options.token_file)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--token-file {options.token_file} cannot be used: {reason(error)}") from None
+    return ScrapeLogin(
+        users=users, token_file=options.token_file, certificates=options.tls_client_ca is not None
+    )
+
+
+def _tls(options: ExporterOptions) -> TlsSettings | None:
+    certificate, key = options.tls_certificate, options.tls_key
+    if certificate is None:
+        for name, value in (("--tls-key", key), ("--tls-client-ca", options.tls_client_ca)):
+            if value is not None:
+                raise UsageError(f"{name} needs --tls-certificate FILE")
+        return None
+    return TlsSettings(
+        certificate_path=str(certificate),
+        key_path=None if key is None else str(key),
+        ca_path=None if options.tls_client_ca is None else str(options.tls_client_ca),
+    )
+
+
+def _context(settings: TlsSettings) -> ssl.SSLContext:
+    """A new context each time: loading a certificate without its key into a used one drops the previous key."""
+    return server_context(settings, ClientAuth.REQUESTED if settings.ca_path else ClientAuth.NONE)
+
+
+def _stamp(settings: TlsSettings) -> object:
+    """A value that changes when the files do."""
+    files = (settings.certificate_path, settings.key_path, settings.ca_path)
+    return [_modified(path) for path in files if path is not None]
+
+
+def _modified(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
