@@ -4,7 +4,7 @@ IMAGE_BUILD ?= docker build
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
 .PHONY: test-long regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges \
-	applications served-kills diagnoses kerberos packages outages matrix bench bench-assignors bench-coordinator \
+	applications served-kills diagnoses kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
 	bench-exporter pictures site man stories lock dist image release-notes
 
@@ -15,7 +15,7 @@ $(VENV)/.ready-%: locks/%.txt $(SETUP)
 
 ##@ Long tests: `make test-long` is all of them, and takes hours
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses kerberos packages outages ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -30,6 +30,9 @@ walks: $(SETUP) ## Compare random sequences of requests on Kafka and Kohort, and
 migrations: $(SETUP) ## Carry out printed plans on a real broker while a producer writes, predict 270 leaders, and verify offsets in copied logs
 	$(LONG) --durations 30 tests/migration/end_to_end tests/migration/test_expectation_live.py tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py
+
+brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
+	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile
 
 dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in two racks, with the actual change
 	$(LONG) tests/cli/verbs/dry_run/test_live.py

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.command import Kohort
 from tests.cli.fleet import Fleet, running_fleet
 from tests.cli.offset_rig import OffsetRig
-from tests.kafka.broker import Broker
+from tests.cli.served_data import serving
+from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.java_host import JavaHost
+from tests.kafka.settings import DEFAULTS
 from tests.kafka.tool_host import ToolHost
 from tests.support.signals import handled_interrupts
 
+IS_REAL = os.environ.get("KOHORT_BROKER") == "real"
+"""Whether all tests of this folder run on a real broker."""
 VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT")
 
 
@@ -39,23 +45,56 @@ def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
 
 
 @pytest.fixture(scope="session")
-def session_rig(session_broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
-    """Give topics, groups and both tools on the shared broker, for fixtures of a wide scope."""
+def session_broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningBroker]:
+    """Give `kohort serve`, which keeps its data, with the settings of the real broker; or that one: `IS_REAL`."""
+    if IS_REAL:
+        yield request.getfixturevalue("kafka_broker")
+        return
+    settings: dict[str, Any] = {name.replace(".", "_"): value for name, value in DEFAULTS.items()}
+    with serving(tmp_path_factory.mktemp("served"), "--fsync", "interval", **settings) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def session_rig(session_broker: RunningBroker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    """Give topics, groups and both tools on that broker, for fixtures of a wide scope."""
     return OffsetRig(broker=session_broker, kohort=kohort, tools=tools)
 
 
+@pytest.fixture(scope="session")
+def kafka_rig(kafka_broker: Broker, kohort: Kohort, tools: ToolHost) -> OffsetRig:
+    """Give the same on the real broker."""
+    return OffsetRig(broker=kafka_broker, kohort=kohort, tools=tools)
+
+
 @pytest.fixture
-def rig(broker: Broker, session_rig: OffsetRig) -> OffsetRig:
-    """Give the same to a test; if the broker died the test shows its log."""
-    return session_rig
+def broker(request: pytest.FixtureRequest) -> Iterator[RunningBroker]:
+    """Give the shared broker; a test that is marked `kafka` gets the real one."""
+    broker: RunningBroker = request.getfixturevalue(f"{_wanted(request)}_broker")
+    broker.check_alive()
+    yield broker
+    broker.check_alive()
+
+
+@pytest.fixture
+def rig(request: pytest.FixtureRequest, broker: RunningBroker) -> OffsetRig:
+    """Give topics, groups and both tools on the broker of the test."""
+    rig: OffsetRig = request.getfixturevalue(f"{_wanted(request)}_rig")
+    return rig
+
+
+def _wanted(request: pytest.FixtureRequest) -> str:
+    return "session" if request.node.get_closest_marker("kafka") is None else "kafka"
 
 
 @pytest.fixture(scope="session")
 def fleet(
-    session_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+    kafka_broker: Broker, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
     """Give a stable group of every kind on the shared broker."""
-    with running_fleet(session_broker, kafka_jars, java_host, tmp_path_factory.mktemp("fleet")) as fleet:
+    with running_fleet(kafka_broker, kafka_jars, java_host, tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
 
 

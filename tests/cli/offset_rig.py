@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Answer, Kohort, Word
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.configs import set_config
 from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import CONSUMER_GROUPS, Completed, ToolHost
@@ -33,7 +33,7 @@ STEP_MS = 60_000
 class OffsetRig:
     """A broker, our command and Kafka's tool."""
 
-    def __init__(self, *, broker: Broker, kohort: Kohort, tools: ToolHost) -> None:
+    def __init__(self, *, broker: RunningBroker, kohort: Kohort, tools: ToolHost) -> None:
         """All of them as the fixtures give them."""
         self.broker, self.kohort, self.tools = broker, kohort, tools
         # Kept: the futures of a client that is gone are never done.

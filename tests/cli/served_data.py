@@ -50,10 +50,19 @@ class Served:
         listening = self._printed.readline()
         if not listening.startswith("Listening on "):
             raise AssertionError(f"it does not listen: {self.wait()}, {self.stderr}")
-        self.bootstrap = listening.removeprefix("Listening on ").strip()
-        self.ports = [int(place.rpartition(":")[2]) for place in self.bootstrap.split(",")]
+        self._bootstrap = listening.removeprefix("Listening on ").strip()
+        self.ports = [int(address.rpartition(":")[2]) for address in self._bootstrap.split(",")]
         """Of all brokers."""
         self.port = self.ports[0]
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` of all brokers, for clients."""
+        return self._bootstrap
+
+    def check_alive(self) -> None:
+        """Raise AssertionError, with what it said, if it has ended."""
+        assert self._process.poll() is None, self._said()
 
     def kill(self) -> None:
         """SIGKILL, unless it has ended."""

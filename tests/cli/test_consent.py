@@ -23,7 +23,6 @@ def topic(session_rig: OffsetRig) -> str:
     return session_rig.topic([20, 20])
 
 
-@pytest.mark.kafka
 @pytest.mark.parametrize(("answer", "goes"), [("yes\n", True), ("Y\n", True), ("\n", False), ("no\n", False)])
 def test_a_change_asks_for_confirmation_first(rig: OffsetRig, topic: str, answer: str, goes: bool) -> None:
     group = rig.group({(topic, 0): 3})
@@ -35,7 +34,6 @@ def test_a_change_asks_for_confirmation_first(rig: OffsetRig, topic: str, answer
     assert (ended.status, rig.committed(group)) == ((0, {(topic, 0): 20}) if goes else (1, {(topic, 0): 3}))
 
 
-@pytest.mark.kafka
 def test_what_was_typed_before_the_question_is_no_answer(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     """The preview is above the question, though standard output is a file."""
     group = rig.group({(topic, 0): 3})
@@ -53,7 +51,6 @@ def test_what_was_typed_before_the_question_is_no_answer(rig: OffsetRig, topic: 
     assert group in (tmp_path / "preview").read_text()
 
 
-@pytest.mark.kafka
 def test_end_of_input_is_no_yes(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(f"delete {group} --execute", answer="\x04")
@@ -62,7 +59,6 @@ def test_end_of_input_is_no_yes(rig: OffsetRig, topic: str) -> None:
     assert rig.committed(group) == {(topic, 0): 3}
 
 
-@pytest.mark.kafka
 def test_the_question_shows_the_change_where_a_program_gets_the_output(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(f"offsets delete {group} --topic {topic} --execute --output json")
@@ -72,7 +68,6 @@ def test_the_question_shows_the_change_where_a_program_gets_the_output(rig: Offs
     assert rig.committed(group) == {}
 
 
-@pytest.mark.kafka
 def test_a_member_that_joins_while_the_question_stands(rig: OffsetRig, topic: str) -> None:
     """The coordinator refuses, partition by partition, and nothing is set."""
     group = rig.group({(topic, 0): 3, (topic, 1): 4})
@@ -90,7 +85,6 @@ def test_a_member_that_joins_while_the_question_stands(rig: OffsetRig, topic: st
     assert f"set 2 offsets of {group}\n" not in ended.terminal
 
 
-@pytest.mark.kafka
 def test_a_member_that_joins_before_groups_are_deleted(rig: OffsetRig, topic: str) -> None:
     prefix = fresh_name("race")
     groups = [rig.group({(topic, 0): 3}, f"{prefix}-{letter}") for letter in "ab"]
@@ -103,7 +97,6 @@ def test_a_member_that_joins_before_groups_are_deleted(rig: OffsetRig, topic: st
     assert rig.committed(groups[0]) == {(topic, 0): 3}
 
 
-@pytest.mark.kafka
 def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str) -> None:
     """What could be set is set, what could not is named: a partial failure."""
     other = rig.topic([5])
@@ -118,7 +111,6 @@ def test_a_topic_that_goes_while_the_question_stands(rig: OffsetRig, topic: str)
     assert rig.committed(group) == {(topic, 0): 20, (topic, 1): 20}
 
 
-@pytest.mark.kafka
 def test_a_broker_that_falls_silent_while_the_question_stands(
     kohort: Kohort, tools: ToolHost, start_broker: StartBroker
 ) -> None:

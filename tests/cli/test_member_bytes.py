@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.dropin.harness import run_here, run_tool
 from tests.cli.verbs.exporter.scrapes import Figures
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.connect import join_group
 from tests.kafka.members import fresh_name
@@ -27,8 +27,6 @@ from wire.messages.embedded_protocol import (
     write_assignment,
     write_subscription,
 )
-
-pytestmark = pytest.mark.kafka
 
 TOPIC, LEFT = fresh_name("orders"), fresh_name("refunds")
 ASSIGNMENT = write_assignment(EmbeddedAssignment(version=1, partitions={TOPIC: (0, 1)}))
@@ -74,7 +72,7 @@ ASSIGNMENTS: Mapping[str, tuple[bytes, str | None]] = {
 class Scene:
     """A group with one member for each of the texts, and the member's id."""
 
-    broker: Broker
+    broker: RunningBroker
     kohort: Kohort
     prefix: str
     members: Mapping[str, str]
@@ -84,7 +82,7 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene(session_broker: Broker, kohort: Kohort) -> Iterator[Scene]:
+def scene(session_broker: RunningBroker, kohort: Kohort) -> Iterator[Scene]:
     prefix = fresh_name("bytes")
     create_topics(session_broker, {TOPIC: 4, LEFT: 1})
     send_commits(session_broker, [commit_request(f"{prefix}-s-{name}", LEFT, [0]) for name in ("v0", "none")])

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from pipeline.sources.jars import filled
 from tests.kafka.java import java
@@ -24,6 +25,21 @@ ATTEMPTS = 3
 
 class BrokerFailedError(Exception):
     """The broker did not start or has died; the message ends with the tail of its log."""
+
+
+class RunningBroker(Protocol):
+    """A broker that clients connect to: a real one, or `kohort serve`."""
+
+    port: int
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` for clients."""
+        ...
+
+    def check_alive(self) -> None:
+        """Raise, with the end of its log, unless it runs."""
+        ...
 
 
 class Broker:

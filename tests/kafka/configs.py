@@ -6,10 +6,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 
 
-def set_config(broker: Broker, kind: ResourceType, name: str, settings: Mapping[str, str]) -> None:
+def set_config(broker: RunningBroker, kind: ResourceType, name: str, settings: Mapping[str, str]) -> None:
     """Set some settings of a topic or a group; the others stay.
 
     Raises:

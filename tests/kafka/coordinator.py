@@ -9,7 +9,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from coordinator.store.partition_files import partition_for
-from tests.kafka.broker import Broker
+from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.members import fresh_name
 from tests.kafka.settings import DEFAULTS
 from tests.kafka.wait import wait_until
@@ -19,7 +19,7 @@ GROUP_KEY = 0
 PROBE_MS = 60_000
 
 
-def wait_for_coordinator(broker: Broker) -> None:
+def wait_for_coordinator(broker: RunningBroker) -> None:
     """Have `__consumer_offsets` made and return when groups have a coordinator: clients then join at once."""
 
     def found() -> bool:
@@ -29,7 +29,7 @@ def wait_for_coordinator(broker: Broker) -> None:
     wait_until(found, "the group coordinator is there")
 
 
-def wait_topics_known(broker: Broker, group: str, topics: Mapping[str, int]) -> None:
+def wait_topics_known(broker: RunningBroker, group: str, topics: Mapping[str, int]) -> None:
     """Return when the coordinator of a group has heard of topics, by their numbers of partitions.
 
     Each partition of the coordinator is updated separately, some time after the broker shows them: a target that it

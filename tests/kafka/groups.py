@@ -7,7 +7,7 @@ from typing import Any
 from kio.schema.consumer_protocol_assignment.v0.data import ConsumerProtocolAssignment
 from kio.serial import entity_reader
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.events import Partitions
 from tests.kafka.wait import PATIENCE_S, wait_until
 from tests.kafka.wire import ask
@@ -50,7 +50,7 @@ class GroupView:
     members: tuple[MemberView, ...]
 
 
-def describe(broker: Broker, group: str) -> GroupView | None:
+def describe(broker: RunningBroker, group: str) -> GroupView | None:
     """Return `group`, or None if its coordinator does not list it, or there is none."""
     port = _coordinator(broker, group)
     for one in ask(port, "ListGroups", 5).groups if port else ():
@@ -62,7 +62,7 @@ def describe(broker: Broker, group: str) -> GroupView | None:
     return None
 
 
-def _coordinator(broker: Broker, group: str) -> int:
+def _coordinator(broker: RunningBroker, group: str) -> int:
     """The port of the broker that coordinates a group, or 0."""
     (found,) = ask(
         broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=[group]
@@ -71,7 +71,7 @@ def _coordinator(broker: Broker, group: str) -> int:
 
 
 def wait_group(
-    broker: Broker, group: str, *, members: int, state: str = "Stable", timeout_s: float = PATIENCE_S
+    broker: RunningBroker, group: str, *, members: int, state: str = "Stable", timeout_s: float = PATIENCE_S
 ) -> GroupView:
     """Return `group` as soon as it is in `state` with that number of members.
 

@@ -7,7 +7,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from tests.conformance.messages import response_type
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.wire import converse, framed
 
@@ -19,24 +19,24 @@ QUICK_COORDINATOR: Mapping[str, str] = {
 _REBALANCE_TIMEOUT_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
 
 
-def make_classic_groups(broker: Broker, groups: Sequence[str], topic: str, partitions: int) -> None:
+def make_classic_groups(broker: RunningBroker, groups: Sequence[str], topic: str, partitions: int) -> None:
     """Groups that have only ever committed offsets, of partitions 0, 1, … of the topic."""
     send_commits(broker, [commit_request(group, topic, range(partitions)) for group in groups])
 
 
-def make_consumer_groups(broker: Broker, groups: Sequence[str], topic: str) -> None:
+def make_consumer_groups(broker: RunningBroker, groups: Sequence[str], topic: str) -> None:
     """Empty groups of type consumer: a member has joined and left."""
     joining = {"topic_partitions": (), "rebalance_timeout": _REBALANCE_TIMEOUT_MS}
     _come_and_go(broker, "ConsumerGroupHeartbeat", groups, topic, joining, {"topic_partitions": None})
 
 
-def make_share_groups(broker: Broker, groups: Sequence[str], topic: str) -> None:
+def make_share_groups(broker: RunningBroker, groups: Sequence[str], topic: str) -> None:
     """Empty share groups: a member has joined and left."""
     _come_and_go(broker, "ShareGroupHeartbeat", groups, topic, {}, {})
 
 
 def _come_and_go(
-    broker: Broker,
+    broker: RunningBroker,
     api: str,
     groups: Sequence[str],
     topic: str,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.child import Child
 from tests.kafka.java_host import JavaHost
 from tests.kafka.member import Member
@@ -53,7 +53,7 @@ class Members:
 
     def confluent(
         self,
-        broker: Broker,
+        broker: RunningBroker,
         group: str,
         topics: Sequence[str],
         name: str = "",
@@ -83,7 +83,7 @@ class Members:
     def other(
         self,
         library: str,
-        broker: Broker,
+        broker: RunningBroker,
         group: str,
         topics: Sequence[str],
         name: str = "",
@@ -122,7 +122,7 @@ class Members:
 
     def java(
         self,
-        broker: Broker,
+        broker: RunningBroker,
         group: str,
         topics: Sequence[str] = (),
         name: str = "",
@@ -168,7 +168,7 @@ class Members:
 
     def share(
         self,
-        broker: Broker,
+        broker: RunningBroker,
         group: str,
         topics: Sequence[str],
         name: str = "",
@@ -183,7 +183,7 @@ class Members:
 
     def streams(
         self,
-        broker: Broker,
+        broker: RunningBroker,
         group: str,
         topics: Sequence[str],
         name: str = "",
@@ -222,7 +222,7 @@ class Members:
 
     def _start_java(
         self,
-        broker: Broker,
+        broker: RunningBroker,
         name: str,
         asked: Mapping[str, object],
         settings: Mapping[str, Setting],

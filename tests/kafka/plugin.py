@@ -41,10 +41,16 @@ def kafka_jars() -> Path:
 
 
 @pytest.fixture(scope="session")
-def session_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
+def kafka_broker(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """Give the real broker that all tests share, also in folders where `broker` is `kohort serve`."""
     with running_broker(kafka_jars, tmp_path_factory.mktemp("broker")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def session_broker(kafka_broker: Broker) -> Broker:
+    """Give the broker that all tests share, for fixtures of a wide scope; tests take `broker`."""
+    return kafka_broker
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.programs import SILENT, Answerer
 
 Completed = subprocess.CompletedProcess[str]
@@ -36,6 +36,6 @@ class ToolHost(Answerer):
         said = self.answer({"main": main, "args": args})
         return subprocess.CompletedProcess((main, *args), said["status"], said["stdout"], said["stderr"])
 
-    def ask(self, broker: Broker, main: str, *args: str) -> Completed:
+    def ask(self, broker: RunningBroker, main: str, *args: str) -> Completed:
         """Run a tool against `broker`."""
         return self.run(main, "--bootstrap-server", broker.bootstrap, *args)

@@ -6,12 +6,12 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.members import fresh_name
 from tests.kafka.wait import wait_until
 
 
-def create_topics(broker: Broker, partitions: Mapping[str, int]) -> None:
+def create_topics(broker: RunningBroker, partitions: Mapping[str, int]) -> None:
     """Create topics, `partitions` saying how many each has, and return when the broker shows them with leaders.
 
     The controller's answer comes before the broker knows the topic. A regex that the group coordinator resolves
@@ -34,7 +34,7 @@ def create_topics(broker: Broker, partitions: Mapping[str, int]) -> None:
     wait_until(shown, f"the broker shows {sorted(partitions)}", every_s=0.01)
 
 
-def delete_topic(broker: Broker, name: str) -> None:
+def delete_topic(broker: RunningBroker, name: str) -> None:
     """Delete a topic, and return when the broker does not show it any more: until then it takes commits for it.
 
     Raises:
@@ -46,7 +46,7 @@ def delete_topic(broker: Broker, name: str) -> None:
     wait_until(lambda: name not in admin.list_topics(timeout=10).topics, f"{name} is gone", every_s=0.01)
 
 
-def delete_records(broker: Broker, offsets: Mapping[tuple[str, int], int]) -> None:
+def delete_records(broker: RunningBroker, offsets: Mapping[tuple[str, int], int]) -> None:
     """Delete what is before these offsets, by (topic, partition).
 
     Raises:
@@ -58,7 +58,7 @@ def delete_records(broker: Broker, offsets: Mapping[tuple[str, int], int]) -> No
         future.result()
 
 
-def fresh_topic(broker: Broker, partitions: int = 1, prefix: str = "orders") -> str:
+def fresh_topic(broker: RunningBroker, partitions: int = 1, prefix: str = "orders") -> str:
     """Make a topic that no other test uses; its name."""
     name = fresh_name(prefix)
     create_topics(broker, {name: partitions})

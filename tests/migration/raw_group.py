@@ -8,7 +8,7 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import describe
 from tests.kafka.members import fresh_name
@@ -29,7 +29,7 @@ SESSION_MS = timedelta(minutes=5) // timedelta(milliseconds=1)
 class RawGroup:
     """See the module. `members` are the ids of those that follow, `static` the instance ids of some of them."""
 
-    broker: Broker
+    broker: RunningBroker
     id: str = field(default_factory=lambda: fresh_name("raw"))
     rebalance_timeout_s: float = 300.0
     topic: str = "orders"

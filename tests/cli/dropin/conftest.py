@@ -16,9 +16,9 @@ from tests.kafka.tool_host import ToolHost
 
 
 @pytest.fixture(scope="session")
-def stage(session_broker: Broker, tools: ToolHost) -> Stage:
+def stage(kafka_broker: Broker, tools: ToolHost) -> Stage:
     """Give both tools and the broker that all tests share."""
-    return Stage(session_broker, tools)
+    return Stage(kafka_broker, tools)
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,6 @@ from tests.kafka.coordinator import running_broker
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
 
-pytestmark = pytest.mark.kafka
-
 
 @pytest.fixture(scope="module")
 def changes(

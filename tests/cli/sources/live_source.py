@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cli.sources.live import LiveSource
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from wire.client.security import ConnectionSettings
 
 
 @contextmanager
-def live_source(broker: Broker, timeout_ms: int = 30_000) -> Iterator[LiveSource]:
+def live_source(broker: RunningBroker, timeout_ms: int = 30_000) -> Iterator[LiveSource]:
     """Open it; closed after the block."""
     source = LiveSource(ConnectionSettings(bootstrap_servers=(broker.bootstrap,), api_timeout_ms=timeout_ms))
     try:
@@ -19,7 +19,7 @@ def live_source(broker: Broker, timeout_ms: int = 30_000) -> Iterator[LiveSource
 
 
 @contextmanager
-def admin_only(broker: Broker) -> Iterator[LiveSource]:
+def admin_only(broker: RunningBroker) -> Iterator[LiveSource]:
     """The same as where librdkafka alone can log in (Kerberos): without the wire client."""
     with live_source(broker) as source:
         source.close()

@@ -5,7 +5,7 @@ import pytest
 from groups.model import Cluster
 from groups.settings import release_of, with_settings
 from tests.cli.sources.live_source import live_source
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.jars import kafka_version
 
 POLICY = "group.consumer.migration.policy"
@@ -67,8 +67,7 @@ def test_a_4_1_with_previews_claims_the_level_of_4_2(share_fetch: int | None, re
     assert release_of(29, share_fetch) == release
 
 
-@pytest.mark.kafka
-def test_a_real_broker(broker: Broker) -> None:
+def test_a_real_broker(broker: RunningBroker) -> None:
     """The wire client and the AdminClient tell the same settings."""
     with live_source(broker) as source:
         cluster, by_admin = source.cluster(), source.admin.cluster()

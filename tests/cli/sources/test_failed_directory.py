@@ -232,12 +232,12 @@ def _wait_without_leaders(broker: Broker, count: int) -> None:
 
 @LONG
 @pytest.mark.kafka
-def test_the_port_of_a_controller_is_named_as_such(session_broker: Broker, kohort: Kohort) -> None:
-    settings = (session_broker.directory / "server.properties").read_text()
+def test_the_port_of_a_controller_is_named_as_such(kafka_broker: Broker, kohort: Kohort) -> None:
+    settings = (kafka_broker.directory / "server.properties").read_text()
     controller = settings.split("CONTROLLER://", 1)[1].split("\n", 1)[0]
     for command in ("list", "describe a", "config get a", "exporter --once"):
         kohort.quick(command, "-b", controller).assert_refused(
             f"{controller}: this is the port of a KRaft controller", "advertised.listeners", status=3
         )
-    both = kohort.quick("list -b", f"{controller},{session_broker.bootstrap}")
+    both = kohort.quick("list -b", f"{controller},{kafka_broker.bootstrap}")
     assert both.status == 0, both

@@ -8,31 +8,31 @@ from confluent_kafka import Producer
 from cli.sources.live import LiveSource
 from tests.cli.command import imported, running
 from tests.cli.sources.live_source import admin_only, live_source
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics, delete_records, fresh_topic
-
-pytestmark = pytest.mark.kafka
 
 HEAVY = ("confluent_kafka", "numpy", "yaml", "re2", "rich", "asyncio")
 
 
 @pytest.fixture
-def source(broker: Broker) -> Iterator[LiveSource]:
+def source(broker: RunningBroker) -> Iterator[LiveSource]:
     with live_source(broker) as live:
         yield live
 
 
 @pytest.fixture
-def by_admin(broker: Broker) -> Iterator[LiveSource]:
+def by_admin(broker: RunningBroker) -> Iterator[LiveSource]:
     """The same cluster, as it is read where only the AdminClient can log in."""
     with admin_only(broker) as live:
         yield live
 
 
 @pytest.mark.parametrize("offsets", [False, True])
-def test_both_tell_the_same(broker: Broker, source: LiveSource, by_admin: LiveSource, offsets: bool) -> None:
+def test_both_tell_the_same(
+    broker: RunningBroker, source: LiveSource, by_admin: LiveSource, offsets: bool
+) -> None:
     filled, empty = fresh_name("orders"), fresh_name("empty")
     create_topics(broker, {filled: 3, empty: 1})
     producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -53,7 +53,9 @@ def test_both_tell_the_same(broker: Broker, source: LiveSource, by_admin: LiveSo
     assert by_name[filled].stable_offsets == ({0: 3, 1: 2, 2: 0} if offsets else None)
 
 
-def test_all_topics_include_internal_ones(broker: Broker, source: LiveSource, by_admin: LiveSource) -> None:
+def test_all_topics_include_internal_ones(
+    broker: RunningBroker, source: LiveSource, by_admin: LiveSource
+) -> None:
     name = fresh_topic(broker)
     reported, admins = source.topics(None, end_offsets=False), by_admin.topics(None, end_offsets=False)
     by_name = {topic.name: topic for topic in reported.items}
@@ -69,7 +71,7 @@ def test_no_names_are_no_topics(source: LiveSource, by_admin: LiveSource) -> Non
     assert source.topics([], end_offsets=True).items == ()
 
 
-def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: LiveSource) -> None:
+def test_the_admin_client_is_not_even_made_for_them(broker: RunningBroker, source: LiveSource) -> None:
     name, group = fresh_topic(broker), fresh_name("group")
     send_commits(broker, [commit_request(group, name, [7])])
     assert group in {listing.id for listing in source.list_groups().items}
@@ -83,12 +85,14 @@ def test_the_admin_client_is_not_even_made_for_them(broker: Broker, source: Live
 @pytest.mark.parametrize(
     "command", [["list"], ["describe", "--all-groups"], ["describe", "--all-groups", "--state"]]
 )
-def test_nothing_heavy_is_imported_for_them(broker: Broker, command: list[str]) -> None:
+def test_nothing_heavy_is_imported_for_them(broker: RunningBroker, command: list[str]) -> None:
     loaded, answer = imported(HEAVY, running(*command, "-b", broker.bootstrap, "--output", "json"))
     assert (loaded, answer.status) == ([], 0)
 
 
-def test_commits_are_known_with_the_topic_that_they_were_made_to(broker: Broker, source: LiveSource) -> None:
+def test_commits_are_known_with_the_topic_that_they_were_made_to(
+    broker: RunningBroker, source: LiveSource
+) -> None:
     name, group = fresh_topic(broker), fresh_name("group")
     send_commits(broker, [commit_request(group, name, [7])])
     (topic,) = source.topics([name], end_offsets=False).items

@@ -16,7 +16,7 @@ from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.groups import wait_group
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
@@ -28,13 +28,12 @@ from tests.support.authorizer import OPEN_AUTHORIZER, allow
 
 
 def leaders(
-    broker: Broker, *groups: str, timeout_s: float = 20.0
+    broker: RunningBroker, *groups: str, timeout_s: float = 20.0
 ) -> Mapping[str, LeaderRecord | Unavailable]:
     return read_leaders({"bootstrap.servers": broker.bootstrap}, groups, timeout_s)
 
 
-@pytest.mark.kafka
-def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, members: Members) -> None:
+def test_the_leader_is_the_one_that_the_broker_writes_down(broker: RunningBroker, members: Members) -> None:
     topic, group = fresh_topic(broker, 3), fresh_name("led")
     first = members.confluent(broker, group, [topic])
     first.wait_assignment({topic: [0, 1, 2]})
@@ -47,16 +46,14 @@ def test_the_leader_is_the_one_that_the_broker_writes_down(broker: Broker, membe
     assert described.generation >= 2
 
 
-@pytest.mark.kafka
-def test_a_group_without_a_record_is_distinguished(broker: Broker) -> None:
+def test_a_group_without_a_record_is_distinguished(broker: RunningBroker) -> None:
     why = leaders(broker, "never-seen-here")["never-seen-here"]
     assert isinstance(why, Unavailable)
     assert "contains no record of it" in why.why or "it does not exist" in why.why
 
 
-@pytest.mark.kafka
 def test_the_record_is_found_however_far_back_it_stands(
-    broker: Broker, monkeypatch: pytest.MonkeyPatch
+    broker: RunningBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offsets_topic, "FIRST_WINDOW", 2)
     groups = [RawGroup(broker=broker) for _ in range(3)]
@@ -71,9 +68,8 @@ def test_the_record_is_found_however_far_back_it_stands(
         )
 
 
-@pytest.mark.kafka
 def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
-    broker: Broker, members: Members
+    broker: RunningBroker, members: Members
 ) -> None:
     topic, group = fresh_topic(broker), fresh_name("converted")
     first = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
@@ -83,8 +79,7 @@ def test_a_group_that_was_converted_has_no_leader_in_its_newest_record(
     assert leaders(broker, group)[group] == LeaderRecord(leader=None, generation=None)
 
 
-@pytest.mark.kafka
-def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker) -> None:
+def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: RunningBroker) -> None:
     group = RawGroup(broker=broker)
     group.grow(1)
     assert isinstance(leaders(broker, group.id, timeout_s=0.0)[group.id], Unavailable)
@@ -93,7 +88,6 @@ def test_too_little_time_and_a_cluster_that_is_not_there_are_said(broker: Broker
     assert isinstance(missing[group.id], Unavailable)
 
 
-@pytest.mark.kafka
 @pytest.mark.parametrize("who", ["User:ANONYMOUS", "User:somebody-else"], ids=["describe", "nothing"])
 def test_an_unauthorized_reader_gets_the_reason(start_broker: StartBroker, kohort: Kohort, who: str) -> None:
     broker = start_broker(OPEN_AUTHORIZER)
@@ -112,8 +106,7 @@ def test_an_unauthorized_reader_gets_the_reason(start_broker: StartBroker, kohor
     assert re.search(r"Leader: not known \(__consumer_offsets(-\d)? cannot be read: .*[aA]uthoriz", words)
 
 
-@pytest.mark.kafka
-def test_reading_leaves_no_group_behind(broker: Broker) -> None:
+def test_reading_leaves_no_group_behind(broker: RunningBroker) -> None:
     group = RawGroup(broker=broker)
     group.grow(1)
     leaders(broker, group.id)
@@ -123,8 +116,7 @@ def test_reading_leaves_no_group_behind(broker: Broker) -> None:
     assert offsets_topic.READER not in listed
 
 
-@pytest.mark.kafka
-def test_the_time_between_two_commits_is_read_with_the_last(broker: Broker) -> None:
+def test_the_time_between_two_commits_is_read_with_the_last(broker: RunningBroker) -> None:
     name, topic = fresh_name("commits"), fresh_topic(broker, 2)
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name})
     for offset in (1, 2):
@@ -142,9 +134,10 @@ def test_the_time_between_two_commits_is_read_with_the_last(broker: Broker) -> N
     assert alone.commit_gap_ms is None
 
 
-@pytest.mark.kafka
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(broker: Broker, protocol: str) -> None:
+def test_repeated_commits_and_the_last_rebalance_are_read_with_commits(
+    broker: RunningBroker, protocol: str
+) -> None:
     """A member commits the same offset twice; then another one joins."""
     name, topic = fresh_name("commits"), fresh_topic(broker, 2)
     settings = {

@@ -7,22 +7,23 @@ from confluent_kafka import Producer
 
 from cli.sources.live import LiveSource
 from tests.cli.sources.live_source import live_source
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 
-pytestmark = pytest.mark.kafka
 TIMEOUT_MS = 120_000
 
 
 @pytest.fixture
-def source(broker: Broker) -> Iterator[LiveSource]:
+def source(broker: RunningBroker) -> Iterator[LiveSource]:
     with live_source(broker) as live:
         yield live
 
 
-def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(broker: Broker, source: LiveSource) -> None:
+def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(
+    broker: RunningBroker, source: LiveSource
+) -> None:
     topic, name = fresh_topic(broker, 2), fresh_name("till")
     producer = Producer(
         {
@@ -57,7 +58,7 @@ def test_an_open_transaction_has_a_name_a_begin_and_a_timeout(broker: Broker, so
     )
 
 
-def test_a_partition_that_is_not_there_is_a_problem(broker: Broker, source: LiveSource) -> None:
+def test_a_partition_that_is_not_there_is_a_problem(broker: RunningBroker, source: LiveSource) -> None:
     found = source.open_transactions([(fresh_topic(broker), 7)])
     assert found.by_partition == {}
     assert [problem.message for problem in found.problems] == [

@@ -7,10 +7,8 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.contexts import Rig
 from tests.cli.offset_rig import OffsetRig
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
-
-pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def group(session_rig: OffsetRig, topic: str) -> str:
     return session_rig.group({(topic, 0): 1})
 
 
-def contexts(broker: Broker, *, current: str, protected: bool = False) -> str:
+def contexts(broker: RunningBroker, *, current: str, protected: bool = False) -> str:
     """A file with two names for one broker."""
     lines = [f"current: {current}", "contexts:"]
     for name in ("production", "staging"):
@@ -38,7 +36,7 @@ def contexts(broker: Broker, *, current: str, protected: bool = False) -> str:
     return "\n".join([*lines, ""])
 
 
-def test_every_way_to_name_a_cluster(rig: Rig, broker: Broker, group: str, tmp_path: Path) -> None:
+def test_every_way_to_name_a_cluster(rig: Rig, broker: RunningBroker, group: str, tmp_path: Path) -> None:
     properties = tmp_path / "client.properties"
     properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
     rig.write(contexts(broker, current="production") + f"  file: {{command_config: {properties}}}\n")
@@ -57,7 +55,9 @@ def test_every_way_to_name_a_cluster(rig: Rig, broker: Broker, group: str, tmp_p
         assert [row["GROUP"] for row in answer.rows] == [group]
 
 
-def test_a_preview_says_where_and_who_said_so(rig: Rig, broker: Broker, group: str, tmp_path: Path) -> None:
+def test_a_preview_says_where_and_who_said_so(
+    rig: Rig, broker: RunningBroker, group: str, tmp_path: Path
+) -> None:
     properties = tmp_path / "client.properties"
     properties.write_text(f"bootstrap.servers={broker.bootstrap}\n")
     rig.write(contexts(broker, current="production", protected=True))

@@ -21,7 +21,6 @@ from tests.kafka.members import fresh_name
 from tests.kafka.tool_host import SHARE_GROUPS
 from tests.support.long import cases
 
-kafka = pytest.mark.kafka
 SESSION = "consumer.session.timeout.ms"
 
 
@@ -47,7 +46,6 @@ def files(rig: OffsetRig, tmp_path: Path) -> Files:
     return Files(rig, tmp_path)
 
 
-@kafka
 def test_what_differs_is_changed_once(files: Files) -> None:
     rig = files.rig
     topic = rig.topic([20, 20, 20])
@@ -102,7 +100,6 @@ def test_what_differs_is_changed_once(files: Files) -> None:
     assert files.apply(unset, "--check").status == 0
 
 
-@kafka
 def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
     rig = files.rig
     topic = rig.topic([5])
@@ -128,7 +125,7 @@ def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
         )
 
 
-@kafka
+@pytest.mark.kafka
 def test_a_share_group_starts_where_the_file_says(files: Files) -> None:
     rig, group = files.rig, fresh_name("shared")
     topic = rig.topic([10, 6])
@@ -146,7 +143,6 @@ def test_a_share_group_starts_where_the_file_says(files: Files) -> None:
     assert files.apply({group: {"delete": True}}, "--check").status == 0
 
 
-@kafka
 def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None:
     rig = files.rig
     topic = rig.topic([5])

@@ -212,7 +212,6 @@ def test_names_that_no_line_can_hold_are_left_out(terminal: Terminal, tmp_path: 
     assert terminal.completed(f"kohort describe --snapshot {file} ")[-1] == "usable"
 
 
-@pytest.mark.kafka
 def test_names_of_a_broker(terminal: Terminal, broker: Broker) -> None:
     # No name is the beginning of another one's.
     topic, group = f"{fresh_name('orders')}-x", f"{fresh_name('tabbed')}-x group"

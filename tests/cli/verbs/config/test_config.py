@@ -47,7 +47,6 @@ def wait_until_set(admin: AdminClient, group: str, value: str) -> None:
     wait_until(lambda: reported(admin, group)[SESSION] == value, f"{SESSION} of {group} is {value}")
 
 
-@pytest.mark.kafka
 def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
     group = fresh_name("group")
     answer = rig.ours("config get", group).succeeded()
@@ -60,7 +59,6 @@ def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
     assert [row["NAME"] for row in two.rows] == [HEARTBEAT, SESSION]
 
 
-@pytest.mark.kafka
 def test_a_setting_is_shown_made_and_taken_away(rig: OffsetRig) -> None:
     group = fresh_name("group")
     words = ["config", "set", group, f"{SESSION}=9000", "share.isolation.level=read_committed"]
@@ -126,7 +124,6 @@ def test_our_bounds_are_the_brokers(rig: OffsetRig) -> None:
             assert (refused is not None) == bool(list(faults(change, configs))), (change, refused)
 
 
-@pytest.mark.kafka
 def test_unknown_names_are_a_fault_of_the_command_line(rig: OffsetRig) -> None:
     for words in (
         ["set", "g", "consumer.session.timeout=9000"],
@@ -136,7 +133,6 @@ def test_unknown_names_are_a_fault_of_the_command_line(rig: OffsetRig) -> None:
         rig.ours("config", *words).assert_refused(f"did you mean {SESSION}?")
 
 
-@pytest.mark.kafka
 def test_a_setting_applies_to_its_type_of_group(rig: OffsetRig, members: Members) -> None:
     topic = rig.topic([1])
     classic = rig.group({(topic, 0): 0})
@@ -222,7 +218,6 @@ def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Pa
     assert f"other: {SESSION} is not set for this group" in other.stderr
 
 
-@pytest.mark.kafka
 def test_settings_of_groups_in_a_brokers_own_log(
     kohort: Kohort, start_broker: StartBroker, tools: ToolHost, tmp_path: Path
 ) -> None:

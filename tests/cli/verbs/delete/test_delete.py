@@ -12,8 +12,6 @@ from tests.kafka.connect import join_connect_group
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.wait import wait_until
 
-pytestmark = pytest.mark.kafka
-
 
 @pytest.fixture(scope="module")
 def topic(session_rig: OffsetRig) -> str:
@@ -59,6 +57,7 @@ def test_an_unknown_group_is_named(rig: OffsetRig, topic: str) -> None:
     assert names(rig, group) == []
 
 
+@pytest.mark.kafka
 def test_every_type_of_group_goes_once_it_is_empty(rig: OffsetRig, members: Members, topic: str) -> None:
     groups = {kind: fresh_name(kind) for kind in ("consumer", "share", "streams")}
     started = [

@@ -101,7 +101,6 @@ def rows_of(answer: Answer, group: str) -> dict[Place, dict[str, Any]]:
     return {(row["topic"], row["partition"]): row for row in found["offsets"]}
 
 
-@pytest.mark.kafka
 def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
     before = time.time_ns() // 1_000_000
     answer = scene.describe(scene.lagging, "--lag-time")
@@ -124,7 +123,6 @@ def test_the_age_of_the_first_record_that_is_not_read(scene: Scene) -> None:
         assert rows[place]["lag_ms"] == 0
 
 
-@pytest.mark.kafka
 def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     answer = scene.describe(scene.lagging, "--verbose")
     rows = rows_of(answer.succeeded(), scene.lagging)
@@ -147,7 +145,6 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]
 
 
-@pytest.mark.kafka
 def test_in_a_table_it_is_for_people_and_in_csv_for_programs(scene: Scene) -> None:
     text = scene.describe(scene.lagging, "--lag-time", "--columns", "partition,lag-time", output="table")
     lines = [line.split(maxsplit=1) for line in text.stdout.splitlines()]
@@ -161,7 +158,6 @@ def test_in_a_table_it_is_for_people_and_in_csv_for_programs(scene: Scene) -> No
     assert round(ages[0] - ages[1]) == 2 * STEP_MS // 1000
 
 
-@pytest.mark.kafka
 def test_when_each_offset_was_committed(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--last-commit").succeeded()
     first, last = scene.committed_ms
@@ -172,7 +168,6 @@ def test_when_each_offset_was_committed(scene: Scene) -> None:
     assert all(row["LAST-COMMIT"].endswith("Z") for row in table.rows)
 
 
-@pytest.mark.kafka
 def test_the_commit_that_counts_is_the_one_the_broker_tells(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,7 +194,6 @@ def offset_in_transaction(rig: OffsetRig, group: str, topic: str, partition: int
         producer.abort_transaction(30)
 
 
-@pytest.mark.kafka
 def test_sums_by_topic_by_group_and_over_all(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--totals", "--lag-time").succeeded()
     assert sums(answer.document["totals"]) == (7, 36, 0)
@@ -239,7 +233,6 @@ def test_an_offset_beyond_the_end_is_shown_and_hides_no_lag() -> None:
     assert sums(document.data["totals"]) == (2, 10, 0)
 
 
-@pytest.mark.kafka
 def test_only_what_lags(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--only-with-lag", "--totals").succeeded()
     assert [each["group"] for each in answer.document["groups"]] == [scene.lagging]
@@ -252,7 +245,6 @@ def test_only_what_lags(scene: Scene) -> None:
     assert (nothing.status, len(nothing.stdout.splitlines())) == (0, 1)
 
 
-@pytest.mark.kafka
 def test_a_partition_without_a_commit_is_counted_when_it_is_left_out(scene: Scene, members: Members) -> None:
     group = fresh_name("waiting")
     member = members.confluent(scene.rig.broker, group, [scene.topic], enable_auto_commit=False)
@@ -267,16 +259,19 @@ def test_a_partition_without_a_commit_is_counted_when_it_is_left_out(scene: Scen
 
 
 @pytest.mark.kafka
-def test_a_share_group_has_a_lag_time_and_no_commits(scene: Scene, members: Members) -> None:
+def test_a_share_group_has_a_lag_time_and_no_commits(rig: OffsetRig, members: Members) -> None:
     group = fresh_name("shared")
-    members.share(scene.rig.broker, group, [scene.topic])
+    members.share(rig.broker, group, [rig.topic([3, 3])])
+
+    def describe() -> Answer:
+        return rig.ours(f"describe {group} --lag-time --last-commit")
 
     def started() -> bool:
-        answer = scene.describe(group, "--lag-time", "--last-commit")
+        answer = describe()
         return answer.status == 0 and bool(answer.document["groups"][0]["offsets"])
 
     wait_until(started, "the share group has start offsets")
-    answer = scene.describe(group, "--lag-time", "--last-commit")
+    answer = describe()
     assert f"{group}: the last commit of a share group is not known" in answer.stderr
     for row in rows_of(answer, group).values():
         assert row["last_commit_ms"] is None
@@ -285,7 +280,6 @@ def test_a_share_group_has_a_lag_time_and_no_commits(scene: Scene, members: Memb
         assert row["lag"] in (0, None)
 
 
-@pytest.mark.kafka
 def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +298,6 @@ def test_a_group_that_is_gone_is_missed_only_when_it_was_named(
     scene.describe(scene.done, gone).assert_said(3, f"{gone}: no such group")
 
 
-@pytest.mark.kafka
 def test_missing_rights_to_read_are_named(start_broker: StartBroker, kohort: Kohort, tools: ToolHost) -> None:
     broker = start_broker(OPEN_AUTHORIZER)
     rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)

@@ -18,8 +18,6 @@ from tests.kafka.wait import wait_until
 from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
 from tests.migration.raw_group import RawGroup
 
-pytestmark = pytest.mark.kafka
-
 Described = dict[str, Any]
 
 
@@ -151,6 +149,7 @@ def test_a_leader_that_has_left_is_not_the_leader(
     assert describe(group.id)["leader"] == group.leader
 
 
+@pytest.mark.kafka
 def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described]
 ) -> None:
@@ -192,6 +191,7 @@ def test_a_group_of_real_members_through_its_upgrade_live_and_in_the_log(
     assert logged == found
 
 
+@pytest.mark.kafka
 def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     kohort: Kohort, broker: Broker, members: Members, describe: Callable[[str], Described], tmp_path: Path
 ) -> None:

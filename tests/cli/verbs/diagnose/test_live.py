@@ -154,9 +154,9 @@ def _healthy(stage: Stage) -> None:
 
 
 @pytest.fixture(scope="module")
-def diagnosed(session_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
+def diagnosed(kafka_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
     """Give the findings of one diagnosis of all groups, by what is wrong with them."""
-    stage = Stage(session_broker)
+    stage = Stage(kafka_broker)
     for prepare in (_healthy, _owning, _restless, _stuck):
         prepare(stage)
     line = f"diagnose --match ^{stage.prefix} --for 11s --rebalance-time 2s --output json -b"
@@ -165,7 +165,7 @@ def diagnosed(session_broker: Broker, kohort: Kohort) -> Callable[[str], Found]:
     with ThreadPoolExecutor(1) as pool:
         acting = pool.submit(_act, stage.acts, ended)
         try:
-            answer = kohort(line, session_broker.bootstrap)
+            answer = kohort(line, kafka_broker.bootstrap)
         finally:
             ended.set()
         acting.result()

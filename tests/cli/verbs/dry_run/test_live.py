@@ -37,8 +37,6 @@ from tests.kafka.ports import HOST
 from tests.kafka.settings import NODE_ID
 from tests.support.long import IS_LONG, LONG
 
-pytestmark = pytest.mark.kafka
-
 KINDS = (
     *(Kind(library=Leader.JAVA, protocol="classic", assignor=name) for name in JAVA_CLASSES),
     *(
@@ -152,6 +150,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("kind", KINDS, ids=str)
 
 
+@pytest.mark.kafka
 @pytest.mark.parametrize(
     ("assignor", "target"),
     [

@@ -56,7 +56,6 @@ def beat(rig: OffsetRig, group: str, member: str, topic: str, epoch: int = 0) ->
     assert not answer.error_code, answer.error_message
 
 
-@pytest.mark.kafka
 def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: str) -> None:
     """Their partitions are free at once, in classic and in consumer groups; unknown names change nothing."""
     group = fresh_name("classic")
@@ -98,8 +97,8 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
 
 @pytest.mark.kafka
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, topic: str, protocol: str) -> None:
-    group = fresh_name(protocol)
+def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, protocol: str) -> None:
+    group, topic = fresh_name(protocol), rig.topic([1, 1])
     one = members.java(rig.broker, group, [topic], group_protocol=protocol, group_instance_id="static")
     members.confluent(rig.broker, group, [topic], group_protocol=protocol)
     wait_group(rig.broker, group, members=2)
@@ -116,7 +115,6 @@ def test_a_member_that_runs_joins_again(rig: OffsetRig, members: Members, topic:
     assert [each["removed"] for each in everyone.document["groups"][0]["removals"]] == [True, True]
 
 
-@pytest.mark.kafka
 def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
     rig: OffsetRig, members: Members, topic: str
 ) -> None:
@@ -133,10 +131,8 @@ def test_the_last_member_of_the_consumer_protocol_does_not_rejoin(
 
 
 @pytest.mark.kafka
-def test_members_of_share_and_streams_groups_leave_by_heartbeat(
-    rig: OffsetRig, members: Members, topic: str
-) -> None:
-    share, streams = fresh_name("share"), fresh_name("streams")
+def test_members_of_share_and_streams_groups_leave_by_heartbeat(rig: OffsetRig, members: Members) -> None:
+    share, streams, topic = fresh_name("share"), fresh_name("streams"), rig.topic([1, 1])
     members.share(rig.broker, share, [topic])
     members.streams(rig.broker, streams, [topic])
     for group in (share, streams):
@@ -148,7 +144,6 @@ def test_members_of_share_and_streams_groups_leave_by_heartbeat(
     wait_group(rig.broker, share, members=1)
 
 
-@pytest.mark.kafka
 def test_a_member_that_left_meanwhile_is_refused(rig: OffsetRig, members: Members, topic: str) -> None:
     """And so is everything of a group that is gone; 4, as whatever a cluster refuses."""
     group = fresh_name("gone")

@@ -25,7 +25,6 @@ from wire.client.cluster import KafkaClient
 from wire.client.record_windows import WindowRequest, record_windows
 from wire.client.security import ConnectionSettings
 
-kafka = pytest.mark.kafka
 Place = tuple[str, int]
 
 
@@ -108,7 +107,6 @@ def here(rig: OffsetRig) -> Copies:
     return Copies(rig=rig, target=rig.broker.bootstrap)
 
 
-@kafka
 def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
     """A partition for each story: all of them in one look."""
     topic, copy = here.pair(partitions=10)
@@ -174,7 +172,6 @@ def test_what_a_copy_proves_and_what_not(here: Copies) -> None:
         assert word in table
 
 
-@kafka
 def test_logs_that_lost_their_beginning(here: Copies) -> None:
     topic, copy = here.pair(partitions=3)
     there = here.rig.broker.bootstrap
@@ -191,7 +188,6 @@ def test_logs_that_lost_their_beginning(here: Copies) -> None:
     assert rows(answer)[2]["skipped"] == 2
 
 
-@kafka
 def test_transactions_on_one_side_leave_gaps(here: Copies) -> None:
     """Marks of transactions and aborted records are in the source, not in what a copier that reads committed wrote."""
     topic, copy = here.pair()
@@ -233,7 +229,6 @@ def test_transactions_on_one_side_leave_gaps(here: Copies) -> None:
     producer.abort_transaction(30)
 
 
-@kafka
 def test_what_is_refused_before_records_are_read(here: Copies, tmp_path: Path) -> None:
     topic, copy = here.pair()
     bootstrap = here.rig.broker.bootstrap
@@ -268,7 +263,6 @@ def test_what_is_refused_before_records_are_read(here: Copies, tmp_path: Path) -
         here.clone(group).assert_said(4, "1 active member")
 
 
-@kafka
 def test_a_served_cluster_as_target_with_a_protected_context(rig: OffsetRig, tmp_path: Path) -> None:
     served = Served(None, "--topic", "payments:2")
     try:
@@ -296,7 +290,7 @@ def test_a_served_cluster_as_target_with_a_protected_context(rig: OffsetRig, tmp
 
 
 @LONG
-@kafka
+@pytest.mark.kafka
 def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBroker) -> None:
     two = Copies(rig=rig, target=start_broker({"log.cleaner.backoff.ms": "100"}).bootstrap)
     topic = fresh_name("orders")

@@ -17,8 +17,6 @@ from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
 from tests.kafka.members import fresh_name
 
-kafka = pytest.mark.kafka
-
 
 @pytest.fixture(scope="module")
 def topic(session_rig: OffsetRig) -> str:
@@ -31,7 +29,6 @@ def exported(rig: OffsetRig, *args: str) -> str:
     return answer.stdout
 
 
-@kafka
 def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None:
     group, other = (rig.group({(topic, 0): 7, (topic, 1): 12}) for _ in range(2))
     for groups in ([group], [group, other]):
@@ -46,7 +43,6 @@ def test_an_export_has_the_rows_of_the_tools(rig: OffsetRig, topic: str) -> None
     assert exported(rig, group, "--topic", f"{topic}:1") == f"{topic},1,12\n\n"
 
 
-@kafka
 @pytest.mark.parametrize("name", ["plain", 'a,b "c"', "ein Döner", "a=b;c:d", "-dash"])
 def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str) -> None:
     """Ours to the tool and back, and the tool's to ours, whatever a group is called."""
@@ -71,7 +67,6 @@ def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str
     assert after(rig.ours("offsets import", str(theirs))) == reported
 
 
-@kafka
 def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     file = tmp_path / "offsets.csv"
     group = rig.group({(topic, 0): 7, (topic, 1): 12})
@@ -85,7 +80,6 @@ def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path:
     assert (missing.status, missing.stdout) == (2, "")
 
 
-@kafka
 def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
     groups = [fresh_name(letter) for letter in "ab"]
     file = tmp_path / "offsets.csv"
@@ -95,7 +89,6 @@ def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: P
     assert (stranger.status, stranger.stderr) == (2, "kohort: the file has no offsets for stranger\n")
 
 
-@kafka
 def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) -> None:
     origin, target = fresh_name("origin"), rig.group({(topic, 0): 1, (topic, 2): 0})
     places = [
@@ -123,7 +116,6 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
     assert facts(target)[0][1] == 7
 
 
-@kafka
 def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
     origin, target = rig.group({(topic, 0): 7, (topic, 1): 12}), fresh_name("target")
     assert after(rig.ours("offsets clone", origin, target, "--topic", f"{topic}:1")) == {
@@ -131,7 +123,6 @@ def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
     }
 
 
-@kafka
 def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 7})
     same = rig.ours("offsets clone", group, group)

@@ -15,19 +15,13 @@ from groups.model import Group, GroupState, GroupType, Problem
 from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.plan import plan_reset
 from groups.offsets.scenarios import ToCurrent, ToOffset
-from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
 from tests.cli.sources.live_source import admin_only
-from tests.conformance.servers import kohort_serve
-from tests.kafka.broker import Broker
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from wire.client.connection import Connection
 from wire.messages.definition import Api
-
-pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture(scope="module")
@@ -76,23 +70,6 @@ def test_where_a_scenario_ends(rig: OffsetRig, topic: str, scenario: str, ends: 
         assert (after(answer), answer.document["executed"]) == (wanted, bool(applied))
         assert {row["applied"] for row in answer.document["groups"][0]["offsets"]} == {applied}
     assert {(group, *place): offset for place, offset in rig.committed(group).items()} == wanted
-
-
-def test_a_scenario_ends_in_the_same_place_on_kohort_serve(
-    kohort: Kohort, tools: ToolHost, tmp_path: Path
-) -> None:
-    with kohort_serve(tmp_path / "log", {}) as port:
-        served = Broker(tmp_path, tmp_path)
-        served.port = port
-        rig = OffsetRig(broker=served, kohort=kohort, tools=tools)
-        topic = rig.topic([20, 20, 10, 0], deleted={1: 5})
-        group = rig.group({(topic, 0): 3, (topic, 1): 12, (topic, 2): 10})
-        for scenario, ends in ENDS.items():
-            scope = f"{topic}:{','.join(map(str, range(len(ends))))}"
-            wanted = {(group, topic, number): offset for number, offset in enumerate(ends)}
-            assert rig.previewed(group, "--topic", scope, *scenario.split()) == wanted, scenario
-        rig.ours(f"offsets reset {group} --topic {topic}:0 --to-latest --execute --yes").succeeded()
-        assert rig.committed(group)[topic, 0] == 20
 
 
 def test_what_was_never_committed_cannot_be_shifted(rig: OffsetRig, topic: str) -> None:

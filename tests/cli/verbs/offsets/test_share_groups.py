@@ -19,9 +19,9 @@ Figures = dict[tuple[str, str], tuple[str, str, str]]
 
 
 @pytest.fixture(scope="module")
-def topic(session_rig: OffsetRig) -> str:
+def topic(kafka_rig: OffsetRig) -> str:
     """Three partitions: 10 records, 6 of which 2 are gone, none."""
-    return session_rig.topic([10, 6, 0], deleted={1: 2})
+    return kafka_rig.topic([10, 6, 0], deleted={1: 2})
 
 
 def tool(rig: OffsetRig, *args: str) -> list[Row]:

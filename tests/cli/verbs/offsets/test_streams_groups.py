@@ -50,9 +50,9 @@ def tool(rig: OffsetRig, *args: str) -> list[Row]:
 
 @pytest.fixture(scope="module")
 def apps(
-    session_rig: OffsetRig, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
+    kafka_rig: OffsetRig, kafka_jars: Path, java_host: JavaHost, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Applications]:
-    rig, members = session_rig, Members(java_host, kafka_jars, tmp_path_factory.mktemp("streams"))
+    rig, members = kafka_rig, Members(java_host, kafka_jars, tmp_path_factory.mktemp("streams"))
     topic = rig.topic(RECORDS)
     producer = Producer({"bootstrap.servers": rig.broker.bootstrap, "log_level": 0})
     for value in VALUES:

@@ -15,8 +15,6 @@ from tests.kafka.groups import wait_group
 from tests.kafka.look_alike import LookAlike, Product
 from tests.kafka.members import Members, fresh_name
 
-pytestmark = pytest.mark.kafka
-
 
 def test_a_reset_waits_for_the_members_to_leave(rig: OffsetRig) -> None:
     """And sets the offsets after what they committed when they left."""
@@ -43,6 +41,7 @@ def test_a_reset_waits_for_the_members_to_leave(rig: OffsetRig) -> None:
     assert rig.committed(group) == {(topic, 0): 7}
 
 
+@pytest.mark.kafka
 def test_share_and_streams_groups_are_waited_for(rig: OffsetRig, members: Members) -> None:
     topic, groups = rig.topic([3]), [fresh_name("share"), fresh_name("streams")]
     started = [members.share(rig.broker, groups[0], [topic]), members.streams(rig.broker, groups[1], [topic])]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from confluent_kafka import Consumer
 
 from tests.cli.offset_rig import OffsetRig, join
 
 
-@pytest.mark.kafka
 def test_a_group_with_offsets_only_gets_the_type_of_its_first_member(rig: OffsetRig) -> None:
     topic = rig.topic([9])
     group = rig.group({(topic, 0): 4})
