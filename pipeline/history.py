@@ -21,11 +21,9 @@ from pipeline.jobs import in_parallel, with_progress
 from pipeline.rebalances.stream import in_small_batches
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Catalog, Store, Stored, opened_store
-from pipeline.tables.commit_runs import single_runs
-from pipeline.tables.commits import chained, commits_by_day
+from pipeline.tables.commits import chained, commits_by_day, single_runs
 from pipeline.tables.groups import groups
-from pipeline.tables.ownership import COURSES_TABLE, courses, ownership
-from pipeline.tables.rebalances import rebalances
+from pipeline.tables.rebalances import COURSES_TABLE, courses, ownership, rebalances
 from pipeline.tables.schemas import TABLES
 from pipeline.writing import (
     EVENTS_TABLE,

@@ -26,8 +26,8 @@ from pyspark.sql.types import StructType
 from coordinator.store.disk import LOCK_FILE, DirectoryLock
 from pipeline.errors import PipelineError
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
-from pipeline.tables.commit_runs import RUNS
-from pipeline.tables.ownership import COURSES, COURSES_TABLE
+from pipeline.tables.commits import RUNS
+from pipeline.tables.rebalances import COURSES, COURSES_TABLE
 from pipeline.tables.schemas import TABLES, VERSION
 from pipeline.writing import METADATA, RUNS_TABLE
 from wire.log.errors import DirectoryInUse

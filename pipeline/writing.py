@@ -23,7 +23,7 @@ from pyspark import TaskContext
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.sources.filesystem import opened
-from pipeline.tables.commit_runs import READ, runs_of
+from pipeline.tables.commits import READ, runs_of
 from pipeline.tables.schemas import EVENTS, INT, LONG, OFFSET, QUARANTINE, STRING, VERSION, table
 
 WRITTEN = table(

@@ -105,6 +105,14 @@ class Bullets:
     items: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Plot(Bullets):
+    """A plot, which an HTML page draws; other formats list its numbers. `cli.render.plots` makes them."""
+
+    html: Callable[[], Iterator[str]]
+    """The lines of its HTML."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """Blocks that a page folds below a line. Tables that scripts read do not belong here."""
@@ -159,7 +167,7 @@ class DeferredRows(_Computed[Sequence[Sequence[Cell]]], Sequence[Sequence[Cell]]
         return len(self._made)
 
 
-Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Bullets | Details | Picture
+Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Bullets | Plot | Details | Picture
 
 IN_A_PIPE = "a pipe (| cat)"
 VERBOSE = "--verbose"

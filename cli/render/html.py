@@ -16,6 +16,7 @@ from cli.render.document import (
     Heading,
     Item,
     Picture,
+    Plot,
     Table,
     Text,
 )
@@ -31,12 +32,20 @@ BOX = "\N{BALLOT BOX}"
 
 def render_html(document: Document, stream: TextIO) -> None:
     """Write the whole page."""
-    stream.write(page_head(_title(document), STYLE))
+    stream.write(page_head(_title(document), _style(document)))
     if document.errors:
         stream.writelines(_errors(document.errors))
     for position, block in enumerate(document.blocks):
         stream.writelines(_lines(block, position))
     stream.write(PAGE_END)
+
+
+def _style(document: Document) -> str:
+    if not any(isinstance(block, Plot) for block in document.blocks):
+        return STYLE
+    from cli.render.plots import PLOTS_STYLE
+
+    return PLOTS_STYLE
 
 
 def _title(document: Document) -> str:
@@ -58,6 +67,8 @@ def _lines(block: Block, position: int | str) -> Iterator[str]:
         yield f"<p{_role(block.role)}>{prose_html(block.text)}</p>\n"
     elif isinstance(block, Item):
         yield from _item(block)
+    elif isinstance(block, Plot):
+        yield from block.html()
     elif isinstance(block, Bullets):
         yield "<ul>\n"
         yield from (f"<li>{prose_html(item)}</li>\n" for item in block.items)
@@ -79,7 +90,7 @@ def _lines(block: Block, position: int | str) -> Iterator[str]:
     elif isinstance(block, Picture):
         yield from _figure(block, position)
     else:
-        yield from table_html(block)
+        yield from _table(block)
 
 
 def _item(item: Item) -> Iterator[str]:
@@ -108,7 +119,7 @@ def _figure(picture: Picture, position: int | str) -> Iterator[str]:
     yield f"<figcaption>{prose_html(picture.text)}</figcaption>\n</figure>\n"
 
 
-def table_html(table: Table) -> Iterator[str]:
+def _table(table: Table) -> Iterator[str]:
     """The HTML of a table, one row at a time, because tables may be long."""
     numbers = [_role(Role.PLAIN, *["n"] * column.number) for column in table.columns]
     roles = [role_of(column.name) for column in table.columns]

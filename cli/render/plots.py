@@ -1,4 +1,4 @@
-"""Plots for a page: inline SVG that stretches with the page, and HTML for text, which does not stretch.
+"""Plots, as blocks of a document: inline SVG that stretches with the page, and HTML for text, which does not stretch.
 
 Color is never the only information: a legend shows the sums, and every drawn element has a title with its numbers.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from cli.render.document import Plot
 from cli.render.page import STYLE, shortened_to, text_html, with_literals
 
 WIDEST_COLUMN = 0.15
@@ -27,7 +28,7 @@ _PLOTS = """\
   border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; background: var(--shade);
 }
 .figures b { display: block; font-size: 1.35rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
-.figures span, .note { color: var(--faint); font-size: .875rem; }
+.figures span, p.faint { color: var(--faint); font-size: .875rem; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .5rem 0; padding: 0; list-style: none; }
 .legend { font-size: .875rem; }
 svg.key { display: inline-block; width: .8rem; height: .8rem; margin-right: .4rem; vertical-align: -.05rem; }
@@ -46,9 +47,6 @@ svg.key { display: inline-block; width: .8rem; height: .8rem; margin-right: .4re
 .bars .value { text-align: right; font-variant-numeric: tabular-nums; }
 svg.meter { height: .95rem; background: var(--shade); }
 td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
-.reason { overflow-wrap: anywhere; }
-.drawing { overflow-x: auto; }
-.drawing svg { min-width: 44rem; }
 @media (max-width: 40rem) {
   .sparse { display: none; }
   .bars { grid-template-columns: 1fr max-content; }
@@ -56,8 +54,8 @@ td:not(.n) { min-width: 7rem; overflow-wrap: anywhere; }
 }
 @media print {
   .chart svg, .scale { height: 9rem; }
-  .drawing { overflow: visible; }
-  .drawing svg { min-width: 0; }
+  figure { overflow: visible; }
+  figure > svg { min-width: 0; }
   th.n { white-space: normal; }
   table { font-size: .75rem; }
   td:not(.n) { min-width: 5rem; }
@@ -97,7 +95,19 @@ class Bar:
     value: str
 
 
-def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+def figures_plot(figures: Sequence[tuple[str, str]]) -> Plot:
+    """Cards with a value and its name each."""
+
+    def html() -> Iterator[str]:
+        yield '<ul class="figures">\n'
+        for value, name in figures:
+            yield f"<li><b>{text_html(value)}</b><span>{text_html(name)}</span></li>\n"
+        yield "</ul>\n"
+
+    return Plot(tuple(f"{name}: {value}" for value, name in figures), html)
+
+
+def _legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     """Swatches from entries of style, name and sum."""
     yield '<ul class="legend">\n'
     for style, name, total in entries:
@@ -108,16 +118,21 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     yield "</ul>\n"
 
 
-def columns_plot(
+def columns_plot(title: str, series: Sequence[Series], labels: Sequence[str], titles: Sequence[str]) -> Plot:
+    """Stacked columns, from left to right; each has a label and a title, but only some of the labels are shown."""
+    sums = tuple(f"{one.name}: {one.total}" for one in series if any(one.values))
+    return Plot(sums, lambda: _columns(title, series, labels, titles))
+
+
+def _columns(
     title: str, series: Sequence[Series], labels: Sequence[str], titles: Sequence[str]
 ) -> Iterator[str]:
-    """Stacked columns, from left to right; each has a label and a title, but only some of the labels are shown."""
     count = len(labels)
     tops = [0.0, *(sum(values) for values in zip(*(one.values for one in series), strict=True))]
     top, tick = _scale(max(tops))
     shown = [one for one in series if any(one.values)]
     yield '<figure class="plot">\n'
-    yield from legend([(one.style, one.name, one.total) for one in shown])
+    yield from _legend([(one.style, one.name, one.total) for one in shown])
     yield '<div class="chart">\n<div class="scale" aria-hidden="true">'
     steps = [tick * step for step in range(round(top / tick) + 1)]
     yield from (f'<span style="bottom:{100 * step / top:.6g}%">{step:,.10g}</span>' for step in steps)
@@ -162,8 +177,19 @@ def _column_width(count: int) -> float:
     return min(0.8, WIDEST_COLUMN * count) if count <= MOST_PARTED else 1.0
 
 
-def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:
-    """Horizontal bars, one below another."""
+def bars_plot(bars: Sequence[Bar], legend: Sequence[tuple[str, str, str]] = ()) -> Plot:
+    """Horizontal bars, one below another; `legend` has a style, its name and a sum for each color."""
+    sums = (f"{name}: {total}" for _, name, total in legend if total)
+    return Plot((*sums, *(f"{_named(bar)}: {bar.value}" for bar in bars)), lambda: _bars(bars, legend))
+
+
+def _named(bar: Bar) -> str:
+    return shortened_to(bar.name, LONGEST_NAME)
+
+
+def _bars(bars: Sequence[Bar], legend: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    if legend:
+        yield from _legend(legend)
     yield '<div class="bars">\n'
     for bar in bars:
         starts = accumulate((part.share for part in bar.parts), initial=0.0)
@@ -175,7 +201,7 @@ def bars_plot(bars: Sequence[Bar]) -> Iterator[str]:
         )
         titles = "; ".join(part.title for part in bar.parts)
         yield (
-            f'<div class="name">{text_html(shortened_to(bar.name, LONGEST_NAME))}</div>'
+            f'<div class="name">{text_html(_named(bar))}</div>'
             f'<svg class="meter" role="img" aria-label="{text_html(titles)}">{rects}</svg>'
             f'<div class="value">{text_html(bar.value)}</div>\n'
         )

@@ -23,7 +23,7 @@ from migration.rules.catalog import nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
-from pipeline.audit.work import GroupChunk, each_row, opened
+from pipeline.audit.work import GroupChunk, each_row, unpacked
 from pipeline.errors import PipelineError
 from pipeline.tables.schemas import QUARANTINE, STRINGS, table
 
@@ -284,7 +284,7 @@ def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, A
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
-    chunk = opened(work["chunk"])
+    chunk = unpacked(work["chunk"])
     for group in chunk.groups:
         try:
             yield from list(_of_group(chunk, group, settings))

@@ -67,7 +67,7 @@ AUDIT = table(
     ),  # partition-seconds lost by a restart of one member today (migration.expectation)
     ("restart_then_s", DOUBLE, True),  # partition-seconds lost by a restart of one member at the destination
     ("gain_s", DOUBLE, True),  # the difference between the two
-    ("risk", DOUBLE, True),  # see pipeline.audit.tables
+    ("risk", DOUBLE, True),  # see pipeline.audit.run.ranked
     ("score", DOUBLE, True),
     ("rank", INT, True),  # from 1 per destination; null: blocked or arrived
 )

@@ -1,23 +1,27 @@
-"""The data that tasks that read sources pass to tasks that judge groups."""
+"""The groups of snapshots, as the data that tasks that read sources pass to tasks that judge groups."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyarrow import fs
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Cluster, Group, Topic
-from groups.snapshot import Snapshot, with_usable_racks
+from groups.snapshot import Snapshot, parse_snapshot, with_usable_racks
+from groups.yaml_files import TreeError
+from pipeline.sources.filesystem import absolute, opened
 from pipeline.tables.schemas import BINARY, STRING, STRINGS, table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 GROUPS_PER_CHUNK = 32
@@ -25,7 +29,7 @@ GROUPS_PER_CHUNK = 32
 
 WORK = table(
     ("source", STRING, False),
-    ("chunk", BINARY, True),  # a GroupChunk, for `opened`; null: the following columns are set instead
+    ("chunk", BINARY, True),  # a GroupChunk, for `unpacked`; null: the following columns are set instead
     ("names", STRINGS, True),  # names of all topics, for regexes
     ("file", STRING, True),  # the file that could not be read …
     ("reason", STRING, True),  # … and why
@@ -73,12 +77,12 @@ def failed(source: str, file: str, reason: str) -> dict[str, object]:
     return {"source": source, "file": file, "reason": reason}
 
 
-def opened(chunk: bytes) -> GroupChunk:
+def unpacked(chunk: bytes) -> GroupChunk:
     """A chunk packed by `work_of`: Spark passes it between our own tasks only, so unpickling it is safe."""
-    found = pickle.loads(chunk)  # noqa: S301
-    if not isinstance(found, GroupChunk):
-        raise TypeError(f"expected a chunk of groups, found {type(found).__name__}")
-    return found
+    groups = pickle.loads(chunk)  # noqa: S301
+    if not isinstance(groups, GroupChunk):
+        raise TypeError(f"expected a chunk of groups, found {type(groups).__name__}")
+    return groups
 
 
 def each_row(
@@ -109,3 +113,83 @@ def _batched(groups: Sequence[Group]) -> Iterator[tuple[Group, ...]]:
     rest: Iterable[Group] = iter(groups)
     while batch := tuple(islice(rest, GROUPS_PER_CHUNK)):
         yield batch
+
+
+ENDINGS = (".yaml", ".yml", ".json")
+MOST_BYTES = 1 << 30
+"""The limit of a snapshot, which is read as a whole: parsed it takes twenty times its bytes. 10,000 groups: 40 MB."""
+
+MOST_TASKS = 200
+"""The largest number of tasks: if every group has a file, a task reads many."""
+
+
+def list_snapshots(paths: Sequence[str], options: Mapping[str, str]) -> list[str]:
+    """The given files and the files in given directories, each once, by name. `options` are Hadoop's.
+
+    :raises FileNotFoundError: a path does not exist
+    :raises OSError: it cannot be read
+    """
+    found: dict[str, None] = {}
+    for path in map(absolute, paths):
+        system, inside = opened(path, options)
+        info = system.get_file_info(inside)
+        if info.type is fs.FileType.NotFound:
+            raise FileNotFoundError(f"{path} does not exist")
+        if info.type is fs.FileType.File:
+            found.setdefault(path)
+            continue
+        below = system.get_file_info(fs.FileSelector(inside, recursive=True))
+        start = path.rstrip("/")
+        for entry in sorted(below, key=lambda each: each.path):
+            relative = entry.path[len(inside.rstrip("/")) :]
+            if entry.type is fs.FileType.File and _is_snapshot(relative):
+                found.setdefault(start + relative)
+    return list(found)
+
+
+def snapshot_work(
+    spark: SparkSession, files: Sequence[str], options: Mapping[str, str], *, all_topics: bool
+) -> DataFrame:
+    """Rows of WORK: the groups of the files, and the files that are not snapshots. A task reads one file at a time."""
+    rows = spark.createDataFrame([(file,) for file in files], "file string")
+    tasks = max(1, min(len(files), MOST_TASKS))
+
+    def read(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+        return _work_of_file(row["file"], options, all_topics)
+
+    return each_row(rows.repartition(tasks), read, WORK)
+
+
+def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> Iterator[dict[str, object]]:
+    try:
+        snapshot = parse_snapshot(Path(file), _text(file, options))
+    except TreeError as error:
+        yield failed(file, file, _reason(error))
+    except UnicodeDecodeError as error:
+        yield failed(file, file, f"not a text file in UTF-8 (byte {error.start})")
+    except (OSError, RecursionError) as error:
+        yield failed(file, file, f"cannot be read: {error}")
+    else:
+        for fault in snapshot.faults:
+            yield failed(file, file, _reason(fault.error))
+        yield from work_of(file, snapshot, all_topics=all_topics)
+
+
+def _reason(error: TreeError) -> str:
+    place = f"line {error.line}: " if error.line else ""
+    return f"{place}{error.field + ': ' if error.field else ''}{error.message}"
+
+
+def _text(file: str, options: Mapping[str, str]) -> str:
+    system, inside = opened(file, options)
+    size = system.get_file_info(inside).size
+    if size is not None and size > MOST_BYTES:
+        raise OSError(f"it has {size:,} bytes, and a snapshot is read whole: split it by groups")
+    with system.open_input_file(inside) as stream:
+        return bytes(stream.read()).decode("utf-8-sig")
+
+
+def _is_snapshot(relative: str) -> bool:
+    """Whether a file is neither of another kind nor hidden: editors and stores put their own files next to others."""
+    parts = relative.strip("/").split("/")
+    return relative.lower().endswith(ENDINGS) and not any(part.startswith((".", "_")) for part in parts)

@@ -32,7 +32,7 @@ from coordinator.engine.records import (
 )
 from coordinator.engine.topics import TopicInfo
 from coordinator.store.records import OtherRecord, decode_record
-from pipeline.decode.arrow import timestamp_us
+from pipeline.decode.raw import timestamp_us
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pipeline.decode.arrow import bounds_of, slices
+from pipeline.decode.raw import bounds_of, slices
 from wire.java_text import JAVA
 from wire.log.offset_columns import (
     NO_TOPIC_ID,

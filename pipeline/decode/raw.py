@@ -1,4 +1,8 @@
-"""Records before decoding: keys and values as Arrow arrays, with the fields of their batches."""
+"""Records before decoding: keys and values as Arrow arrays, with the fields of their batches.
+
+Also converts Kafka's timestamps, ms since 1970 in 64 bits, to the tables' timestamps in µs, which have a smaller
+range, and cuts slices of Arrow's binary arrays, without copying each of them in Python.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.decode.arrow import slices
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
 from wire.log.columns import Columns
-from wire.log.varints import Ints
+from wire.log.varints import Ints, Octets
 
 MOST_RECORDS = 1 << 16
 """The number of records decoded at once."""
@@ -89,3 +92,69 @@ def plain_records(batch: pa.RecordBatch, *, source: str, partition: int) -> RawR
         keys=batch.column("key").cast(pa.binary()),
         values=batch.column("value").cast(pa.binary()),
     )
+
+
+FIRST_MS = -62_135_596_800_000
+"""0001-01-01T00:00Z: neither Python's nor SQL's dates exist before it or after year 9999."""
+LAST_MS = 253_402_300_799_999
+US_PER_MS = 1000
+MS_PER_DAY = 86_400_000
+
+
+def is_in_range(times_ms: Ints) -> NDArray[np.bool_]:
+    """Whether a timestamp is in the years 1 to 9999."""
+    return (times_ms >= FIRST_MS) & (times_ms <= LAST_MS)
+
+
+def timestamp_us(time_ms: int, *, unset: int | None = -1) -> int | None:
+    """A timestamp in µs; None if it is `unset` or out of range."""
+    return time_ms * US_PER_MS if time_ms != unset and FIRST_MS <= time_ms <= LAST_MS else None
+
+
+def day_of(time_ms: int) -> int:
+    """The UTC date, in days since 1970."""
+    return time_ms // MS_PER_DAY
+
+
+def timestamps(times_ms: Ints, *, unset: int | None = None) -> pa.Array:
+    """Times as an Arrow array of UTC timestamps; null if `timestamp_us` returns None."""
+    out_of_range = ~is_in_range(times_ms)
+    if unset is not None:
+        out_of_range |= times_ms == unset
+    if out_of_range.any():
+        times_ms = np.where(out_of_range, 0, times_ms)
+    return pa.array(times_ms * US_PER_MS, mask=out_of_range).cast(pa.timestamp("us", tz="UTC"))
+
+
+def days(times_ms: Ints) -> pa.Array:
+    """The UTC dates of timestamps in range."""
+    return pa.array((times_ms // MS_PER_DAY).astype(np.int32)).cast(pa.date32())
+
+
+def bounds_of(array: pa.Array) -> tuple[Octets, Ints, Ints]:
+    """The bytes of a binary array, and the start and end of each element in them; null is empty."""
+    _, offsets, data = array.buffers()
+    bounds = np.frombuffer(offsets, dtype=np.int32)[array.offset : array.offset + len(array) + 1].astype(
+        np.int64
+    )
+    octets = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+    return octets, bounds[:-1], bounds[1:]
+
+
+def slices(data: pa.Buffer, *bounds: tuple[Ints, Ints]) -> list[pa.Array]:
+    """Slices of some bytes as binary arrays, one for each pair of starts and ends, copied once; an end of -1 is null.
+
+    The slices of a lane must follow each other and those of the lane before, without overlaps.
+    """
+    count, parts = len(bounds[0][0]), 2 * len(bounds)
+    if not count:
+        return [pa.array([], pa.binary()) for _ in bounds]
+    # The slices and the bytes between them are elements of one array over the same bytes.
+    all_bounds = np.empty((count, parts), dtype=np.int32)
+    for number, (starts, ends) in enumerate(bounds):
+        all_bounds[:, 2 * number], all_bounds[:, 2 * number + 1] = starts, np.maximum(ends, starts)
+    pieces = pa.Array.from_buffers(pa.binary(), parts * count - 1, [None, pa.py_buffer(all_bounds), data])
+    lanes = np.arange(count, dtype=np.int64) * parts
+    return [
+        pieces.take(pa.array(lanes + 2 * number, mask=ends < 0)) for number, (_, ends) in enumerate(bounds)
+    ]

@@ -18,10 +18,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.decode.arrow import bounds_of, day_of, days, is_in_range, timestamp_us, timestamps
 from pipeline.decode.groups import Row, group_row
 from pipeline.decode.offsets import NEVER, offset_columns
-from pipeline.decode.raw import RawRecords, plain_records
+from pipeline.decode.raw import (
+    RawRecords,
+    bounds_of,
+    day_of,
+    days,
+    is_in_range,
+    plain_records,
+    timestamp_us,
+    timestamps,
+)
 from pipeline.tables.schemas import (
     ABORT,
     COMMIT,

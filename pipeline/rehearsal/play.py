@@ -1,9 +1,9 @@
-"""Groups of a snapshot planned, and each plan rehearsed: one row per seed."""
+"""Groups of a snapshot planned, and each plan rehearsed: one row per seed, with the commands that repeat it."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -15,9 +15,12 @@ from groups.findings import Level
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group
 from groups.snapshot import Snapshot, snapshot_text
+from migration.client_config import ClientConfig, configs_of_group
+from migration.clients import DeclaredClients, unknown_members
+from migration.commands import plan_into_file, rehearse_seed
 from migration.model import Plan, PlanVerdict
 from migration.paths.choose import has_arrived
-from migration.plan import make_plan
+from migration.plan import DEFAULT_BOUNCE_S, make_plan
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import (
@@ -29,8 +32,7 @@ from migration.rehearsal.simulated_members import (
 )
 from migration.rehearsal.simulation import RehearsalCosts
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
-from pipeline.audit.work import GroupChunk, opened
-from pipeline.rehearsal.replay import configs_of, replay_commands
+from pipeline.audit.work import GroupChunk, unpacked
 from pipeline.rehearsal.schemas import FAILURES, RUNS, UNPLAYED
 from pipeline.simulation.play import MOST_LINES, error_location
 from pipeline.tables.schemas import BINARY, LONG, QUARANTINE, table
@@ -103,7 +105,7 @@ def plan_rows(
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
-    chunk = opened(work["chunk"])
+    chunk = unpacked(work["chunk"])
     for group in chunk.groups:
         for variation in terms.variations if not terms.groups or group.id in terms.groups else ():
             head: dict[str, Any] = {
@@ -230,3 +232,46 @@ def _figures(played: Rehearsed) -> dict[str, Any]:
 
 def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def replay_commands(
+    group: Group, planned: AuditSettings, source: str, seed: int, settings: Mapping[str, str]
+) -> list[str]:
+    """The commands for a shell. They contain only the group's clients: `kohort plan` refuses others."""
+    strangers = set(unknown_members(group, planned.declared))
+    options = ["--to", planned.destinations[0].value]
+    if planned.declared.everybody is not None:
+        options += ["--client", _client(planned.declared.everybody)]
+    for member, client in planned.declared.single.items():
+        if member not in strangers:
+            options += ["--client", f"{member}={_client(client)}"]
+    configs = list(_config_options(configs_of(group, planned.configs)))
+    options += configs
+    for regex in planned.regexes:
+        options += ["--regex", regex]
+    if planned.concurrency != 1:
+        options += ["--concurrency", str(planned.concurrency)]
+    if planned.bounce_s != DEFAULT_BOUNCE_S:
+        options += ["--bounce-seconds", str(planned.bounce_s)]
+    return [
+        plan_into_file(group.id, [*options, "--snapshot", source]),
+        rehearse_seed(seed, ["--snapshot", source, *configs], settings),
+    ]
+
+
+def configs_of(group: Group, configs: Sequence[ClientConfig]) -> tuple[ClientConfig, ...]:
+    """The files of this group's members."""
+    named = DeclaredClients(single={each.member: ("", None) for each in configs if each.member is not None})
+    strangers = set(unknown_members(group, named))
+    return tuple(each for each in configs_of_group(configs, group.id) if each.member not in strangers)
+
+
+def _client(client: tuple[str, str | None]) -> str:
+    return ":".join(filter(None, client))
+
+
+def _config_options(configs: Sequence[ClientConfig]) -> Iterator[str]:
+    for config in configs:
+        owner = config.library if config.is_for_library else config.member
+        yield "--client-config"
+        yield config.name if owner is None else f"{owner}={config.name}"

@@ -15,8 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from pipeline.audit.run import Snapshots
-from pipeline.audit.snapshots import list_snapshots, snapshot_work
-from pipeline.audit.work import each_row
+from pipeline.audit.work import each_row, list_snapshots, snapshot_work
 from pipeline.jobs import with_progress
 from pipeline.rehearsal.play import PLANNED, PLAYED, RehearsalSettings, plan_rows, play_part
 from pipeline.rehearsal.schemas import CASE, FIGURES, OF_PLAN, REHEARSALS, SUMMED, TABLES

@@ -15,8 +15,8 @@ from pyarrow import fs
 
 from coordinator.store.copies import EMPTY, LogEnd
 from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
+from pipeline.sources.blocks import last_batch
 from pipeline.sources.filesystem import absolute, child, opened
-from pipeline.sources.splits import last_batch
 from wire.log.segments import log_files
 
 UNKNOWN_PARTITION = -1

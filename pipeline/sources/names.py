@@ -24,8 +24,7 @@ from coordinator.store.other_groups import topic_names_in
 from coordinator.store.partition_files import CLUSTER_METADATA, PARTITION_METADATA, parse_partition_name
 from coordinator.store.records import OtherRecord, decode_record
 from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
-from pipeline.decode.arrow import bounds_of
-from pipeline.decode.raw import RawRecords
+from pipeline.decode.raw import RawRecords, bounds_of
 from pipeline.decode.records import topic_names
 from pipeline.sources.filesystem import child, is_local, opened
 from pipeline.tables.schemas import STRING, table

@@ -19,11 +19,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import LogReader, decode, quarantined_row, rows_to_arrow, topic_names
-from pipeline.sources.blocks import Block, Damage, blocks_of
+from pipeline.sources.blocks import Block, Damage, Split, blocks_of, cuts, packed
 from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
-from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
 from wire.log.columns import Columns
 from wire.log.errors import DamagedLog

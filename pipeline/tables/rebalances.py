@@ -1,4 +1,6 @@
-"""Rebalances: a row per generation of a classic group and per group epoch of a consumer group.
+"""Rebalances and ownership, from the course of every group, which is computed once.
+
+Rebalances: a row per generation of a classic group and per group epoch of a consumer group.
 
 - `start`, `end`, `duration_s`: an epoch lasts from its record until the last member has reached it. A generation
   lasts from the time at which all members had joined, the earliest one in the log, to its record: a lower bound. Only
@@ -20,12 +22,23 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, StructType
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from pipeline.rebalances.causes import with_expiry
-from pipeline.rebalances.events import RebalanceRow
-from pipeline.rebalances.stream import Row
-from pipeline.tables.schemas import BOOLEAN, INT, LONG, REBALANCES, STRING, TIMESTAMP, day_of, shaped, table
+from pipeline.rebalances.events import Holding, RebalanceRow
+from pipeline.rebalances.stream import Row, rows_of_groups
+from pipeline.tables.schemas import (
+    BOOLEAN,
+    INT,
+    LONG,
+    OWNERSHIP,
+    REBALANCES,
+    STRING,
+    TIMESTAMP,
+    day_of,
+    shaped,
+    table,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -55,7 +68,7 @@ WALKED = StructType(
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     """The table `REBALANCES`, with expired members and corrected causes.
 
-    `courses` must be computed from `events` (`pipeline.tables.ownership`). They are read twice.
+    `courses` must be computed from `events`. They are read twice.
     """
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
     return shaped(with_expiry(walked, events), REBALANCES)
@@ -100,3 +113,48 @@ def total_busy_s() -> Column:
     has a known duration."""
     nothing = f.when(f.count(f.lit(1)) == 0, f.lit(0.0))
     return f.when(f.count("duration_s") > 0, f.sum("busy_s")).otherwise(nothing)
+
+
+def ownership(courses: DataFrame) -> DataFrame:
+    """The table `OWNERSHIP` from the courses of groups: the owner of a partition over time, and the times without one
+    although it should have one.
+
+    A consumer group's log contains, in its records, the partitions of each member at any time: a member still owns
+    partitions that it must revoke and has not revoked. A static member that is away owns none.
+
+    A classic group's log contains the assignments, and the time at which all members had joined: eager members have
+    revoked everything by then. So the time without an owner is a lower bound: nothing is written between a member's
+    rejoining, or departure, and this time. Cooperative members own the partitions that they keep without a break, and
+    the partitions that they lose until they revoke them.
+
+    Partitions of a group without members, and partitions that a group no longer subscribes to, have no rows.
+    """
+    return courses.where(f.col("holding").isNotNull()).select("holding.*")
+
+
+def holding_row(holding: Holding) -> Row:
+    """A row of `OWNERSHIP`, times in µs since 1970."""
+    topic, number = holding.place
+    known = {name: getattr(holding, name) for name in _AS_HELD}
+    return known | {"day": day_of(holding.since), "topic": topic, "topic_partition": number}
+
+
+_AS_HELD = [name for name in OWNERSHIP.names if name not in ("day", "topic", "topic_partition")]
+
+
+COURSES_TABLE = "courses"
+COURSES = StructType([StructField("rebalance", WALKED, True), StructField("holding", OWNERSHIP, True)])
+"""Each row has one of the two columns."""
+
+
+def courses(events: DataFrame) -> DataFrame:
+    """The courses of all groups in the table of events, in any order, in the schema `COURSES`.
+
+    Cache the result if you need it more than once: every record of a group is processed.
+    """
+    return rows_of_groups(
+        events,
+        COURSES,
+        rebalance=lambda row: {"rebalance": walked_row(row)},
+        holding=lambda row: {"holding": holding_row(row)},
+    )

@@ -10,10 +10,9 @@ from pyspark.sql import functions as f
 
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import LogReader, decode
-from pipeline.sources.live import live_reading
+from pipeline.live import live_reading
 from pipeline.sources.segments import reading
-from pipeline.tables.commit_runs import single_runs
-from pipeline.tables.commits import chained, commits_by_day
+from pipeline.tables.commits import chained, commits_by_day, single_runs
 from pipeline.tables.schemas import DECODED, EVENTS, NO_OFFSET, decoded_arrow
 from wire.log.batches import columns_of
 from wire.log.segments import list_segments, read_segment

@@ -112,7 +112,7 @@ def _answer(request: AuditRequest, run: AuditRun) -> Audit:
 
         numbers = numbers_of({"audit": run.audit}, made=datetime.now(UTC), sources=request.places)
         for file in request.reports:
-            write_report(file, partial(history_page, numbers), numbers.as_data)
+            write_report(file, partial(history_page, numbers))
     there = {row["group"] for row in rows}
     missing = [group for group in request.groups if group not in there]
     return Audit(

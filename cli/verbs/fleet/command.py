@@ -18,7 +18,9 @@ from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOpti
 Report = Annotated[
     list[Path] | None,
     option(
-        "--report", "Write a page with plots (FILE.html), or its numbers (FILE.json); repeatable.", "FILE"
+        "--report",
+        "Write a page with plots (FILE.html), its text (FILE.md) or numbers (FILE.json); repeatable.",
+        "FILE",
     ),
 ]
 

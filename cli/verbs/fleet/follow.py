@@ -19,8 +19,8 @@ from groups.counts import counted
 from groups.times import format_moment
 
 if TYPE_CHECKING:
-    from pipeline.follow import Following
     from pipeline.history import HistoryRun
+    from pipeline.live import Following
 
 _LOOK_S = 1
 
@@ -75,7 +75,7 @@ def _follow(
     runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
     settings = settings_of(options, request.source.jars(options))
     with fleet_session(settings) as spark:
-        from pipeline.follow import follow_history
+        from pipeline.live import follow_history
 
         following = follow_history(
             spark,

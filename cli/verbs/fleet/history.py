@@ -200,18 +200,19 @@ class _Answer:
         tables["quarantine"] = self._table("quarantine")
         numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)
         for file in self._request.reports:
-            write_report(file, partial(history_page, numbers), numbers.as_data)
+            write_report(file, partial(history_page, numbers))
 
     def _draw(self, there: Collection[str]) -> None:
         request = self._request
         if request.svg is None or request.groups[0] not in there:
             return
-        from cli.verbs.fleet.rebalances_svg import timeline_svg
+        from cli.render.lanes import draw_file
+        from cli.verbs.fleet.rebalances_svg import rebalances_drawing
         from pipeline.overview import between
         from pipeline.report.measure import timeline_of
 
         chosen = between(self._chosen("rebalances"), request.since_ms, request.until_ms)
-        write_file(request.svg, [timeline_svg(timeline_of(chosen, request.groups[0]))])
+        write_file(request.svg, draw_file(rebalances_drawing(timeline_of(chosen, request.groups[0]))))
 
 
 Row = Mapping[str, Any]

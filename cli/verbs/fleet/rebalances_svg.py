@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import ceil
 from typing import TypeAlias
 
-from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
+from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, named_box, runs
 from cli.render.page import shortened_to
 from groups.times import duration_text
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
@@ -27,11 +27,6 @@ UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms")
 CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
 LONGEST_NAME = 120
 Words: TypeAlias = Callable[[float], str]
-
-
-def timeline_svg(timeline: GroupTimeline) -> str:
-    """A separate SVG document with the styles of a page, light and dark."""
-    return "".join(draw_file(rebalances_drawing(timeline)))
 
 
 def rebalances_drawing(timeline: GroupTimeline) -> Drawing:

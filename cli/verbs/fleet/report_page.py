@@ -1,25 +1,27 @@
-"""A report on a fleet as one self-contained page of HTML: no script, no external font or picture.
+"""A report on a fleet as a document with plots, which becomes one self-contained page of HTML.
 
-Each part starts with a summary in words. Names of groups, topics and clients are escaped, and shortened if they are
-long: the size of the page does not depend on the size of the fleet.
+Each part starts with a summary in words. Names of groups, topics and clients are shortened if they are long: the size
+of the page does not depend on the size of the fleet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from cli.errors import UsageError
-from cli.output import write_file
-from cli.render.document import table_of
-from cli.render.html import table_html
-from cli.render.lanes import draw
-from cli.render.page import PAGE_END, page_head, shortened_to, text_html
-from cli.render.plots import LONGEST_NAME, PLOTS_STYLE, Bar, Series, Share, bars_plot, columns_plot, legend
+from cli.output import render, write_file
+from cli.render.document import Block, Document, Heading, Picture, Text, table_of
+from cli.render.lines import Role
+from cli.render.output_format import OutputFormat
+from cli.render.page import shortened_to
+from cli.render.plots import LONGEST_NAME, Bar, Series, Share, bars_plot, columns_plot, figures_plot
 from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
 from groups.counts import counted
 from groups.times import duration_text
@@ -50,18 +52,18 @@ HOW_READ = (
 )
 
 
-def history_page(numbers: ReportNumbers) -> str:
-    """The whole page, without parts for which the run has no numbers."""
+def history_page(numbers: ReportNumbers) -> Document:
+    """The whole report, without parts for which the run has no numbers."""
     parts = chain(
         _opening(numbers),
         _rebalances(numbers),
         _worst(numbers.worst),
-        *(_timeline(timeline, place) for place, timeline in enumerate(numbers.timelines)),
+        *(_timeline(timeline) for timeline in numbers.timelines if timeline.marks),
         _without_owner(numbers.protocols),
         *(_readiness(readiness) for readiness in numbers.readiness),
         _migration(numbers),
     )
-    return "".join([page_head(_title(numbers), PLOTS_STYLE), *parts, PAGE_END])
+    return Document(command="fleet history", data=numbers.as_data(), blocks=list(parts))
 
 
 def _title(numbers: ReportNumbers) -> str:
@@ -71,55 +73,54 @@ def _title(numbers: ReportNumbers) -> str:
     return f"Consumer groups, {first}" if first == last else f"Consumer groups, {first} to {last}"
 
 
-def _opening(numbers: ReportNumbers) -> Iterator[str]:
-    yield f"<h1>{text_html(_title(numbers))}</h1>\n"
+def _opening(numbers: ReportNumbers) -> Iterator[Block]:
+    yield Heading(_title(numbers), level=1)
     sources = [_name(source) for source in numbers.sources[:SOURCES_SHOWN]]
     if (more := len(numbers.sources) - len(sources)) > 0:
         sources.append(f"{more:,} more")
     origin = f" from {', '.join(sources)}" if sources else ""
-    yield _note(f"Created {_time(numbers.made)}{origin}.")
+    yield Text(f"Created {_time(numbers.made)}{origin}.", Role.FAINT)
     if numbers.totals is not None:
-        yield from _figures(numbers.totals)
+        yield _figures(numbers.totals)
     if numbers.quarantined:
-        yield _paragraph(
+        yield Text(
             f"{counted(numbers.quarantined, 'thing')} could not be read: the table quarantine names file and position."
         )
     if numbers.totals is not None:
-        yield _note(HOW_READ) if numbers.totals.records else _paragraph("There are no records.")
+        yield Text(HOW_READ, Role.FAINT) if numbers.totals.records else Text("There are no records.")
 
 
-def _figures(totals: ReportTotals) -> Iterator[str]:
-    yield '<ul class="figures">\n'
-    for value, name in (
-        (f"{totals.records:,}", "records"),
-        (f"{totals.groups:,}", "groups"),
-        (f"{totals.rebalances:,}", "rebalances"),
-        (_seconds(totals.rebalancing_s), "rebalancing"),
-        (f"{totals.storms:,}", "storms of rebalances"),
-        (f"{totals.commits:,}", "commits of offsets"),
-        (f"{totals.resets:,}", "commits that set offsets back"),
-        (f"{totals.zombies:,}", "members that commit nothing"),
-    ):
-        yield f"<li><b>{text_html(value)}</b><span>{text_html(name)}</span></li>\n"
-    yield "</ul>\n"
+def _figures(totals: ReportTotals) -> Block:
+    return figures_plot(
+        [
+            (f"{totals.records:,}", "records"),
+            (f"{totals.groups:,}", "groups"),
+            (f"{totals.rebalances:,}", "rebalances"),
+            (_seconds(totals.rebalancing_s), "rebalancing"),
+            (f"{totals.storms:,}", "storms of rebalances"),
+            (f"{totals.commits:,}", "commits of offsets"),
+            (f"{totals.resets:,}", "commits that set offsets back"),
+            (f"{totals.zombies:,}", "members that commit nothing"),
+        ]
+    )
 
 
-def _rebalances(numbers: ReportNumbers) -> Iterator[str]:
+def _rebalances(numbers: ReportNumbers) -> Iterator[Block]:
     if numbers.totals is None or not numbers.periods:
         return
-    each = "day" if numbers.step_days == 1 else f"{numbers.step_days} days"
-    yield f"<h2>Rebalances per {each}</h2>\n"
+    step = "day" if numbers.step_days == 1 else f"{numbers.step_days} days"
+    yield Heading(f"Rebalances per {step}")
     if not numbers.totals.rebalances:
-        yield _paragraph("There were none.")
+        yield Text("There were none.")
         return
     most = max(numbers.periods, key=lambda period: period.rebalances)
-    yield _paragraph(
+    yield Text(
         f"Most rebalances happened {_when(most.day, numbers.step_days)}: "
         f"{most.rebalances:,} of {counted(numbers.totals.rebalances, 'rebalance')}."
     )
     by_cause = list(zip(*(period.causes for period in numbers.periods), strict=True))
-    yield from columns_plot(
-        f"Rebalances per {each}, by cause",
+    yield columns_plot(
+        f"Rebalances per {step}, by cause",
         [
             Series(name=cause, style=style, values=values, total=f"{sum(values):,}")
             for cause, style, values in zip(CAUSES, CAUSE_STYLES, by_cause, strict=True)
@@ -137,39 +138,35 @@ def _period_title(period: Period, step_days: int) -> str:
     return f"{head} ({causes}), {_duration_text(period.rebalancing_s)}" if period.rebalances else head
 
 
-def _worst(worst: Sequence[GroupCost]) -> Iterator[str]:
+def _worst(worst: Sequence[GroupCost]) -> Iterator[Block]:
     if not worst:
         return
-    yield "<h2>The worst groups</h2>\n"
+    yield Heading("The worst groups")
     first = worst[0]
     name, often = _name(first.group), counted(first.rebalances, "rebalance")
-    yield _paragraph(
+    yield Text(
         f"{name} rebalanced longest: {_seconds(first.rebalancing_s)} in {often}."
         if first.rebalancing_s
         else f"The log contains no durations; {name} rebalanced most often: {often}."
         if all(group.rebalancing_s is None for group in worst)
         else f"No rebalance took any time; {name} rebalanced most often: {often}."
     )
-    yield from bars_plot(_cost_bars(worst))
     stages = {group.stage for group in worst}
-    yield from legend(
-        [
-            (style, stage or "neither", "")
-            for stage, style in zip((*STAGES, None), (*STAGE_STYLES, "k0"), strict=True)
-            if stage in stages
-        ]
-    )
-    yield from table_html(
-        table_of(
-            worst,
-            ("Group", lambda group: _name(group.group)),
-            ("Type", lambda group: group.type + (f", {group.stage}" if group.stage == "mixed" else "")),
-            *_numbers("Rebalances"),
-            ("#Rebalancing", lambda group: _seconds(group.rebalancing_s)),
-            ("#Without owner", lambda group: _seconds(group.without_owner_s)),
-            *_numbers("Joined", "Left", "Storms", "Zombies"),
-            ("#Members at most", lambda group: f"{group.members_most:,}"),
-        )
+    legend = [
+        (style, stage or "neither", "")
+        for stage, style in zip((*STAGES, None), (*STAGE_STYLES, "k0"), strict=True)
+        if stage in stages
+    ]
+    yield bars_plot(_cost_bars(worst), legend)
+    yield table_of(
+        worst,
+        ("Group", lambda group: _name(group.group)),
+        ("Type", lambda group: group.type + (f", {group.stage}" if group.stage == "mixed" else "")),
+        *_numbers("Rebalances"),
+        ("#Rebalancing", lambda group: _seconds(group.rebalancing_s)),
+        ("#Without owner", lambda group: _seconds(group.without_owner_s)),
+        *_numbers("Joined", "Left", "Storms", "Zombies"),
+        ("#Members at most", lambda group: f"{group.members_most:,}"),
     )
 
 
@@ -198,20 +195,19 @@ def _number(field: str, item: Any) -> str:
     return f"{getattr(item, field):,}"
 
 
-def _timeline(timeline: GroupTimeline, place: int) -> Iterator[str]:
-    if not timeline.marks:
-        return
-    name = _name(timeline.group)
-    yield f'<h3 class="reason">{text_html(name)}</h3>\n<figure class="drawing">\n'
-    yield from draw(rebalances_drawing(timeline), f"timeline{place}")
-    yield "</figure>\n"
+def _timeline(timeline: GroupTimeline) -> Iterator[Block]:
+    yield Heading(_name(timeline.group), level=3)
+    count = sum(mark.rebalances for mark in timeline.marks)
+    first, last = (_time(timeline.marks[position].start) for position in (0, -1))
+    text = f"{counted(count, 'rebalance')}, {first}" + (f" to {last}." if last != first else ".")
+    yield Picture(text=text, drawing=partial(rebalances_drawing, timeline))
 
 
-def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
+def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[Block]:
     if not protocols:
         return
-    yield "<h2>Time without owner under each protocol</h2>\n"
-    yield _paragraph(
+    yield Heading("Time without owner under each protocol")
+    yield Text(
         "; ".join(
             f"{cost.protocol}: {_seconds(cost.without_owner_s / cost.rebalances)} per rebalance"
             for cost in protocols
@@ -220,31 +216,23 @@ def _without_owner(protocols: Sequence[ProtocolCost]) -> Iterator[str]:
     )
     interrupted = [cost for cost in protocols if any(cost.interruptions)]
     if interrupted:
-        yield _paragraph("How long a partition had no owner, each time:")
-        yield from legend(
+        yield Text("How long a partition had no owner, each time:")
+        yield bars_plot(
+            [_interruptions(cost, place, name) for place, name in enumerate(SPANS) for cost in interrupted],
             [
-                (
-                    _style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES),
-                    cost.protocol,
-                    f"{sum(cost.interruptions):,}",
-                )
+                (_protocol_style(cost.protocol), cost.protocol, f"{sum(cost.interruptions):,}")
                 for cost in interrupted
-            ]
+            ],
         )
-        yield from bars_plot(
-            [_interruptions(cost, place, name) for place, name in enumerate(SPANS) for cost in interrupted]
-        )
-    yield from table_html(
-        table_of(
-            protocols,
-            "Protocol",
-            *_numbers("Groups", "Rebalances"),
-            ("#Median", lambda cost: _seconds(cost.median_s)),
-            ("#95th percentile", lambda cost: _seconds(cost.p95_s)),
-            ("#Longest", lambda cost: _seconds(cost.longest_s)),
-            *_numbers("Moved", "Revoked"),
-            ("#Without owner", lambda cost: _seconds(cost.without_owner_s)),
-        )
+    yield table_of(
+        protocols,
+        "Protocol",
+        *_numbers("Groups", "Rebalances"),
+        ("#Median", lambda cost: _seconds(cost.median_s)),
+        ("#95th percentile", lambda cost: _seconds(cost.p95_s)),
+        ("#Longest", lambda cost: _seconds(cost.longest_s)),
+        *_numbers("Moved", "Revoked"),
+        ("#Without owner", lambda cost: _seconds(cost.without_owner_s)),
     )
 
 
@@ -252,16 +240,20 @@ def _interruptions(cost: ProtocolCost, place: int, name: str) -> Bar:
     count, total = cost.interruptions[place], sum(cost.interruptions)
     part = Share(
         share=count / total,
-        style=_style(cost.protocol, PROTOCOLS, PROTOCOL_STYLES),
+        style=_protocol_style(cost.protocol),
         title=f"{cost.protocol}, {name}: {count:,} of {total:,}",
     )
     return Bar(name=f"{name}, {cost.protocol}", parts=[part], value=f"{count:,}")
 
 
-def _readiness(readiness: Readiness) -> Iterator[str]:
-    yield f"<h2>Readiness for {text_html(_name(readiness.destination))}</h2>\n"
+def _protocol_style(protocol: str) -> str:
+    return _style(protocol, PROTOCOLS, PROTOCOL_STYLES)
+
+
+def _readiness(readiness: Readiness) -> Iterator[Block]:
+    yield Heading(f"Readiness for {_name(readiness.destination)}")
     open_groups = readiness.groups - readiness.arrived
-    yield _paragraph(
+    yield Text(
         f"{counted(readiness.groups, 'group')}, of which {readiness.arrived:,} are already migrated."
         if readiness.arrived
         else f"{counted(readiness.groups, 'group')}."
@@ -269,37 +261,38 @@ def _readiness(readiness: Readiness) -> Iterator[str]:
     if not open_groups:
         return
     verdicts = list(zip(VERDICTS, VERDICT_STYLES, readiness.verdicts, strict=True))
-    yield from legend([(style, verdict, f"{count:,}") for verdict, style, count in verdicts])
     parts = [
         Share(share=count / open_groups, style=style, title=f"{verdict}: {count:,} of {open_groups:,}")
         for verdict, style, count in verdicts
     ]
-    yield from bars_plot([Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")])
+    yield bars_plot(
+        [Bar(name="To be migrated", parts=parts, value=f"{open_groups:,}")],
+        [(style, verdict, f"{count:,}") for verdict, style, count in verdicts],
+    )
     yield from _reasons(readiness.reasons)
     if readiness.first:
-        yield "<h3>Which to migrate first</h3>\n"
-        yield from table_html(
-            table_of(
-                readiness.first,
-                "#Rank",
-                ("Group", lambda group: _name(group.group)),
-                ("Cluster", lambda group: _name(group.cluster or group.source)),
-                "Verdict",
-                ("Path", lambda group: group.path and _name(group.path)),
-                *("#Restarts", "#Moved"),
-                ("#Gain", lambda group: _seconds(group.gain_s)),
-                "#Risk",
-            )
+        yield Heading("Which to migrate first", level=3)
+        yield table_of(
+            readiness.first,
+            "#Rank",
+            ("Group", lambda group: _name(group.group)),
+            ("Cluster", lambda group: _name(group.cluster or group.source)),
+            "Verdict",
+            ("Path", lambda group: group.path and _name(group.path)),
+            *("#Restarts", "#Moved"),
+            ("#Gain", lambda group: _seconds(group.gain_s)),
+            "#Risk",
         )
-        yield _note(
-            "Gain is the partition-time without owner that a restart of one member costs less at the destination."
+        yield Text(
+            "Gain is the partition-time without owner that a restart of one member costs less at the destination.",
+            Role.FAINT,
         )
 
 
-def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
+def _reasons(reasons: Sequence[Reason]) -> Iterator[Block]:
     if not reasons:
         return
-    yield "<h3>By reason</h3>\n"
+    yield Heading("By reason", level=3)
     most = max(reason.groups for reason in reasons)
     styles = {"blocker": "none", "warning": "k3"}
     bars = []
@@ -308,31 +301,29 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
         part = Share(share=reason.groups / most, style=styles.get(reason.level, "k0"), title=title)
         name = f"{_name(reason.rule)} ({reason.level})"
         bars.append(Bar(name=name, parts=[part], value=f"{reason.groups:,}"))
-    yield from bars_plot(bars)
-    yield from table_html(
-        table_of(
-            reasons,
-            ("Reason", lambda reason: _name(reason.rule)),
-            "Level",
-            *_numbers("Groups"),
-            ("For example", lambda reason: _name(reason.example)),
-            ("Finding", lambda reason: shortened_to(reason.message, 5 * LONGEST_NAME)),
-        )
+    yield bars_plot(bars)
+    yield table_of(
+        reasons,
+        ("Reason", lambda reason: _name(reason.rule)),
+        "Level",
+        *_numbers("Groups"),
+        ("For example", lambda reason: _name(reason.example)),
+        ("Finding", lambda reason: shortened_to(reason.message, 5 * LONGEST_NAME)),
     )
 
 
-def _migration(numbers: ReportNumbers) -> Iterator[str]:
+def _migration(numbers: ReportNumbers) -> Iterator[Block]:
     if not any(sum(period.stages) for period in numbers.periods):
         return
-    yield "<h2>Migration to the consumer protocol</h2>\n"
+    yield Heading("Migration to the consumer protocol")
     last = numbers.periods[-1]
     arrived, total = last.stages[STAGES.index("consumer")], sum(last.stages)
-    yield _paragraph(
+    yield Text(
         f"At the end {arrived:,} of {counted(total, 'group')} of consumers used the consumer protocol, and "
         f"{last.stages[STAGES.index('mixed')]:,} had members of both protocols."
     )
     by_stage = list(zip(*(period.stages for period in numbers.periods), strict=True))
-    yield from columns_plot(
+    yield columns_plot(
         "Groups by stage of migration",
         [
             Series(name=stage, style=style, values=values, total=f"{values[-1]:,}")
@@ -354,14 +345,6 @@ def _name(text: str) -> str:
 
 def _style(kind: str | None, kinds: Sequence[str], styles: Sequence[str]) -> str:
     return styles[kinds.index(kind)] if kind in kinds else "k0"
-
-
-def _paragraph(text: str) -> str:
-    return f'<p class="reason">{text_html(text)}</p>\n'
-
-
-def _note(text: str) -> str:
-    return f'<p class="note reason">{text_html(text)}</p>\n'
 
 
 def _seconds(seconds: float | None) -> str:
@@ -400,11 +383,15 @@ def check_writable(option: str, file: Path) -> None:
         raise UsageError(f"{option} {file}: the directory {file.parent} does not exist")
 
 
-def write_report(file: Path, page: Callable[[], str], data: Callable[[], Mapping[str, Any]]) -> None:
-    """Write a page, or the same as data if the name ends in .json. :raises CommandError: it cannot be written"""
-    if file.suffix.lower() == ".json":
-        import json
+def write_report(file: Path, report: Callable[[], Document]) -> None:
+    """Write a report as a page, or as its data if the name ends in .json, or for a runbook if in .md.
 
-        write_file(file, [json.dumps(data(), indent=2, ensure_ascii=False), "\n"])
-    else:
-        write_file(file, [page()])
+    :raises CommandError: it cannot be written
+    """
+    document = report()
+    if file.suffix.lower() == ".json":
+        write_file(file, [json.dumps(document.data, indent=2, ensure_ascii=False), "\n"])
+        return
+    page = StringIO()
+    render(document, OutputFormat.MARKDOWN if file.suffix.lower() == ".md" else OutputFormat.HTML, page)
+    write_file(file, [page.getvalue()])

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import ExitStatus, UsageError
-from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
+from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, table_of
+from cli.render.page import shortened_to
+from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.verbs.fleet.options import SparkOptions, combinations_of
 from cli.verbs.fleet.report_page import check_writable, write_report
-from cli.verbs.fleet.simulate_page import simulation_page
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
 from cli.verbs.simulate.action import Source, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Variant
-from groups.counts import share
+from groups.counts import counted, share
 
 if TYPE_CHECKING:
     from pipeline.simulation import Case, SimulationRun
 
+Row = Mapping[str, Any]
+"""A row of one of the simulation's tables."""
 BYTES_PER_RUN = 256
 """Bytes of a row of the largest table, which Spark processes in addition to the runs."""
+ROWS_SHOWN = 200
+"""Maximum rows of a table in a report; the Parquet tables contain all."""
+STYLES = {"as-written": "k0", "eager": "k3", "cooperative": "k4", "consumer": "k2"}
+FIGURES = {
+    "rebalances": "Rebalances",
+    "without_owner_s": "Partition-seconds without an owner",
+    "read_twice": "Records read twice",
+    "converged_s": "Seconds until all groups settled",
+}
+_VERDICTS = {
+    "held": "all invariants held",
+    "known": "known weaknesses of Kafka's rules",
+    "fallen": "an invariant was violated",
+    "stopped": "stopped at --limit",
+    "threw": "Kohort's own code failed",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +130,7 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
             spark, request.cases(), request.seeds, run_options, out=request.out, progress=progress.simulation
         )
     for file in request.reports:
-        write_report(file, partial(simulation_page, run), partial(simulation_data, request, run))
+        write_report(file, partial(simulation_report, request, run))
     return run
 
 
@@ -141,12 +162,12 @@ def _blocks(run: SimulationRun) -> Iterator[Block]:
     names = ("SCENARIO", "PROTOCOL", "LIBRARIES", "SETTINGS", "#SEEDS", "##FALLEN", "#KNOWN")
     yield table_of(
         run.costs,
-        *((name, _column(name.strip("#").lower())) for name in names),
-        ("#REBALANCES", _column("rebalances_median")),
-        ("#UNOWNED-TIME", _column("without_owner_s_median")),
-        ("#MAX-UNOWNED-TIME", _column("without_owner_s_worst")),
-        ("#READ-TWICE", _column("read_twice_median")),
-        ("#CONVERGED", _column("converged_s_median")),
+        *names,
+        ("#REBALANCES", "rebalances_median"),
+        ("#UNOWNED-TIME", "without_owner_s_median"),
+        ("#MAX-UNOWNED-TIME", "without_owner_s_worst"),
+        ("#READ-TWICE", "read_twice_median"),
+        ("#CONVERGED", "converged_s_median"),
     )
     if run.failures:
         yield Heading("Seeds that failed")
@@ -157,12 +178,6 @@ def _blocks(run: SimulationRun) -> Iterator[Block]:
     for row in run.failures:
         if row["verdict"] == "threw":
             yield Text(f"Seed {row['seed']} of {row['scenario']} threw {row['message']}")
-
-
-def _column(name: str) -> Any:
-    from operator import itemgetter
-
-    return itemgetter(name)
 
 
 def _remarks(run: SimulationRun) -> Iterator[str]:
@@ -181,3 +196,106 @@ def _remarks(run: SimulationRun) -> Iterator[str]:
 def status_of(run: SimulationRun) -> ExitStatus:
     """FALSE if a run violated an invariant, as in `kohort simulate`."""
     return ExitStatus.DONE if run.verdicts["held"] == sum(run.verdicts.values()) else ExitStatus.FALSE
+
+
+def simulation_report(request: SimulationRequest, run: SimulationRun) -> Document:
+    """Distributions by protocol and library, the costs of each setting, and failures."""
+    blocks = [
+        Heading(f"Simulation of {counted(sum(run.verdicts.values()), 'run')}", level=1),
+        figures_plot([(f"{run.verdicts[verdict]:,}", text) for verdict, text in _VERDICTS.items()]),
+        *_costs(run.costs),
+        *_distributions(run.spans),
+        *_failures(run.failures),
+    ]
+    return Document(command="fleet simulate", data=simulation_data(request, run), blocks=blocks)
+
+
+def _costs(costs: Sequence[Row]) -> Iterator[Block]:
+    """The costs of each scenario, protocol and settings; bars are relative to the longest time without an owner."""
+    yield Heading("What it costs")
+    known = [row for row in costs if row["without_owner_s_median"] is not None]
+    most = max((row["without_owner_s_median"] for row in known), default=0) or 1
+    yield Text("Partition-seconds without an owner, the median of all seeds:")
+    bars = []
+    for row in known[:ROWS_SHOWN]:
+        value = f"{row['without_owner_s_median']:,.1f} s"
+        part = Share(
+            share=row["without_owner_s_median"] / most,
+            style=STYLES[row["protocol"]],
+            title=f"{_name(row)}: {value}",
+        )
+        bars.append(Bar(name=_name(row), parts=[part], value=value))
+    yield bars_plot(bars, _legend(known))
+    yield table_of(
+        costs[:ROWS_SHOWN],
+        ("Scenario", lambda row: shortened_to(row["scenario"], LONGEST_NAME)),
+        *("Protocol", "Libraries", "Settings"),
+        ("#Seeds", lambda row: f"{row['seeds']:,}"),
+        ("#Fell", lambda row: f"{row['fallen']:,}"),
+        *(
+            (f"#{words}, {of}", _figure(f"{name}_{of}"))
+            for name, words in FIGURES.items()
+            for of in ("median", "p95")
+        ),
+    )
+
+
+def _distributions(spans: Sequence[Row]) -> Iterator[Block]:
+    """The distribution of each figure over the seeds, by protocol and library."""
+    for figure, words in FIGURES.items():
+        of_figure = [row for row in spans if row["figure"] == figure]
+        if not of_figure:
+            continue
+        counts: Counter[tuple[str, str, int | None]] = Counter()
+        totals: Counter[tuple[str, str]] = Counter()
+        for row in of_figure:
+            group = row["protocol"], row["libraries"]
+            counts[(*group, row["up_to"])] += row["seeds"]
+            totals[group] += row["seeds"]
+        yield Heading(words)
+        limits = sorted(
+            {row["up_to"] for row in of_figure}, key=lambda limit: inf if limit is None else limit
+        )
+        yield bars_plot(
+            [
+                _bar(group, limit, counts[(*group, limit)], totals[group])
+                for limit in limits
+                for group in totals
+                if counts[(*group, limit)]
+            ],
+            _legend(of_figure),
+        )
+
+
+def _bar(group: tuple[str, str], limit: int | None, count: int, total: int) -> Bar:
+    span = "more, or never" if limit is None else f"up to {limit:,}"
+    name = f"{span}: {group[0]}, {group[1]}"
+    part = Share(
+        share=count / total, style=STYLES[group[0]], title=f"{name}: {count:,} of {counted(total, 'run')}"
+    )
+    return Bar(name=name, parts=[part], value=f"{100 * count / total:.1f} %")
+
+
+def _failures(failures: Sequence[Row]) -> Iterator[Block]:
+    if failures:
+        yield Heading("Seeds that failed")
+    for row in failures:
+        yield Heading(f"{_name(row)}, seed {row['seed']}: {_VERDICTS[row['verdict']]}", level=3)
+        yield Text((f"{row['invariant']}: " if row["invariant"] else "") + row["message"])
+        yield Code((row["command"],))
+        if row["story"]:
+            yield Code(tuple(row["story"]), language="text")
+
+
+def _legend(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    protocols = dict.fromkeys(row["protocol"] for row in rows)
+    return [(STYLES[protocol], protocol, "") for protocol in protocols]
+
+
+def _name(row: Row) -> str:
+    parts = (row["scenario"], row["protocol"], row["libraries"], row["settings"])
+    return shortened_to(", ".join(filter(None, parts)), LONGEST_NAME)
+
+
+def _figure(name: str) -> Callable[[Row], str]:
+    return lambda row: "-" if row[name] is None else f"{row[name]:,.4g}"

@@ -88,7 +88,7 @@ class LiveTopic:
 
     def open(self, spark: SparkSession) -> LogReader:
         """The topic's records, for the pipeline. :raises ClusterUnreadable:"""
-        from pipeline.sources.live import live_reading
+        from pipeline.live import live_reading
 
         return live_reading(spark, self.bootstrap, self.client)
 

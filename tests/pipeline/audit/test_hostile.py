@@ -9,7 +9,7 @@ from pyspark.testing import assertDataFrameEqual
 
 from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
-from pipeline.audit.tables import read_table
+from pipeline.audit.run import read_table
 from pipeline.store import NotATableStore
 
 SETTINGS = AuditSettings(destinations=(Destination.CONSUMER,))

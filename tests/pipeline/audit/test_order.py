@@ -6,8 +6,8 @@ from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.audit.judge import UNRANKED
+from pipeline.audit.run import ranked
 from pipeline.audit.schemas import AUDIT
-from pipeline.audit.tables import ranked
 from tests.pipeline.report.tables import rows_as
 
 

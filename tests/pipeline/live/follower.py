@@ -11,11 +11,10 @@ import signal
 import sys
 
 from pipeline.decode.records import LogReader
-from pipeline.follow import follow_history
 from pipeline.history import HistoryProgress, HistoryStep, run_history
+from pipeline.live import follow_history, stream_events
 from pipeline.session import SessionSettings, session
 from pipeline.sources.jars import kafka_jars
-from pipeline.sources.live import stream_events
 from tests.pipeline.conftest import CONF
 
 PUBLISH, AFTER = "publish", "after"

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from pipeline.decode.records import LogReader
+from pipeline.live import stream_events
 from pipeline.sources.cluster import BOOTSTRAP, ClusterUnreadable, OffsetsTopic, offsets_topic, topic_names
-from pipeline.sources.live import stream_events
 from pipeline.tables.schemas import DECODED
 from tests.coordinator.store.real_log import RealLog
 from tests.coordinator.store.real_log_story import ORDERS, PAYMENTS, commit

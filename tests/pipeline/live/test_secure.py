@@ -120,7 +120,7 @@ from pathlib import Path
 from pipeline.session import SessionSettings, session
 from pipeline.sources.client_properties import client_options
 from pipeline.sources.jars import kafka_jars
-from pipeline.sources.live import live_reading
+from pipeline.live import live_reading
 from pipeline.tables.schemas import DECODED, decoded_arrow
 from wire.client.config.properties import read_properties
 conf = {"spark.driver.memory": "1g", "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[3]}

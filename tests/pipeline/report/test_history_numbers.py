@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from pyspark.sql import SparkSession
 
-from cli.verbs.fleet.report_page import history_page
 from pipeline.rebalances.causes import RebalanceCause
 from pipeline.rebalances.events import Protocol
-from pipeline.report.costs import MOST as MOST_GROUPS
 from pipeline.report.measure import DRAWN, numbers_of
+from pipeline.report.measure import MOST as MOST_GROUPS
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES, ReportNumbers
+from tests.cli.verbs.fleet.test_report_page import history_page
 from tests.pipeline.report import slow
 from tests.pipeline.report.tables import FIRST, SCHEMAS, Fleet, fleet, rebalance, rows_as
 

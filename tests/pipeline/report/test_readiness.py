@@ -5,10 +5,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from cli.verbs.fleet.report_page import history_page
 from pipeline.audit.schemas import AUDIT
 from pipeline.report.measure import MOST_CANDIDATES, MOST_REASONS, numbers_of
 from pipeline.report.numbers import Candidate
+from tests.cli.verbs.fleet.test_report_page import history_page
 from tests.pipeline.report.tables import rows_as
 
 MADE = datetime(2026, 4, 1, tzinfo=UTC)

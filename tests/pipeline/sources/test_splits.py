@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from pipeline.sources.splits import Split, cuts, last_place, packed
+from pipeline.sources.blocks import Split, cuts, last_place, packed
 from tests.pipeline.sources.memory_file import MemoryFile
 from wire.log.batch_scan import scan
 from wire.log.batches import encode_batch

@@ -11,8 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.tables.commit_runs import READ, RUNS, runs_of
-from pipeline.tables.commits import chained, commits_by_day
+from pipeline.tables.commits import READ, RUNS, chained, commits_by_day, runs_of
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed

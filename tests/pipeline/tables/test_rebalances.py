@@ -13,8 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.engine.records import OffsetRecord, StoredOffset
-from pipeline.tables.ownership import COURSES, courses, ownership
-from pipeline.tables.rebalances import rebalances
+from pipeline.tables.rebalances import COURSES, courses, ownership, rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.store.real_log import RealLog

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.fleet.rehearse_page import rehearsal_page
+from cli.render.document import Document
+from cli.render.output_format import OutputFormat
+from cli.verbs.fleet.rehearse import rehearsal_report
 from pipeline.rehearsal import RehearsalRun
 from tests.cli.command import Kohort
+from tests.cli.render.rendered import rendered
 from tests.cli.schemas import faults
 from tests.pipeline.conftest import spark as spark
 
@@ -97,6 +100,10 @@ def test_a_snapshot_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
     )
 
 
+def page_of(report: Document) -> str:
+    return rendered(report, OutputFormat.HTML)
+
+
 def run_of(*names: str, settings: tuple[str, ...] = ("",)) -> RehearsalRun:
     """Two safe groups and one of each other verdict, for each name and settings."""
     rows: list[dict[str, Any]] = []
@@ -137,11 +144,11 @@ def run_of(*names: str, settings: tuple[str, ...] = ("",)) -> RehearsalRun:
 
 
 def test_a_page_escapes_what_somebody_else_chose() -> None:
-    page = rehearsal_page(run_of("<script>", settings=("", "a=<i>")))
+    page = page_of(rehearsal_report(run_of("<script>", settings=("", "a=<i>"))))
     assert not [tag for tag in ("<script", "<i>") if tag in page]
     assert "&lt;script&gt;" in page
 
 
 def test_a_page_of_nothing() -> None:
-    page = rehearsal_page(RehearsalRun(rehearsals=[], failures=[], quarantined=[], paths={}))
+    page = page_of(rehearsal_report(RehearsalRun(rehearsals=[], failures=[], quarantined=[], paths={})))
     assert "Rehearsals of 0 groups" in page

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.fleet.simulate_page import simulation_page
+from cli.render.output_format import OutputFormat
+from cli.verbs.fleet.simulate import request_of, simulation_report
+from coordinator.simulation.scenario import Variant
 from pipeline.simulation import SimulationRun
 from tests.cli.command import Kohort
+from tests.cli.render.rendered import rendered
 from tests.cli.schemas import faults
 from tests.pipeline.conftest import spark as spark
 
@@ -73,6 +76,9 @@ def test_a_page_escapes_what_somebody_else_chose() -> None:
         failures=[failure],
         paths={},
     )
-    page = simulation_page(run)
+    request = request_of(
+        ["crash"], (Variant.EAGER,), [], first=3, count=1, limit=None, break_rule=None, out=None, reports=()
+    )
+    page = rendered(simulation_report(request, run), OutputFormat.HTML)
     assert not [tag for tag in ("<b>x", "<i>", "<script", "<img") if tag in page]
     assert "&lt;script&gt;" in page

@@ -11,15 +11,26 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, timeline_svg
-from cli.verbs.fleet.report_page import history_page
+from cli.render.lanes import draw_file
+from cli.render.output_format import OutputFormat
+from cli.verbs.fleet import report_page
+from cli.verbs.fleet.rebalances_svg import CAUSE_STYLES, rebalances_drawing
 from pipeline.report.numbers import CAUSES, GroupTimeline, ReportNumbers
+from tests.cli.render.rendered import rendered
 from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import FIRST, HOSTILE, one, timeline
 from tests.support.html_pages import Page
 
 CASES = [fleet_numbers.fleet, fleet_numbers.one, fleet_numbers.nothing]
 MOST_BYTES = 2_000_000
+
+
+def history_page(numbers: ReportNumbers) -> str:
+    return rendered(report_page.history_page(numbers), OutputFormat.HTML)
+
+
+def timeline_svg(shown: GroupTimeline) -> str:
+    return "".join(draw_file(rebalances_drawing(shown)))
 
 
 def _parts(page: str) -> list[str]:

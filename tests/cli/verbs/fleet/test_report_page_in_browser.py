@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from cli.verbs.fleet.rebalances_svg import timeline_svg
-from cli.verbs.fleet.rehearse_page import rehearsal_page
-from cli.verbs.fleet.report_page import history_page
+from cli.verbs.fleet.rehearse import rehearsal_report
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
 from tests.browser.chromium import Chromium, Page, chromium
 from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import HOSTILE
-from tests.cli.verbs.fleet.test_fleet_rehearse import run_of
+from tests.cli.verbs.fleet.test_fleet_rehearse import page_of, run_of
+from tests.cli.verbs.fleet.test_report_page import history_page, timeline_svg
 
 WIDTHS = (375, 1280)
 PAPER = 718
@@ -27,12 +26,12 @@ READABLE = 4.5
 
 OUTSIDE = """
 [...document.body.querySelectorAll('*')]
-  .filter(element => !element.closest('.wide, .drawing, .dates, svg'))
+  .filter(element => !element.closest('.wide, figure:not(.plot), .dates, svg'))
   .filter(element => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
   .map(element => element.outerHTML.slice(0, 120))
 """
 SCROLLING = """
-[...document.querySelectorAll('.wide, .drawing')]
+[...document.querySelectorAll('.wide, figure')]
   .filter(element => element.scrollWidth > element.clientWidth + 1).length
 """
 OVERLAPS = """
@@ -108,8 +107,10 @@ CASES: dict[str, Callable[[], str]] = {
     "nothing": lambda: history_page(fleet_numbers.nothing()),
     "big": lambda: history_page(_big()),
     "hostile": lambda: history_page(_hostile()),
-    "rehearsals": lambda: rehearsal_page(run_of("billing", "checkout", settings=("", "concurrency=2"))),
-    "hostile rehearsals": lambda: rehearsal_page(run_of(LONG, settings=("", LONG))),
+    "rehearsals": lambda: page_of(
+        rehearsal_report(run_of("billing", "checkout", settings=("", "concurrency=2")))
+    ),
+    "hostile rehearsals": lambda: page_of(rehearsal_report(run_of(LONG, settings=("", LONG)))),
 }
 
 

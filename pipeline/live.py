@@ -1,4 +1,4 @@
-"""The live `__consumer_offsets` through Spark's Kafka source: once, or continuously.
+"""The live `__consumer_offsets` through Spark's Kafka source: once, or continuously, with the history kept current.
 
 The rows are the same as from the files of the same log, except for data that Kafka does not send to consumers:
 transaction markers have no row, and no row has a producer. So only decided records are read, up to the last stable
@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
 from pipeline.decode.raw import plain_records
 from pipeline.decode.records import LogReader, records_to_arrow
+from pipeline.history import HistoryProgress, HistoryRun, run_history
 from pipeline.sources.cluster import (
     BOOTSTRAP,
     GROUP_PREFIX,
@@ -154,3 +157,66 @@ def _reading(records: DataFrame, topic: OffsetsTopic, names: Mapping[str, str]) 
         return records_to_arrow(batches, source=source, names=known)
 
     return LogReader(tasks=records, read=decode, cluster=topic.cluster_id, held_back=topic.held_back)
+
+
+class Following:
+    """A stream that updates tables."""
+
+    def __init__(self, query: StreamingQuery, failures: list[Exception]) -> None:
+        self._query, self._failures = query, failures
+
+    def wait(self, seconds: int | None = None) -> bool:
+        """Wait at most `seconds`, or with None until the stream stops; returns whether it has stopped.
+
+        :raises: the error of `run_history` that stopped it
+        :raises StreamingQueryException: any other error that stopped it
+        """
+        try:
+            return bool(self._query.awaitTermination(seconds))
+        except StreamingQueryException as error:
+            if self._failures:
+                raise self._failures[0] from error
+            raise
+
+    def stop(self) -> None:
+        """Stop the stream, even within a batch: the next stream with its checkpoint reads the batch again."""
+        with suppress(StreamingQueryException):
+            self._query.stop()
+
+
+def follow_history(
+    spark: SparkSession,
+    bootstrap: str,
+    out: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    checkpoint: str,
+    every: str | None = None,
+    progress: Callable[[HistoryProgress], None] = lambda _: None,
+    done: Callable[[HistoryRun], None] = lambda _: None,
+) -> Following:
+    """A stream that adds new records of the topic to the tables in `out`, with a run of the history for each batch.
+
+    Neither a crash nor a lost checkpoint loses or duplicates a record: a batch that is read again adds only records
+    that the tables do not have. Every batch computes all tables but that of events again, so do not use intervals
+    below a minute. `progress` and `done`, which is called after every run, are called in a thread of the stream.
+
+    :param checkpoint: a directory of this stream only, outside of `out`
+    :param every: the interval, as in `1 minute`; None: read the existing records, in batches, then stop
+    :raises MissingKafkaSource: the session was started without the jars of the Kafka source
+    :raises ClusterUnreadable: the cluster cannot be reached, refuses the client or has no such topic
+
+    An error of `run_history` stops the stream, and `Following.wait` raises it.
+    """
+    failures: list[Exception] = []
+
+    def add(batch: LogReader, _: int) -> None:
+        try:
+            run = run_history(spark, batch, out, progress=progress)
+        except Exception as error:
+            failures.append(error)
+            raise
+        done(run)
+
+    query = stream_events(spark, bootstrap, options, sink=add, checkpoint=checkpoint, every=every)
+    return Following(query, failures)
