@@ -15,10 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from uuid import UUID
 
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import (
+        FetchRequest,
+        FetchRequestTopicPartition,
+        FetchResponseResponsePartitionFields,
+    )
+
 
 NO_SESSION = 0
 WITHOUT, FIRST = -1, 0
@@ -39,16 +47,16 @@ class PartitionKey(NamedTuple):
     partition: int
 
 
-Result: TypeAlias = Mapping[str, Any]
-"""The fields of a partition in the response."""
-Results: TypeAlias = dict[PartitionKey, Result]
+Requested: TypeAlias = "FetchRequestTopicPartition"
+Result: TypeAlias = "FetchResponseResponsePartitionFields"
+Results: TypeAlias = "dict[PartitionKey, Result]"
 
 
 @dataclass(slots=True)
 class _Cached:
     """A partition of a session: the client's request for it, and the offsets that the client has received."""
 
-    asked: Any
+    asked: Requested
     high_watermark: int = UNKNOWN_OFFSET
     log_start_offset: int = UNKNOWN_OFFSET
 
@@ -90,7 +98,7 @@ class _Session:
 class SessionFetch:
     """The partitions of a request. `finish` returns the id of its session and the results to send."""
 
-    partitions: Sequence[tuple[PartitionKey, Any]] = ()
+    partitions: Sequence[tuple[PartitionKey, Requested]] = ()
     error: ErrorCode = ErrorCode.NONE
     finish: Callable[[Results], tuple[int, Results]] = lambda results: (NO_SESSION, results)
 
@@ -107,7 +115,7 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, request: Any, now_ms: int, *, by_id: bool) -> SessionFetch:
+    def begin(self, request: FetchRequest, now_ms: int, *, by_id: bool) -> SessionFetch:
         """Start a request, whose topics are identified by id or by name."""
         asked = dict(_asked(request))
         if request.session_epoch in (WITHOUT, FIRST):
@@ -128,7 +136,7 @@ class FetchSessions:
         return self._continued(session, asked, request, now_ms)
 
     def _continued(
-        self, session: _Session, asked: Mapping[PartitionKey, Any], request: Any, now_ms: int
+        self, session: _Session, asked: Mapping[PartitionKey, Requested], request: FetchRequest, now_ms: int
     ) -> SessionFetch:
         for key, one in asked.items():
             session.partitions.setdefault(key, _Cached(one)).asked = one
@@ -146,7 +154,7 @@ class FetchSessions:
         )
 
     def _open(
-        self, asked: Mapping[PartitionKey, Any], results: Results, now_ms: int, *, by_id: bool
+        self, asked: Mapping[PartitionKey, Requested], results: Results, now_ms: int, *, by_id: bool
     ) -> tuple[int, Results]:
         """Store the answered partitions in a new session, if there is room."""
         if not asked or not self._make_room(now_ms):
@@ -172,13 +180,13 @@ class FetchSessions:
         return number
 
 
-def _asked(request: Any) -> Iterable[tuple[PartitionKey, Any]]:
+def _asked(request: FetchRequest) -> Iterable[tuple[PartitionKey, Requested]]:
     for topic in request.topics:
         for one in topic.partitions:
             yield PartitionKey(topic.topic, topic.topic_id, one.partition), one
 
 
-def _forgotten(request: Any) -> Iterable[PartitionKey]:
+def _forgotten(request: FetchRequest) -> Iterable[PartitionKey]:
     for topic in request.forgotten_topics_data:
         for partition in topic.partitions:
             yield PartitionKey(topic.topic, topic.topic_id, partition)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from coordinator.engine.calls import A, Request
@@ -14,7 +14,15 @@ from coordinator.server.cluster import Cluster
 from wire.acls import OPERATIONS, Operation, ResourceType, operation_bits
 from wire.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    Q = TypeVarWithDefault("Q", default=object, covariant=True)
+else:
+    Q = TypeVar("Q")
 K = TypeVar("K", bound=Hashable)
+AnswerFields: TypeAlias = Mapping[str, object]
+"""The fields of a response, or of a part of it."""
 
 
 class PeerFault(Exception):
@@ -22,12 +30,12 @@ class PeerFault(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Generic[Q]):
     """A request with the fields of its version, its sender, and the broker that received it."""
 
     cluster: Cluster
     broker: Broker
-    request: Any
+    request: Q
     version: int
     caller: Caller
 

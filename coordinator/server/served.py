@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from coordinator.server.apis import (
     admin,
@@ -40,7 +40,7 @@ from coordinator.server.apis.permissions import (
     not_elected,
     requires_operation,
 )
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
 from wire.messages.definition import API_VERSIONS_KEY, Api
@@ -107,9 +107,14 @@ from wire.messages.schemas.transactions import (
     WRITE_TXN_MARKERS,
 )
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import ApiVersionsRequest
+
+
 WITH_SOFTWARE = 3
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any] | None]]
+R = TypeVar("R")
+Handler: TypeAlias = Callable[[Exchange[R]], Awaitable[AnswerFields | None]]
 """Returns the fields of the newest response. None: the client wants none. PeerFault: its connection is closed.
 
 It starts outside of a task: `asyncio.timeout` and `wait_for` do not work in it, `asyncio.wait` does.
@@ -127,7 +132,7 @@ class ServedApi:
     """
 
     api: Api
-    answer: Handler
+    answer: Handler[Any]
     oldest: int
     newest: int
     grows: bool
@@ -141,7 +146,7 @@ class ServedApi:
         return self.api.versions[0] <= version <= self.newest
 
 
-async def api_versions(exchange: Exchange) -> Mapping[str, Any]:
+async def api_versions(exchange: Exchange[ApiVersionsRequest | None]) -> AnswerFields:
     """ApiVersions v0–v4: client software v3 (KIP-511), features of minimum 0 shown since v4 (KIP-1022).
 
     A newer client may ask in an unknown version: it is answered in version 0, with the known ones.
@@ -169,19 +174,19 @@ def _own(exchange: Exchange) -> Iterator[ServedApi]:
         yield OWN[CONSUMER_GROUP_INSTALL_ASSIGNMENT.key]
 
 
-def _versions(api: ServedApi) -> Mapping[str, Any]:
+def _versions(api: ServedApi) -> AnswerFields:
     return {"api_key": api.key, "min_version": api.oldest, "max_version": api.newest}
 
 
-def _is_valid(request: Any) -> bool:
+def _is_valid(request: ApiVersionsRequest) -> bool:
     return all(
         _SOFTWARE.fullmatch(text) for text in (request.client_software_name, request.client_software_version)
     )
 
 
 def _served(
-    api: Api,
-    answer: Handler,
+    api: Api[R],
+    answer: Handler[R],
     *,
     oldest: int | None = None,
     newest: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.configs.features import FEATURES, Features, FeatureUpdate, UpgradeType
 from coordinator.engine.topics import TopicInfo
@@ -14,11 +14,21 @@ from coordinator.server.apis.cluster import described_partition
 from coordinator.server.apis.configs import OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP, OF_TOPIC
 from coordinator.server.apis.fields import NO_OPERATIONS, ZERO_ID
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import missing
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.admin import (
+        DescribeLogDirsRequest,
+        DescribeTopicPartitionsRequest,
+        DescribeUserScramCredentialsRequest,
+        ListConfigResourcesRequest,
+    )
+    from wire.messages.schemas.cluster import UpdateFeaturesRequest, UpdateFeaturesRequestFeatureUpdate
+
 
 MOST_PARTITIONS = 2_000
 """The limit of partitions in one answer; a client's limit can only be lower (`max.request.partition.size.limit`)."""
@@ -26,7 +36,7 @@ IN_MEMORY = "memory"
 """The log directory that is shown for records in memory."""
 
 
-async def describe_topic_partitions(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_topic_partitions(exchange: Exchange[DescribeTopicPartitionsRequest]) -> AnswerFields:
     """DescribeTopicPartitions v0 (KIP-966): topics by name, a limited number of partitions per answer."""
     request, cluster = exchange.request, exchange.cluster
     cursor = request.cursor
@@ -67,7 +77,7 @@ def _described(exchange: Exchange) -> Iterable[str]:
     return (name for name in exchange.cluster.topics.image.topics if _may_describe(exchange, name))
 
 
-def _page(exchange: Exchange, topic: TopicInfo, numbers: Iterable[int]) -> Mapping[str, Any]:
+def _page(exchange: Exchange, topic: TopicInfo, numbers: Iterable[int]) -> AnswerFields:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
@@ -85,14 +95,14 @@ def _page(exchange: Exchange, topic: TopicInfo, numbers: Iterable[int]) -> Mappi
     }
 
 
-def _missing(exchange: Exchange, name: str) -> Mapping[str, Any]:
+def _missing(exchange: Exchange, name: str) -> AnswerFields:
     operations = exchange.operations(ResourceType.TOPIC, name)
     if not _may_describe(exchange, name):
         return _nameless(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return {**_nameless(name, missing(name).code), "topic_authorized_operations": operations}
 
 
-def _nameless(name: str, error: int) -> Mapping[str, Any]:
+def _nameless(name: str, error: int) -> AnswerFields:
     return {
         "error_code": error,
         "name": name,
@@ -103,7 +113,7 @@ def _nameless(name: str, error: int) -> Mapping[str, Any]:
     }
 
 
-async def describe_log_dirs(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_log_dirs(exchange: Exchange[DescribeLogDirsRequest]) -> AnswerFields:
     """DescribeLogDirs v1–v5: sizes of this broker's partitions; disk space v4 (KIP-827), cordoned v5 (KIP-1066)."""
     directory = exchange.cluster.log_directory
     total, usable = (-1, -1) if directory is None else _space(directory)
@@ -130,7 +140,7 @@ def _space(directory: Path) -> tuple[int, int]:
     return found.total, found.free
 
 
-def _sizes(exchange: Exchange) -> Iterator[Mapping[str, Any]]:
+def _sizes(exchange: Exchange[DescribeLogDirsRequest]) -> Iterator[AnswerFields]:
     cluster, requested = exchange.cluster, exchange.request.topics
     wanted = None if requested is None else {one.topic: set(one.partitions) for one in requested}
     for name, topic in cluster.topics.image.topics.items():
@@ -145,7 +155,7 @@ def _sizes(exchange: Exchange) -> Iterator[Mapping[str, Any]]:
                 yield {"name": name, "partitions": [_size(cluster, topic, number) for number in numbers]}
 
 
-def _size(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+def _size(cluster: Cluster, topic: TopicInfo, number: int) -> AnswerFields:
     partition = cluster.partitions.find(topic.id, number)
     return {
         "partition_index": number,
@@ -155,12 +165,14 @@ def _size(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
     }
 
 
-async def describe_client_quotas(_: Exchange) -> Mapping[str, Any]:
+async def describe_client_quotas(_: Exchange) -> AnswerFields:
     """DescribeClientQuotas v0–v1: always an empty list."""
     return {"error_code": ErrorCode.NONE, "error_message": "", "entries": ()}
 
 
-async def describe_user_scram_credentials(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_user_scram_credentials(
+    exchange: Exchange[DescribeUserScramCredentialsRequest],
+) -> AnswerFields:
     """DescribeUserScramCredentials v0: users come from the server's file, so there is no credential to describe."""
     return {
         "error_code": ErrorCode.NONE,
@@ -180,7 +192,7 @@ async def describe_user_scram_credentials(exchange: Exchange) -> Mapping[str, An
 LISTED = {OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP}
 
 
-async def list_config_resources(exchange: Exchange) -> Mapping[str, Any]:
+async def list_config_resources(exchange: Exchange[ListConfigResourcesRequest]) -> AnswerFields:
     """ListConfigResources v0–v1 (KIP-1142). v0 was ListClientMetricsResources and lists only these."""
     types = set(exchange.request.resource_types or LISTED) if exchange.version > 0 else {OF_CLIENT_METRICS}
     if not types <= LISTED:
@@ -212,7 +224,7 @@ WITH_TYPES = 1
 WITHOUT_RESULTS = 2
 
 
-def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
+def feature_fields(features: Features, version: int) -> AnswerFields:
     """The feature fields of ApiVersions: features of minimum 0 are listed since v4; level 0 means not finalized."""
     return {
         "supported_features": [
@@ -229,7 +241,7 @@ def feature_fields(features: Features, version: int) -> Mapping[str, Any]:
     }
 
 
-async def update_features(exchange: Exchange) -> Mapping[str, Any]:
+async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFields:
     """UpdateFeatures v0–v2 (KIP-584): update types and dry runs since v1; all updates or none."""
     request, configs = exchange.request, exchange.cluster.configs
     updates = [
@@ -253,7 +265,7 @@ async def update_features(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _type(one: Any, version: int) -> int:
+def _type(one: UpdateFeaturesRequestFeatureUpdate, version: int) -> int:
     if version >= WITH_TYPES:
         return int(one.upgrade_type)
     return UpgradeType.SAFE_DOWNGRADE if one.allow_downgrade else UpgradeType.UPGRADE

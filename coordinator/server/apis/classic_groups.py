@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
@@ -15,16 +14,26 @@ from coordinator.engine.groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
 from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
 from coordinator.server.broker import Caller
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from wire.errors import ErrorCode
 from wire.messages.reader import LONGEST_STRING
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.classic_groups import (
+        DescribeGroupsRequest,
+        HeartbeatRequest,
+        JoinGroupRequest,
+        LeaveGroupRequest,
+        SyncGroupRequest,
+    )
+
 
 UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7
 """The first version in which a refusal has a null protocol name instead of an empty one."""
 
 
-async def join_group(exchange: Exchange) -> Mapping[str, Any]:
+async def join_group(exchange: Exchange[JoinGroupRequest]) -> AnswerFields:
     """JoinGroup v0–v9 (KIP-345 v5, KIP-559 v7, KIP-800 v8, KIP-814 v9)."""
     request = exchange.request
     if not request.member_id and not _can_be_named(request, exchange.caller):
@@ -45,7 +54,7 @@ async def join_group(exchange: Exchange) -> Mapping[str, Any]:
     return _joined(await exchange.ask(call), exchange.version)
 
 
-def _can_be_named(request: Any, caller: Caller) -> bool:
+def _can_be_named(request: JoinGroupRequest, caller: Caller) -> bool:
     """Whether a member id, which is the client id or instance id plus a UUID, fits its field.
 
     Kafka fails to write a longer one to its log and answers UNKNOWN_SERVER_ERROR; members could not read it.
@@ -54,7 +63,7 @@ def _can_be_named(request: Any, caller: Caller) -> bool:
     return len(name.encode()) + UUID_BYTES <= LONGEST_STRING
 
 
-def _joined(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:
+def _joined(joined: JoinGroupAnswer, version: int) -> AnswerFields:
     return {
         "error_code": joined.error,
         "generation_id": joined.generation,
@@ -70,7 +79,7 @@ def _joined(joined: JoinGroupAnswer, version: int) -> Mapping[str, Any]:
     }
 
 
-async def sync_group(exchange: Exchange) -> Mapping[str, Any]:
+async def sync_group(exchange: Exchange[SyncGroupRequest]) -> AnswerFields:
     """SyncGroup v0–v5 (KIP-345 v3, KIP-559 v5)."""
     request = exchange.request
     call = SyncGroup(
@@ -92,7 +101,7 @@ async def sync_group(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def heartbeat(exchange: Exchange) -> Mapping[str, Any]:
+async def heartbeat(exchange: Exchange[HeartbeatRequest]) -> AnswerFields:
     """Heartbeat v0–v4 (KIP-345 v3)."""
     request = exchange.request
     call = Heartbeat(
@@ -112,7 +121,7 @@ def _heartbeat_fields(error: ErrorCode) -> CachedFields:
 SEVERAL = 3
 
 
-async def leave_group(exchange: Exchange) -> Mapping[str, Any]:
+async def leave_group(exchange: Exchange[LeaveGroupRequest]) -> AnswerFields:
     """LeaveGroup v0–v5: one member before v3, several since (KIP-345); reasons v5 (KIP-800)."""
     request = exchange.request
     call = LeaveGroup(
@@ -122,17 +131,17 @@ async def leave_group(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": left.error, "members": LazyEntries(_left, left.members)}
 
 
-def _left(member: tuple[str, str | None, ErrorCode]) -> Mapping[str, Any]:
+def _left(member: tuple[str, str | None, ErrorCode]) -> AnswerFields:
     return dict(zip(("member_id", "group_instance_id", "error_code"), member, strict=True))
 
 
-def _leaving(request: Any, version: int) -> tuple[tuple[str, str | None], ...]:
+def _leaving(request: LeaveGroupRequest, version: int) -> tuple[tuple[str, str | None], ...]:
     if version < SEVERAL:
         return ((request.member_id, None),)
     return tuple((one.member_id, one.group_instance_id) for one in request.members)
 
 
-async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_groups(exchange: Exchange[DescribeGroupsRequest]) -> AnswerFields:
     """DescribeGroups v0–v6: authorized operations v3, instance ids v4, an error for a group that does not exist v6."""
     request = exchange.request
     by_name = await exchange.ask_each(
@@ -141,7 +150,7 @@ async def describe_groups(exchange: Exchange) -> Mapping[str, Any]:
     return {"groups": LazyEntries(lambda name: _described(exchange, by_name[name]), request.groups)}
 
 
-def _described(exchange: Exchange, described: Described) -> Mapping[str, Any]:
+def _described(exchange: Exchange[DescribeGroupsRequest], described: Described) -> AnswerFields:
     group = described.group
     return {
         "error_code": described.error,

@@ -5,8 +5,8 @@ Only if `group.consumer.client.assignors.enable` is set; otherwise these APIs ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
@@ -16,10 +16,19 @@ from coordinator.engine.consumer.client_assignment import (
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
 from coordinator.engine.consumer.member import ConsumerMember
 from coordinator.engine.records import ClientAssignor, ClientMetadata, TopicPartitions
-from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.apis.fields import ZERO_ID
+from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.client_assignment import (
+        ConsumerGroupInstallAssignmentRequest,
+        ConsumerGroupInstallAssignmentRequestMemberPartition,
+        ConsumerGroupPrepareAssignmentRequest,
+    )
+    from wire.messages.schemas.consumer_groups import ConsumerGroupHeartbeatRequestClientAssignor
 
 
-async def prepare_assignment(exchange: Exchange) -> Mapping[str, Any]:
+async def prepare_assignment(exchange: Exchange[ConsumerGroupPrepareAssignmentRequest]) -> AnswerFields:
     """ConsumerGroupPrepareAssignment v0: the input of the assignor."""
     _check_served(exchange)
     request = exchange.request
@@ -38,7 +47,7 @@ async def prepare_assignment(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def install_assignment(exchange: Exchange) -> Mapping[str, Any]:
+async def install_assignment(exchange: Exchange[ConsumerGroupInstallAssignmentRequest]) -> AnswerFields:
     """ConsumerGroupInstallAssignment v0: the assignor's result."""
     _check_served(exchange)
     request = exchange.request
@@ -59,9 +68,11 @@ async def install_assignment(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": installed.error, "error_message": installed.message}
 
 
-def client_assignors(given: Sequence[Any] | None) -> tuple[ClientAssignor, ...] | None:
+def client_assignors(
+    assignors: Sequence[ConsumerGroupHeartbeatRequestClientAssignor] | None,
+) -> tuple[ClientAssignor, ...] | None:
     """The assignors in a member's heartbeat; None: unchanged."""
-    if given is None:
+    if assignors is None:
         return None
     return tuple(
         ClientAssignor(
@@ -71,15 +82,17 @@ def client_assignors(given: Sequence[Any] | None) -> tuple[ClientAssignor, ...] 
             reason=one.reason,
             metadata=ClientMetadata(version=one.metadata_version, data=bytes(one.metadata_bytes)),
         )
-        for one in given
+        for one in assignors
     )
 
 
-def payload_fields(answer: ConsumerGroupHeartbeatAnswer) -> Mapping[str, Any]:
+def payload_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
     """The metadata and error of a client-side assignor, sent with an assignment; empty if the broker computed it."""
-    said = answer.metadata
-    found: dict[str, Any] = {"error": answer.assignment_error} if answer.assignment_error else {}
-    return found if said is None else {**found, "metadata_version": said.version, "metadata_bytes": said.data}
+    metadata = answer.metadata
+    fields: dict[str, object] = {"error": answer.assignment_error} if answer.assignment_error else {}
+    if metadata is not None:
+        fields |= {"metadata_version": metadata.version, "metadata_bytes": metadata.data}
+    return fields
 
 
 def _check_served(exchange: Exchange) -> None:
@@ -87,7 +100,7 @@ def _check_served(exchange: Exchange) -> None:
         raise PeerFault("client-side assignors are not enabled")
 
 
-def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> Mapping[str, Any]:
+def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> AnswerFields:
     assignor = prepared.assignors[member.id]
     return {
         "member_id": member.id,
@@ -107,5 +120,5 @@ def _member(prepared: PrepareAssignmentAnswer, member: ConsumerMember) -> Mappin
     }
 
 
-def _partitions(given: Iterable[Any]) -> TopicPartitions:
-    return {one.topic_id: tuple(one.partitions) for one in given}
+def _partitions(topics: Iterable[ConsumerGroupInstallAssignmentRequestMemberPartition]) -> TopicPartitions:
+    return {topic.topic_id or ZERO_ID: tuple(topic.partitions) for topic in topics}

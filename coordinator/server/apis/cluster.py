@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
@@ -11,19 +11,29 @@ from coordinator.server.apis.fields import NO_OPERATIONS, LazyEntries
 from coordinator.server.apis.permissions import may_create
 from coordinator.server.apis.topics import create_missing
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.placement import NO_LEADER
 from coordinator.server.topics import missing
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import (
+        DescribeClusterRequest,
+        MetadataRequest,
+        MetadataRequestTopic,
+        MetadataResponseTopicFields,
+        MetadataResponseTopicPartitionFields,
+    )
+
+
 BY_ID = 12
 UNKNOWN_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 NO_CONTROLLER = -1
 
 
-async def metadata(exchange: Exchange) -> Mapping[str, Any]:
+async def metadata(exchange: Exchange[MetadataRequest]) -> AnswerFields:
     """Metadata v0–v13: an empty topic list v1, topic ids v10 (KIP-516), lookup by id v12, a top-level error v13.
 
     A missing topic is created while the answer is built, which does not contain it yet (AutoTopicCreationManager).
@@ -34,7 +44,9 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
     creates = request.allow_auto_topic_creation and cluster.settings.auto_create_topics_enable
     topics = [_shown(exchange, topic, creates=creates) for topic in _topics(exchange)]
     if creates:
-        await create_missing(cluster, [one["name"] for one in topics if one["error_code"] == UNKNOWN_TOPIC])
+        await create_missing(
+            cluster, [topic["name"] or "" for topic in topics if topic["error_code"] == UNKNOWN_TOPIC]
+        )
     return {
         "brokers": [
             {"node_id": broker.node_id, "host": broker.host, "port": broker.port, "rack": broker.rack}
@@ -48,7 +60,7 @@ async def metadata(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _cluster_operations(exchange: Exchange) -> int:
+def _cluster_operations(exchange: Exchange[MetadataRequest | DescribeClusterRequest]) -> int:
     """The caller's authorized operations on the cluster, none if it may not describe it."""
     if not exchange.request.include_cluster_authorized_operations:
         return NO_OPERATIONS
@@ -57,34 +69,36 @@ def _cluster_operations(exchange: Exchange) -> int:
     return exchange.operations(ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-def _shown(exchange: Exchange, topic: Mapping[str, Any], *, creates: bool) -> Mapping[str, Any]:
+def _shown(
+    exchange: Exchange[MetadataRequest], topic: MetadataResponseTopicFields, *, creates: bool
+) -> MetadataResponseTopicFields:
     """The topic with the caller's authorized operations. A missing one is created only if the caller may create it."""
     name, error = topic["name"], topic["error_code"]
-    if error == UNKNOWN_TOPIC and creates and not may_create(exchange, name):
+    if error == UNKNOWN_TOPIC and creates and not may_create(exchange, name or ""):
         return {**topic, "error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED}
-    is_asked = exchange.request.include_topic_authorized_operations and name is not None
-    if not is_asked or error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+    is_asked = exchange.request.include_topic_authorized_operations
+    if name is None or not is_asked or error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
         return topic
     return {**topic, "topic_authorized_operations": exchange.operations(ResourceType.TOPIC, name)}
 
 
-def _is_by_id(requested: Any) -> bool:
+def _is_by_id(requested: MetadataRequestTopic) -> bool:
     return requested.name is None or requested.topic_id is not None
 
 
-def _refused(request: Any) -> Mapping[str, Any]:
+def _refused(request: MetadataRequest) -> AnswerFields:
     """The refusal of a request by id: v10 and v11 have a field for ids and do not serve them."""
     return {
         "brokers": (),
         "controller_id": NO_CONTROLLER,
         "topics": [
             _missing(requested.name or "", requested.topic_id, ErrorCode.INVALID_REQUEST)
-            for requested in request.topics
+            for requested in request.topics or ()
         ],
     }
 
 
-def _topics(exchange: Exchange) -> Iterable[Mapping[str, Any]]:
+def _topics(exchange: Exchange[MetadataRequest]) -> Iterable[MetadataResponseTopicFields]:
     """The requested topics, or all, as far as the caller may describe them."""
     cluster, request, version = exchange.cluster, exchange.request, exchange.version
     # v0 has no null: an empty list means all topics.
@@ -105,7 +119,7 @@ def _topics(exchange: Exchange) -> Iterable[Mapping[str, Any]]:
     )
 
 
-def _of_id(exchange: Exchange, topic_id: UUID) -> Mapping[str, Any]:
+def _of_id(exchange: Exchange, topic_id: UUID) -> MetadataResponseTopicFields:
     found = exchange.cluster.topics.image.by_id.get(topic_id)
     if found is None:
         return _missing(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -114,7 +128,7 @@ def _of_id(exchange: Exchange, topic_id: UUID) -> Mapping[str, Any]:
     return _topic(exchange.cluster, found)
 
 
-def _of_name(exchange: Exchange, name: str) -> Mapping[str, Any]:
+def _of_name(exchange: Exchange, name: str) -> MetadataResponseTopicFields:
     if not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return _missing(name, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     cluster = exchange.cluster
@@ -124,11 +138,11 @@ def _of_name(exchange: Exchange, name: str) -> Mapping[str, Any]:
     return _missing(name, None, missing(name).code)
 
 
-def _missing(name: str | None, topic_id: Any, error: int) -> Mapping[str, Any]:
+def _missing(name: str | None, topic_id: UUID | None, error: int) -> MetadataResponseTopicFields:
     return {"error_code": error, "name": name, "topic_id": topic_id, "is_internal": False, "partitions": ()}
 
 
-def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
+def _topic(cluster: Cluster, topic: TopicInfo) -> MetadataResponseTopicFields:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
@@ -141,7 +155,9 @@ def _topic(cluster: Cluster, topic: TopicInfo) -> Mapping[str, Any]:
     }
 
 
-def described_partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+def described_partition(
+    cluster: Cluster, topic: TopicInfo, number: int
+) -> MetadataResponseTopicPartitionFields:
     """The Metadata fields of an existing partition."""
     place = cluster.placement.place(topic.name, number)
     return {
@@ -158,7 +174,7 @@ def described_partition(cluster: Cluster, topic: TopicInfo, number: int) -> Mapp
 BROKERS, CONTROLLERS = 1, 2
 
 
-async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_cluster(exchange: Exchange[DescribeClusterRequest]) -> AnswerFields:
     """DescribeCluster v0–v2 (KIP-700). The controller has no separate endpoint (v1, KIP-919)."""
     request, cluster = exchange.request, exchange.cluster
     endpoints = request.endpoint_type
@@ -186,7 +202,7 @@ async def describe_cluster(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _wrong_endpoint(endpoints: int) -> Mapping[str, Any]:
+def _wrong_endpoint(endpoints: int) -> AnswerFields:
     if endpoints == CONTROLLERS:
         error = ErrorCode.MISMATCHED_ENDPOINT_TYPE
         why = (

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
 from coordinator.configs.effective import ALL, ConfigSource, Synonym
@@ -15,9 +15,22 @@ from coordinator.configs.properties import OURS
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import check_name, missing
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.cluster import (
+        AlterConfigsRequest,
+        AlterConfigsRequestResource,
+        AlterConfigsRequestResourceConfig,
+        DescribeConfigsRequest,
+        DescribeConfigsRequestResource,
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsRequestResource,
+        IncrementalAlterConfigsRequestResourceConfig,
+    )
+
 
 OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP = 2, 4, 8, 16, 32
 TYPES = frozenset({OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP})
@@ -30,12 +43,14 @@ _NAMELESS = {
 }
 
 
-async def describe_configs(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_configs(exchange: Exchange[DescribeConfigsRequest]) -> AnswerFields:
     """DescribeConfigs v1–v4. Broker loggers and client metrics subscriptions have no configs here."""
     return {"results": LazyEntries(lambda one: _resource(exchange, one), exchange.request.resources)}
 
 
-def _resource(exchange: Exchange, requested: Any) -> Mapping[str, Any]:
+def _resource(
+    exchange: Exchange[DescribeConfigsRequest], requested: DescribeConfigsRequestResource
+) -> AnswerFields:
     error, message = _refusal(exchange, requested.resource_type, requested.resource_name)
     return {
         "error_code": error,
@@ -67,7 +82,9 @@ def _no_broker(kind: int, node_id: int, name: str) -> str:
     return f"Broker id must be an integer, but it is: {name}"
 
 
-def _entries(exchange: Exchange, requested: Any) -> Sequence[Mapping[str, Any]]:
+def _entries(
+    exchange: Exchange[DescribeConfigsRequest], requested: DescribeConfigsRequestResource
+) -> Sequence[AnswerFields]:
     """The requested configs, all if the request lists none."""
     name, request = requested.resource_name, exchange.request
     kind, cluster = requested.resource_type, exchange.cluster
@@ -161,8 +178,12 @@ def _shown(synonym: Synonym, definition: Definition) -> Synonym:
 
 
 def _entry(
-    name: str, definition: Definition | None, synonyms: Sequence[Synonym], text: str | None, request: Any
-) -> Mapping[str, Any]:
+    name: str,
+    definition: Definition | None,
+    synonyms: Sequence[Synonym],
+    text: str | None,
+    request: DescribeConfigsRequest,
+) -> AnswerFields:
     """One config. An unknown one may be a secret, so its value is not shown."""
     hidden = name not in OURS if definition is None else definition.sensitive
     value = text if text is None or definition is None else definition.shown(text)
@@ -185,10 +206,10 @@ def _entry(
     }
 
 
-def created(cluster: Cluster, own: Mapping[str, str]) -> list[Mapping[str, Any]]:
+def created(cluster: Cluster, own: Mapping[str, str]) -> list[AnswerFields]:
     """The configs of a new topic with these overrides, as CreateTopics returns them."""
     configs = cluster.topic_configs
-    entries: list[Mapping[str, Any]] = []
+    entries: list[AnswerFields] = []
     for name, definition in TOPIC.items():
         inherited = configs.synonyms("", name)
         source = inherited[0].source if inherited else ConfigSource.DEFAULT
@@ -218,21 +239,23 @@ class ConfigOperation(IntEnum):
     SUBTRACT = 3
 
 
-Changed: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Definition], Any], dict[str, str]]
+Alteration: TypeAlias = "Exchange[AlterConfigsRequest | IncrementalAlterConfigsRequest]"
+R = TypeVar("R", bound="AlterConfigsRequestResource | IncrementalAlterConfigsRequestResource")
+Changed: TypeAlias = Callable[[Mapping[str, str], Mapping[str, Definition], R], dict[str, str]]
 """Computes the new configs from the current ones, the known definitions and the request's entry for the resource."""
 
 
-async def incremental_alter_configs(exchange: Exchange) -> Mapping[str, Any]:
+async def incremental_alter_configs(exchange: Exchange[IncrementalAlterConfigsRequest]) -> AnswerFields:
     """IncrementalAlterConfigs v0–v1 (KIP-339): changes single configs; the others stay."""
     return await _alter_all(exchange, _incremental)
 
 
-async def alter_configs(exchange: Exchange) -> Mapping[str, Any]:
+async def alter_configs(exchange: Exchange[AlterConfigsRequest]) -> AnswerFields:
     """AlterConfigs v0–v2: replaces all configs that are set."""
     return await _alter_all(exchange, _replaced)
 
 
-async def _alter_all(exchange: Exchange, changed: Changed) -> Mapping[str, Any]:
+async def _alter_all(exchange: Alteration, changed: Changed[Any]) -> AnswerFields:
     request = exchange.request
     named = Counter((one.resource_type, one.resource_name) for one in request.resources)
     async with exchange.cluster.topics.changing:
@@ -244,7 +267,7 @@ async def _alter_all(exchange: Exchange, changed: Changed) -> Mapping[str, Any]:
         }
 
 
-def _altered(exchange: Exchange, requested: Any, changed: Changed, times: int) -> Mapping[str, Any]:
+def _altered(exchange: Alteration, requested: R, changed: Changed[R], times: int) -> AnswerFields:
     error, message = ErrorCode.NONE, None
     try:
         if times > 1:
@@ -260,7 +283,7 @@ def _altered(exchange: Exchange, requested: Any, changed: Changed, times: int) -
     }
 
 
-def _alter(exchange: Exchange, requested: Any, changed: Changed) -> None:
+def _alter(exchange: Alteration, requested: R, changed: Changed[R]) -> None:
     """:raises RequestRefused: nothing has changed"""
     kind, name = requested.resource_type, requested.resource_name
     names = [one.name for one in requested.configs]
@@ -280,7 +303,7 @@ def _alter(exchange: Exchange, requested: Any, changed: Changed) -> None:
         )
 
 
-def _alter_topic(exchange: Exchange, topic: str, requested: Any, changed: Changed) -> None:
+def _alter_topic(exchange: Alteration, topic: str, requested: R, changed: Changed[R]) -> None:
     configs = exchange.cluster.configs
     if not topic:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
@@ -296,7 +319,7 @@ def _alter_topic(exchange: Exchange, topic: str, requested: Any, changed: Change
         configs.set_topic(topic, values)
 
 
-def _alter_group(exchange: Exchange, group: str, requested: Any, changed: Changed) -> None:
+def _alter_group(exchange: Alteration, group: str, requested: R, changed: Changed[R]) -> None:
     if not group:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     values = changed(exchange.cluster.group_settings.get(group, {}), GROUP, requested)
@@ -306,7 +329,7 @@ def _alter_group(exchange: Exchange, group: str, requested: Any, changed: Change
         exchange.cluster.set_group_settings(group, values)
 
 
-def _alter_broker(exchange: Exchange, name: str, requested: Any, changed: Changed) -> None:
+def _alter_broker(exchange: Alteration, name: str, requested: R, changed: Changed[R]) -> None:
     """Like a broker, it accepts unknown configs too: a plug-in may read them."""
     node_id, configs = exchange.broker.node_id, exchange.cluster.configs
     if name != ALL and not _NUMBER.fullmatch(name):
@@ -330,12 +353,16 @@ def _alter_broker(exchange: Exchange, name: str, requested: Any, changed: Change
         raise RequestRefused(ErrorCode.INVALID_REQUEST, str(error)) from None
 
 
-def _replaced(_: Mapping[str, str], __: Mapping[str, Definition], requested: Any) -> dict[str, str]:
+def _replaced(
+    _: Mapping[str, str], __: Mapping[str, Definition], requested: AlterConfigsRequestResource
+) -> dict[str, str]:
     return {one.name: _given(one) for one in requested.configs}
 
 
 def _incremental(
-    before: Mapping[str, str], known: Mapping[str, Definition], requested: Any
+    before: Mapping[str, str],
+    known: Mapping[str, Definition],
+    requested: IncrementalAlterConfigsRequestResource,
 ) -> dict[str, str]:
     values = dict(before)
     for one in requested.configs:
@@ -350,7 +377,10 @@ def _incremental(
 
 
 def _relisted(
-    values: Mapping[str, str], definition: Definition | None, one: Any, operation: ConfigOperation
+    values: Mapping[str, str],
+    definition: Definition | None,
+    one: IncrementalAlterConfigsRequestResourceConfig,
+    operation: ConfigOperation,
 ) -> str:
     """The list with items added or removed; an unset list starts from Kafka's default, not the broker's value."""
     items = _given(one).split(",")
@@ -366,11 +396,10 @@ def _relisted(
     return ",".join(item for item in old if item not in items)
 
 
-def _given(one: Any) -> str:
+def _given(one: AlterConfigsRequestResourceConfig | IncrementalAlterConfigsRequestResourceConfig) -> str:
     if one.value is None:
         raise RequestRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {one.name}")
-    text: str = one.value
-    return text
+    return one.value
 
 
 def _operation(number: int) -> ConfigOperation:

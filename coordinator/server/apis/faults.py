@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.faults.rules import ActiveRule
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.messages.schemas.faults import CLEAR, DO, LIST
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.faults import KohortFaultRequest
 
-async def kohort_fault(apis: Callable[[], Collection[str]], exchange: Exchange) -> Mapping[str, Any]:
+
+async def kohort_fault(
+    apis: Callable[[], Collection[str]], exchange: Exchange[KohortFaultRequest]
+) -> AnswerFields:
     """KohortFault v0: list the active rules, add one, clear rules, or inject a fault at once.
 
     Requires ALTER on the cluster. `apis` returns the names of the APIs that a rule can match.
@@ -32,7 +37,7 @@ async def kohort_fault(apis: Callable[[], Collection[str]], exchange: Exchange) 
     return _refused(f"unknown operation {request.operation}")
 
 
-async def _do(exchange: Exchange, apis: Collection[str]) -> Mapping[str, Any]:
+async def _do(exchange: Exchange[KohortFaultRequest], apis: Collection[str]) -> AnswerFields:
     from coordinator.server.fault_actions import FaultRefused, carry_out
     from coordinator.server.faults.reading import read_event
     from groups.trees import Malformed
@@ -45,7 +50,7 @@ async def _do(exchange: Exchange, apis: Collection[str]) -> Mapping[str, Any]:
     return _answer(outcome=done) if isinstance(done, str) else _answer(rule=done)
 
 
-def _listed(active: ActiveRule, now_ms: int) -> Mapping[str, Any]:
+def _listed(active: ActiveRule, now_ms: int) -> AnswerFields:
     from coordinator.server.faults.reading import tree_of
 
     left_ms, times_left = active.left_ms(now_ms), active.times_left
@@ -58,9 +63,9 @@ def _listed(active: ActiveRule, now_ms: int) -> Mapping[str, Any]:
     }
 
 
-def _answer(**fields: Any) -> Mapping[str, Any]:
+def _answer(**fields: object) -> AnswerFields:
     return {"error_code": ErrorCode.NONE, "rules": (), **fields}
 
 
-def _refused(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> Mapping[str, Any]:
+def _refused(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> AnswerFields:
     return {"error_code": code, "error_message": why, "rules": ()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
@@ -19,9 +19,13 @@ from coordinator.server.apis.leadership import (
     refusal,
     topic_named,
 )
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import Operation
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import FetchRequest, FetchRequestTopicPartition
+
 
 BY_ID = 13
 SHOWS_LEADER = 16
@@ -33,7 +37,7 @@ NONE = -1
 UNKNOWN = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 
 
-async def fetch(exchange: Exchange) -> Mapping[str, Any]:
+async def fetch(exchange: Exchange[FetchRequest]) -> AnswerFields:
     """Fetch v4–v18: sessions v7 (KIP-227), leader epochs v9 and v12, topic ids v13 (KIP-516), the leader v16 (KIP-951).
 
     Waits until `min_bytes` can be read, a partition has an error, or `max_wait_ms` have passed.
@@ -52,11 +56,13 @@ async def fetch(exchange: Exchange) -> Mapping[str, Any]:
             {"topic": topic, "topic_id": topic_id, "partitions": [result for _, result in of_topic]}
             for (topic, topic_id), of_topic in groupby(kept.items(), key=lambda each: each[0][:2])
         ],
-        "node_endpoints": endpoints(exchange, list(kept.values())),
+        "node_endpoints": endpoints(exchange, kept.values()),
     }
 
 
-async def _results(exchange: Exchange, requested: Sequence[tuple[PartitionKey, Any]]) -> Results:
+async def _results(
+    exchange: Exchange[FetchRequest], requested: Sequence[tuple[PartitionKey, FetchRequestTopicPartition]]
+) -> Results:
     """Read the partitions, waiting until there is enough for an answer."""
     loop = asyncio.get_running_loop()
     end = loop.time() + min(max(0, exchange.request.max_wait_ms), LONGEST_WAIT_MS) / 1000
@@ -91,7 +97,7 @@ async def _change_of(partitions: Sequence[Partition], end: float) -> None:
 class _Reading:
     """One attempt to read the request's partitions, in their order."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: Exchange[FetchRequest]) -> None:
         self._exchange = exchange
         self._left = min(exchange.request.max_bytes, MOST_BYTES, exchange.cluster.limits.answer_bytes)
         self._wanted = min(exchange.request.min_bytes, self._left)
@@ -106,15 +112,15 @@ class _Reading:
         """Whether the answer can be sent now."""
         return self._is_urgent or self._bytes >= self._wanted
 
-    def read(self, requested: Sequence[tuple[PartitionKey, Any]]) -> None:
+    def read(self, requested: Sequence[tuple[PartitionKey, FetchRequestTopicPartition]]) -> None:
         for key, one in requested:
             result = self._partition(key, one)
             self.results[key] = result
-            self._bytes += len(result["records"])
-            self._left -= len(result["records"])
+            self._bytes += len(result["records"] or b"")
+            self._left -= len(result["records"] or b"")
             self._is_urgent |= bool(result["error_code"]) or "diverging_epoch" in result
 
-    def _partition(self, key: PartitionKey, requested: Any) -> Result:
+    def _partition(self, key: PartitionKey, requested: FetchRequestTopicPartition) -> Result:
         exchange, request = self._exchange, self._exchange.request
         topic: TopicInfo | None = None
         try:
@@ -132,7 +138,7 @@ class _Reading:
         except (RequestRefused, OSError) as error:
             return self._refused(topic, key.partition, refusal(error))
         self.partitions.append(partition)
-        result: dict[str, Any] = {
+        result: Result = {
             "partition_index": key.partition,
             "error_code": ErrorCode.NONE,
             "high_watermark": read.high_watermark,
@@ -150,7 +156,7 @@ class _Reading:
         return result
 
     def _refused(self, topic: TopicInfo | None, number: int, error: RequestRefused) -> Result:
-        refused: dict[str, Any] = {
+        refused: Result = {
             "partition_index": number,
             "error_code": error.code,
             "high_watermark": NONE,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from coordinator.engine.groups import Described
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import ResourceType
 from wire.errors import ErrorCode
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+F = TypeVar("F", covariant=True)
 
 NO_OPERATIONS = -(2**31)
 """The value of authorized operations that were not requested."""
@@ -24,40 +25,50 @@ MALFORMED = (
 """The message of INVALID_REQUEST if there is no better one."""
 
 
-def group_operations(exchange: Exchange, described: Described) -> int:
+class DescribesGroups(Protocol):
+    """A request that describes groups."""
+
+    @property
+    def include_authorized_operations(self) -> bool: ...
+
+
+def group_operations(exchange: Exchange[DescribesGroups], described: Described) -> int:
     """The caller's authorized operations on a group, if requested and the group was found."""
     if described.error or not exchange.request.include_authorized_operations:
         return NO_OPERATIONS
     return exchange.operations(ResourceType.GROUP, described.id)
 
 
-def judged_partition(partition: tuple[int, ErrorCode]) -> Mapping[str, Any]:
+def judged_partition(partition: tuple[int, ErrorCode]) -> AnswerFields:
     """The result for a partition: its index and error."""
     number, error = partition
     return {"partition_index": number, "error_code": error}
 
 
-class CachedFields(dict[str, Any]):
+class CachedFields(dict[str, object]):
     """The fields of a cached answer, which must not be changed: each version is encoded once."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
         super().__init__(fields)
         self.written: dict[int, bytes] = {}
         """The encoded bytes after the correlation id, by version."""
 
 
-class LazyEntries(Generic[V]):
+class LazyEntries(Collection[F]):
     """Fields of many entries, each built when it is encoded: all at once could exceed the memory."""
 
-    def __init__(self, make: Callable[[V], Mapping[str, Any]], things: Sequence[V]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[V], F], things: Sequence[V]) -> None:
+        self._make: Callable[[Any], F] = make
         self._things = things
 
     def __len__(self) -> int:
         return len(self._things)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[F]:
         return map(self._make, self._things)
+
+    def __contains__(self, entry: object) -> bool:
+        return any(other == entry for other in self)
 
 
 def by_topic(entries: Iterable[tuple[K, V]]) -> Iterable[tuple[K, list[V]]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, LazyEntries
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.groups import DeleteGroupsRequest, FindCoordinatorRequest, ListGroupsRequest
+
 
 GROUP, TRANSACTION = 0, 1
 SEVERAL = 4
@@ -28,7 +31,7 @@ _RESOURCES = {
 _TOPICS = {GROUP: OFFSETS_TOPIC, TRANSACTION: TRANSACTIONS_TOPIC}
 
 
-async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
+async def find_coordinator(exchange: Exchange[FindCoordinatorRequest]) -> AnswerFields:
     """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Each key has exactly one coordinator."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.key_type
@@ -44,7 +47,7 @@ async def find_coordinator(exchange: Exchange) -> Mapping[str, Any]:
     return place if place["error_code"] else {**place, "error_message": "NONE"}
 
 
-def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
+def _place(exchange: Exchange, kind: int, key: str) -> AnswerFields:
     if kind not in _RESOURCES:
         return _no_coordinator(ErrorCode.INVALID_REQUEST, MALFORMED)
     resource_type, forbidden = _RESOURCES[kind]
@@ -63,11 +66,11 @@ def _place(exchange: Exchange, kind: int, key: str) -> Mapping[str, Any]:
     }
 
 
-def _no_coordinator(error: ErrorCode, message: str) -> Mapping[str, Any]:
+def _no_coordinator(error: ErrorCode, message: str) -> AnswerFields:
     return {"node_id": -1, "host": "", "port": -1, "error_code": error, "error_message": message}
 
 
-async def list_groups(exchange: Exchange) -> Mapping[str, Any]:
+async def list_groups(exchange: Exchange[ListGroupsRequest]) -> AnswerFields:
     """ListGroups v0–v5: states v4 (KIP-518), types v5 (KIP-848)."""
     request = exchange.request
     call = ListGroups(states=tuple(request.states_filter), types=tuple(request.types_filter))
@@ -84,7 +87,7 @@ async def list_groups(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": listed.error, "groups": LazyEntries(_listed, mine)}
 
 
-def _listed(group: GroupListing) -> Mapping[str, Any]:
+def _listed(group: GroupListing) -> AnswerFields:
     return {
         "group_id": group.id,
         "protocol_type": group.protocol_type,
@@ -93,7 +96,7 @@ def _listed(group: GroupListing) -> Mapping[str, Any]:
     }
 
 
-async def delete_groups(exchange: Exchange) -> Mapping[str, Any]:
+async def delete_groups(exchange: Exchange[DeleteGroupsRequest]) -> AnswerFields:
     """DeleteGroups v0–v2."""
     request = exchange.request
     deleted = await exchange.ask_each(

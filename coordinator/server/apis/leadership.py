@@ -6,9 +6,9 @@ All brokers share one storage: a reassignment finishes at once, so none is ever 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
@@ -16,10 +16,24 @@ from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import Partition
 from coordinator.server.apis.topics import check_placed
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.admin import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsRequestTopicPartition,
+        ElectLeadersRequest,
+    )
+    from wire.messages.schemas.log_records import (
+        FetchResponseResponsePartitionFields,
+        ProduceResponseNodeEndpointFields,
+        ProduceResponseResponsePartitionResponseCurrentLeaderFields,
+        ProduceResponseResponsePartitionResponseFields,
+    )
+
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +81,9 @@ def led_partition(exchange: Exchange, topic: TopicInfo, number: int, leader_epoc
     return partition
 
 
-def current_leader(exchange: Exchange, topic: TopicInfo, number: int) -> Mapping[str, Any]:
+def current_leader(
+    exchange: Exchange, topic: TopicInfo, number: int
+) -> ProduceResponseResponsePartitionResponseCurrentLeaderFields:
     """The current leader, for a client that asked another broker (KIP-951)."""
     leader = exchange.cluster.leader_of(topic.name, number)
     return {
@@ -89,10 +105,15 @@ def _warn_once(message: str) -> None:
     _log.warning("%s", message)
 
 
-def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def endpoints(
+    exchange: Exchange,
+    results: Iterable[ProduceResponseResponsePartitionResponseFields | FetchResponseResponsePartitionFields],
+) -> list[ProduceResponseNodeEndpointFields]:
     """The endpoints of the leaders named in partition results."""
     brokers = exchange.cluster.brokers
-    named = dict.fromkeys(one["current_leader"]["leader_id"] for one in results if "current_leader" in one)
+    named = dict.fromkeys(
+        result["current_leader"]["leader_id"] for result in results if "current_leader" in result
+    )
     return [
         {
             "node_id": number,
@@ -105,12 +126,14 @@ def endpoints(exchange: Exchange, results: list[Mapping[str, Any]]) -> list[Mapp
     ]
 
 
-async def list_partition_reassignments(_: Exchange) -> Mapping[str, Any]:
+async def list_partition_reassignments(_: Exchange) -> AnswerFields:
     """ListPartitionReassignments v0 (KIP-455)."""
     return {"error_code": ErrorCode.NONE, "error_message": None, "topics": ()}
 
 
-async def alter_partition_reassignments(exchange: Exchange) -> Mapping[str, Any]:
+async def alter_partition_reassignments(
+    exchange: Exchange[AlterPartitionReassignmentsRequest],
+) -> AnswerFields:
     """AlterPartitionReassignments v0–v1 (KIP-455): sets new replicas; null would cancel a reassignment in progress."""
     request = exchange.request
     async with exchange.cluster.topics.changing:
@@ -129,7 +152,11 @@ async def alter_partition_reassignments(exchange: Exchange) -> Mapping[str, Any]
     }
 
 
-def _reassigned(exchange: Exchange, topic: str, requested: Any) -> Mapping[str, Any]:
+def _reassigned(
+    exchange: Exchange[AlterPartitionReassignmentsRequest],
+    topic: str,
+    requested: AlterPartitionReassignmentsRequestTopicPartition,
+) -> AnswerFields:
     error: int = ErrorCode.NONE
     message = None
     try:
@@ -139,7 +166,12 @@ def _reassigned(exchange: Exchange, topic: str, requested: Any) -> Mapping[str, 
     return {"partition_index": requested.partition_index, "error_code": error, "error_message": message}
 
 
-def _reassign(exchange: Exchange, topic: str, number: int, replicas: Any) -> None:
+def _reassign(
+    exchange: Exchange[AlterPartitionReassignmentsRequest],
+    topic: str,
+    number: int,
+    replicas: Sequence[int] | None,
+) -> None:
     cluster = exchange.cluster
     known = cluster.topics.image.topics.get(topic)
     if known is None:
@@ -150,7 +182,7 @@ def _reassign(exchange: Exchange, topic: str, number: int, replicas: Any) -> Non
         )
     if replicas is None:
         raise RequestRefused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    check_placed([replicas], cluster.brokers)
+    check_placed([tuple(replicas)], cluster.brokers)
     before = len(cluster.placement.replicas(topic, number))
     if not exchange.request.allow_replication_factor_change and len(replicas) != before:
         why = f"The replication factor is changed from {before} to {len(replicas)}"
@@ -161,7 +193,7 @@ def _reassign(exchange: Exchange, topic: str, number: int, replicas: Any) -> Non
 PREFERRED, UNCLEAN = 0, 1
 
 
-async def elect_leaders(exchange: Exchange) -> Mapping[str, Any]:
+async def elect_leaders(exchange: Exchange[ElectLeadersRequest]) -> AnswerFields:
     """ElectLeaders v0–v2 (KIP-183, KIP-460): preferred leaders; every partition has a leader that is in sync."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.election_type if exchange.version > 0 else PREFERRED
@@ -182,7 +214,7 @@ async def elect_leaders(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": top, "replica_election_results": results}
 
 
-def _elected(cluster: Cluster, kind: int, topic: str, number: int) -> Mapping[str, Any]:
+def _elected(cluster: Cluster, kind: int, topic: str, number: int) -> AnswerFields:
     error: int = ErrorCode.NONE
     message = None
     known = cluster.topics.image.topics.get(topic)

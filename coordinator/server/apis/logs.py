@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.errors import RequestRefused
 from coordinator.partitions.partition import (
@@ -17,10 +16,20 @@ from coordinator.partitions.partition import (
     MAX_TIMESTAMP,
 )
 from coordinator.server.apis.leadership import led_partition, refusal, require_ordinary, topic_named
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.limits import Turn
 from wire.acls import Operation
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import (
+        DeleteRecordsRequest,
+        DeleteRecordsRequestTopicPartition,
+        OffsetForLeaderEpochRequest,
+        OffsetForLeaderEpochRequestTopicPartition,
+    )
+    from wire.messages.schemas.offsets import ListOffsetsRequest, ListOffsetsRequestTopicPartition
+
 
 COMMITTED = 1
 NONE = -1
@@ -36,7 +45,7 @@ SINCE = {
 NEVER = 1 << 15
 
 
-async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
+async def list_offsets(exchange: Exchange[ListOffsetsRequest]) -> AnswerFields:
     """ListOffsets v1–v11: isolation v2, leader epochs v4, max timestamp v7, tiered storage v8, v9 and v11."""
     request = exchange.request
     named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
@@ -53,8 +62,11 @@ async def list_offsets(exchange: Exchange) -> Mapping[str, Any]:
 
 
 async def _listed(
-    exchange: Exchange, name: str, twice: set[tuple[str, int]], requested: Any
-) -> Mapping[str, Any]:
+    exchange: Exchange[ListOffsetsRequest],
+    name: str,
+    twice: set[tuple[str, int]],
+    requested: ListOffsetsRequestTopicPartition,
+) -> AnswerFields:
     offset, timestamp, leader_epoch, error = NONE, NONE, NONE, ErrorCode.NONE
     try:
         if (name, requested.partition_index) in twice:
@@ -79,7 +91,7 @@ async def _listed(
     }
 
 
-async def offset_for_leader_epoch(exchange: Exchange) -> Mapping[str, Any]:
+async def offset_for_leader_epoch(exchange: Exchange[OffsetForLeaderEpochRequest]) -> AnswerFields:
     """OffsetForLeaderEpoch v2–v4 (KIP-320)."""
     return {
         "topics": [
@@ -92,7 +104,9 @@ async def offset_for_leader_epoch(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _end_of_epoch(exchange: Exchange, name: str, requested: Any) -> Mapping[str, Any]:
+def _end_of_epoch(
+    exchange: Exchange, name: str, requested: OffsetForLeaderEpochRequestTopicPartition
+) -> AnswerFields:
     epoch, end, error = NONE, NONE, ErrorCode.NONE
     try:
         topic = topic_named(exchange, name, None, Operation.DESCRIBE, by_id=False)
@@ -103,7 +117,7 @@ def _end_of_epoch(exchange: Exchange, name: str, requested: Any) -> Mapping[str,
     return {"error_code": error, "partition": requested.partition, "leader_epoch": epoch, "end_offset": end}
 
 
-async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
+async def delete_records(exchange: Exchange[DeleteRecordsRequest]) -> AnswerFields:
     """DeleteRecords v0–v2 (KIP-107)."""
     return {
         "topics": [
@@ -116,7 +130,9 @@ async def delete_records(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _records_deleted(exchange: Exchange, name: str, requested: Any) -> Mapping[str, Any]:
+def _records_deleted(
+    exchange: Exchange, name: str, requested: DeleteRecordsRequestTopicPartition
+) -> AnswerFields:
     start, error = NONE, ErrorCode.NONE
     try:
         topic = topic_named(exchange, name, None, Operation.DELETE, by_id=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
@@ -16,15 +16,24 @@ from coordinator.engine.offsets.fetch import (
 )
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.server.apis.fields import ZERO_ID, LazyEntries, by_topic, judged_partition
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.limits import Turn
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.offsets import (
+        OffsetCommitRequest,
+        OffsetDeleteRequest,
+        OffsetFetchRequest,
+        OffsetFetchRequestGroup,
+    )
+
+
 DEFAULT_RETENTION_MS = -1
 
 
-async def offset_commit(exchange: Exchange) -> Mapping[str, Any]:
+async def offset_commit(exchange: Exchange[OffsetCommitRequest]) -> AnswerFields:
     """OffsetCommit v2–v10: retention v2–v4, leader epochs v6, KIP-848 members v9, topic ids v10."""
     request, turn = exchange.request, Turn()
     call = OffsetCommit(
@@ -84,7 +93,7 @@ BATCHED = 8
 BY_ID = 10
 
 
-async def offset_fetch(exchange: Exchange) -> Mapping[str, Any]:
+async def offset_fetch(exchange: Exchange[OffsetFetchRequest]) -> AnswerFields:
     """OffsetFetch v1–v10: null for all topics v2, several groups v8 (KIP-709), KIP-848 members v9, topic ids v10."""
     request = exchange.request
     if exchange.version >= BATCHED:
@@ -144,16 +153,21 @@ def _is_hidden(exchange: Exchange, topic: str | UUID) -> bool:
     return name is not None and not exchange.allows(Operation.DESCRIBE, ResourceType.TOPIC, name)
 
 
-def _fetched_topics(group: Any, version: int) -> Any:
+def _fetched_topics(
+    group: OffsetFetchRequest | OffsetFetchRequestGroup, version: int
+) -> tuple[tuple[str | UUID, tuple[int, ...]], ...] | None:
     if group.topics is None:
         return None
     return tuple(
-        ((topic.topic_id or ZERO_ID) if version >= BY_ID else topic.name, tuple(topic.partition_indexes))
+        (
+            (getattr(topic, "topic_id", None) or ZERO_ID) if version >= BY_ID else topic.name,
+            tuple(topic.partition_indexes),
+        )
         for topic in group.topics
     )
 
 
-def _fetched_group(fetched: QueriedOffsets, version: int) -> Mapping[str, Any]:
+def _fetched_group(fetched: QueriedOffsets, version: int) -> AnswerFields:
     key = "topic_id" if version >= BY_ID else "name"
     return {
         "group_id": fetched.group,
@@ -165,7 +179,7 @@ def _fetched_group(fetched: QueriedOffsets, version: int) -> Mapping[str, Any]:
     }
 
 
-def _fetched_partition(partition: tuple[int, FetchedOffset]) -> Mapping[str, Any]:
+def _fetched_partition(partition: tuple[int, FetchedOffset]) -> AnswerFields:
     number, fetched = partition
     return {
         "partition_index": number,
@@ -176,7 +190,7 @@ def _fetched_partition(partition: tuple[int, FetchedOffset]) -> Mapping[str, Any
     }
 
 
-def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
+def _refused(request: OffsetFetchRequest, error: ErrorCode) -> list[AnswerFields]:
     """v1 has no field for a group error: each partition carries it."""
     return [
         {
@@ -185,11 +199,11 @@ def _refused(request: Any, error: ErrorCode) -> list[Mapping[str, Any]]:
                 _fetched_partition((number, FetchedOffset(error=error))) for number in topic.partition_indexes
             ],
         }
-        for topic in request.topics
+        for topic in request.topics or ()
     ]
 
 
-async def offset_delete(exchange: Exchange) -> Mapping[str, Any]:
+async def offset_delete(exchange: Exchange[OffsetDeleteRequest]) -> AnswerFields:
     """OffsetDelete v0 (KIP-496)."""
     request = exchange.request
     requested = tuple(

@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.messages.reader import Fields
 
-Handler: TypeAlias = Callable[[Exchange], Awaitable[Mapping[str, Any]]]
+if TYPE_CHECKING:
+    from wire.messages.schemas.admin import DescribeUserScramCredentialsRequest, ElectLeadersRequest
+    from wire.messages.schemas.cluster import DescribeConfigsRequestResource
+    from wire.messages.schemas.topics import (
+        CreatePartitionsRequestTopic,
+        CreateTopicsRequestTopic,
+        DeleteTopicsRequestTopic,
+    )
+    from wire.messages.schemas.transactions import DescribeProducersRequestTopic
+
+
+R = TypeVar("R")
+Handler: TypeAlias = Callable[[Exchange[R]], Awaitable[AnswerFields]]
 
 MESSAGES = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
@@ -35,14 +47,14 @@ class EntryRule:
 
     entries: str
     results: str
-    refusal: Callable[[Exchange, Any], Mapping[str, Any] | None]
+    refusal: Callable[[Exchange, Any], AnswerFields | None]
 
 
-def keeping(rule: EntryRule, answer: Handler) -> Handler:
+def keeping(rule: EntryRule, answer: Handler[R]) -> Handler[R]:
     """A handler that answers only the entries that the rule allows."""
 
     @wraps(answer)
-    async def kept(exchange: Exchange) -> Mapping[str, Any]:
+    async def kept(exchange: Exchange[R]) -> AnswerFields:
         if not exchange.has_acls:
             return await answer(exchange)
         entries = getattr(exchange.request, rule.entries) or ()
@@ -51,20 +63,20 @@ def keeping(rule: EntryRule, answer: Handler) -> Handler:
         if refused:
             allowed = [each for each, refusal in zip(entries, refusals, strict=True) if refusal is None]
             exchange = replace(exchange, request=_narrowed(exchange.request, rule.entries, allowed))
-        answered = await answer(exchange)
+        answered: Mapping[str, Any] = await answer(exchange)
         return {**answered, rule.results: [*answered[rule.results], *refused]} if refused else answered
 
     return kept
 
 
-def requires_operation(operation: Operation, answer: Handler, **fields: Any) -> Handler:
+def requires_operation(operation: Operation, answer: Handler[R], **fields: object) -> Handler[R]:
     """A handler that requires an operation on the cluster.
 
     `fields` are fields of the refusal besides the error, or functions that derive them from the request.
     """
 
     @wraps(answer)
-    async def kept(exchange: Exchange) -> Mapping[str, Any]:
+    async def kept(exchange: Exchange[R]) -> AnswerFields:
         if exchange.allows(operation, ResourceType.CLUSTER, CLUSTER_NAME):
             return await answer(exchange)
         more = {name: value(exchange.request) if callable(value) else value for name, value in fields.items()}
@@ -73,7 +85,7 @@ def requires_operation(operation: Operation, answer: Handler, **fields: Any) -> 
     return kept
 
 
-def not_elected(request: Any) -> Sequence[Mapping[str, Any]]:
+def not_elected(request: ElectLeadersRequest) -> Sequence[AnswerFields]:
     """The results of a refused ElectLeaders, one per partition."""
     refused = _judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     return [
@@ -85,20 +97,24 @@ def not_elected(request: Any) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def not_described(request: Any) -> Sequence[Mapping[str, Any]]:
+def not_described(request: DescribeUserScramCredentialsRequest) -> Sequence[AnswerFields]:
     """The results of a refused DescribeUserScramCredentials, one per user."""
     refused = {**_judged(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), "credential_infos": ()}
     return [{"user": user.name, **refused} for user in request.users or ()]
 
 
-def _narrowed(request: Fields, name: str, entries: Sequence[Any]) -> Fields:
+def _narrowed(request: R, name: str, entries: Sequence[object]) -> R:
     """The request with only these entries."""
-    return type(request)(
-        entries if field == name else value for field, value in zip(request.names, request, strict=True)
+    fields = cast(Fields, request)
+    return cast(
+        R,
+        type(fields)(
+            entries if field == name else value for field, value in zip(fields.names, fields, strict=True)
+        ),
     )
 
 
-def _judged(error: ErrorCode) -> dict[str, Any]:
+def _judged(error: ErrorCode) -> dict[str, object]:
     return {"error_code": error, "error_message": MESSAGES[error]}
 
 
@@ -118,7 +134,7 @@ NOT_CREATED = {
 }
 
 
-def _creation(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+def _creation(exchange: Exchange, requested: CreateTopicsRequestTopic) -> AnswerFields | None:
     if may_create(exchange, requested.name):
         return None
     return {
@@ -133,12 +149,12 @@ CREATIONS = EntryRule(entries="topics", results="topics", refusal=_creation)
 """CreateTopics requires CREATE on the topic or on the cluster."""
 
 
-def hiding_configs(create_topics: Handler) -> Handler:
+def hiding_configs(create_topics: Handler[R]) -> Handler[R]:
     """CreateTopics returns a new topic's configs only to callers that may describe them."""
 
     @wraps(create_topics)
-    async def kept(exchange: Exchange) -> Mapping[str, Any]:
-        answered = await create_topics(exchange)
+    async def kept(exchange: Exchange[R]) -> AnswerFields:
+        answered: Mapping[str, Any] = await create_topics(exchange)
         if not exchange.has_acls:
             return answered
         return {**answered, "topics": [_shown(exchange, topic) for topic in answered["topics"]]}
@@ -153,7 +169,7 @@ def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**topic, **NOT_CREATED, "topic_id": topic["topic_id"], **hidden}
 
 
-def _deletion(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+def _deletion(exchange: Exchange, requested: DeleteTopicsRequestTopic | str) -> AnswerFields | None:
     """The refusal of a deletion. A caller that may describe the topic learns that it does not exist."""
     given = requested if isinstance(requested, str) else requested.name
     topic_id = None if isinstance(requested, str) else requested.topic_id
@@ -178,7 +194,7 @@ DELETIONS_BY_NAME = replace(DELETIONS, entries="topic_names")
 """DeleteTopics before version 6."""
 
 
-def _growth(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+def _growth(exchange: Exchange, requested: CreatePartitionsRequestTopic) -> AnswerFields | None:
     if exchange.allows(Operation.ALTER, ResourceType.TOPIC, requested.name):
         return None
     return {"name": requested.name, **_judged(ErrorCode.TOPIC_AUTHORIZATION_FAILED)}
@@ -199,9 +215,9 @@ _CONFIGURED = {
 
 
 def _of_settings(
-    operation: Operation, extra: Mapping[str, Any]
-) -> Callable[[Exchange, Any], Mapping[str, Any] | None]:
-    def refusal(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+    operation: Operation, extra: AnswerFields
+) -> Callable[[Exchange, DescribeConfigsRequestResource], AnswerFields | None]:
+    def refusal(exchange: Exchange, requested: DescribeConfigsRequestResource) -> AnswerFields | None:
         kind, error = _CONFIGURED.get(requested.resource_type, (None, ErrorCode.NONE))
         name = CLUSTER_NAME if kind is ResourceType.CLUSTER else requested.resource_name
         if kind is None or exchange.allows(operation, kind, name):
@@ -224,7 +240,7 @@ CHANGED_SETTINGS = EntryRule(
 """The rule of AlterConfigs and IncrementalAlterConfigs."""
 
 
-def _producers(exchange: Exchange, requested: Any) -> Mapping[str, Any] | None:
+def _producers(exchange: Exchange, requested: DescribeProducersRequestTopic) -> AnswerFields | None:
     if exchange.allows(Operation.READ, ResourceType.TOPIC, requested.name):
         return None
     refused = {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "active_producers": ()}

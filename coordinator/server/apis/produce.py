@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
@@ -19,11 +18,21 @@ from coordinator.server.apis.leadership import (
     require_ordinary,
     topic_named,
 )
-from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 from coordinator.server.limits import Limits, Turn
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import (
+        ProduceRequest,
+        ProduceRequestTopicData,
+        ProduceRequestTopicDataPartitionData,
+        ProduceResponseResponseFields,
+        ProduceResponseResponsePartitionResponseFields,
+    )
+
 
 MANY_RECORDS, VERY_MANY_RECORDS = 20_000, 100_000
 """A batch that declares more records is read in a thread, or one after the other: a small one can take a second."""
@@ -42,7 +51,7 @@ WITHOUT_START = frozenset(
 """Errors for which a broker does not return the log start offset."""
 
 
-async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
+async def produce(exchange: Exchange[ProduceRequest]) -> AnswerFields | None:
     """Produce v3–v13: record errors v8 (KIP-467), the leader v10 (KIP-951), topic ids v13 (KIP-516).
 
     If a producer with acks=0 is refused, its connection is closed.
@@ -54,14 +63,17 @@ async def produce(exchange: Exchange) -> Mapping[str, Any] | None:
     if request.acks == NO_ANSWER:
         refused = next((one for one in results if one["error_code"]), None)
         if refused is not None:
-            raise PeerFault(f"records were refused: {refused['error_message'] or refused['error_code'].name}")
+            why = refused["error_message"] or ErrorCode(refused["error_code"]).name
+            raise PeerFault(f"records were refused: {why}")
         return None
     if not all(one["error_code"] for one in results):
         await exchange.cluster.records_durable()
     return {"responses": responses, "node_endpoints": endpoints(exchange, results)}
 
 
-async def _topic(exchange: Exchange, requested: Any, acks: int, turn: Turn) -> Mapping[str, Any]:
+async def _topic(
+    exchange: Exchange[ProduceRequest], requested: ProduceRequestTopicData, acks: int, turn: Turn
+) -> ProduceResponseResponseFields:
     responses = []
     for one in requested.partition_data:
         responses.append(await _partition(exchange, requested, one, acks))
@@ -69,7 +81,12 @@ async def _topic(exchange: Exchange, requested: Any, acks: int, turn: Turn) -> M
     return {"name": requested.name, "topic_id": requested.topic_id, "partition_responses": responses}
 
 
-async def _partition(exchange: Exchange, requested: Any, one: Any, acks: int) -> Mapping[str, Any]:
+async def _partition(
+    exchange: Exchange[ProduceRequest],
+    requested: ProduceRequestTopicData,
+    one: ProduceRequestTopicDataPartitionData,
+    acks: int,
+) -> ProduceResponseResponsePartitionResponseFields:
     topic: TopicInfo | None = None
     start = NONE
     try:
@@ -106,7 +123,7 @@ async def _accepted(limits: Limits, partition: Partition, batch: bytes, now_ms: 
     return await limits.bounded(accept, is_quick=count <= MANY_RECORDS)
 
 
-def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:
+def _admit(exchange: Exchange[ProduceRequest], partition: Partition, batch: bytes) -> None:
     """Check that a transactional batch may be written. :raises RequestRefused:
 
     Source: ReplicaManager.maybeSendPartitionsToTransactionCoordinator.
@@ -132,9 +149,9 @@ def _admit(exchange: Exchange, partition: Partition, batch: bytes) -> None:
 
 def _refused(
     exchange: Exchange, topic: TopicInfo | None, index: int, error: RequestRefused, start: int
-) -> Mapping[str, Any]:
+) -> ProduceResponseResponsePartitionResponseFields:
     records = error.records if isinstance(error, RecordsRefused) else ()
-    refused = {
+    refused: ProduceResponseResponsePartitionResponseFields = {
         "index": index,
         "error_code": error.code,
         "base_offset": NONE,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import by_topic
-from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 from wire.acls import (
     CLUSTER_NAME,
     OPERATIONS,
@@ -20,15 +20,25 @@ from wire.acls import (
 )
 from wire.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.security import (
+        CreateAclsRequest,
+        CreateAclsRequestCreation,
+        DeleteAclsRequest,
+        DeleteAclsRequestFilter,
+        DescribeAclsRequest,
+    )
+
+
 LOGGED_IN = "SaslAuthenticate request received after successful authentication"
 
 
-async def sasl_handshake(_: Exchange) -> Mapping[str, Any]:
+async def sasl_handshake(_: Exchange) -> AnswerFields:
     """SaslHandshake v0–v1 of clients that are authenticated or need not be: `security.sasl` answers all others."""
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "mechanisms": ()}
 
 
-async def sasl_authenticate(_: Exchange) -> Mapping[str, Any]:
+async def sasl_authenticate(_: Exchange) -> AnswerFields:
     """SaslAuthenticate v0–v2; see `sasl_handshake`."""
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "error_message": LOGGED_IN, "auth_bytes": b""}
 
@@ -47,7 +57,7 @@ def _refusal(exchange: Exchange, operation: Operation, message: str) -> tuple[in
     return None
 
 
-async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_acls(exchange: Exchange[DescribeAclsRequest]) -> AnswerFields:
     """DescribeAcls v1–v3: ACLs grouped by resource."""
     wanted = _filter(exchange.request)
     authorizer = exchange.cluster.security.authorizer
@@ -68,7 +78,7 @@ async def describe_acls(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
+async def create_acls(exchange: Exchange[CreateAclsRequest]) -> AnswerFields:
     """CreateAcls v1–v3: creates the valid ACLs of the request; existing ones stay."""
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
     acls = [_created(requested) for requested in exchange.request.creations]
@@ -81,7 +91,7 @@ async def create_acls(exchange: Exchange) -> Mapping[str, Any]:
     return {"results": [_judged(error or failure) for error in errors]}
 
 
-async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
+async def delete_acls(exchange: Exchange[DeleteAclsRequest]) -> AnswerFields:
     """DeleteAcls v1–v3: deletes the ACLs that match each filter."""
     authorizer = exchange.cluster.security.authorizer
     refusal = _refusal(exchange, Operation.ALTER, NO_AUTHORIZER)
@@ -99,7 +109,7 @@ async def delete_acls(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _deleted(error: tuple[int, str] | None, acls: Sequence[Acl]) -> Mapping[str, Any]:
+def _deleted(error: tuple[int, str] | None, acls: Sequence[Acl]) -> AnswerFields:
     matching = [
         {
             **_judged(None),
@@ -113,12 +123,12 @@ def _deleted(error: tuple[int, str] | None, acls: Sequence[Acl]) -> Mapping[str,
     return {**_judged(error), "matching_acls": matching}
 
 
-def _judged(error: tuple[int, str] | None) -> Mapping[str, Any]:
+def _judged(error: tuple[int, str] | None) -> AnswerFields:
     code, message = error or (ErrorCode.NONE, "")
     return {"error_code": code, "error_message": message}
 
 
-def _entry(acl: Acl) -> Mapping[str, Any]:
+def _entry(acl: Acl) -> AnswerFields:
     return {
         "principal": acl.principal,
         "host": acl.host,
@@ -127,7 +137,7 @@ def _entry(acl: Acl) -> Mapping[str, Any]:
     }
 
 
-def _filter(requested: Any) -> AclFilter:
+def _filter(requested: DescribeAclsRequest | DeleteAclsRequestFilter) -> AclFilter:
     """:raises PeerFault: a field is UNKNOWN; Kafka closes the connection too"""
     _refuse_unknown(
         requested.resource_type_filter,
@@ -146,7 +156,7 @@ def _filter(requested: Any) -> AclFilter:
     )
 
 
-def _created(requested: Any) -> Acl:
+def _created(requested: CreateAclsRequestCreation) -> Acl:
     """:raises PeerFault: see `_filter`"""
     _refuse_unknown(
         requested.resource_type,

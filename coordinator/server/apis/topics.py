@@ -6,17 +6,27 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import InvalidSetting, RequestRefused
 from coordinator.server.apis.configs import created
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.placement import Replicas
 from coordinator.server.topics import Topics, check_distinct, check_name
 from wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.topics import (
+        CreatePartitionsRequest,
+        CreatePartitionsRequestTopic,
+        CreateTopicsRequest,
+        CreateTopicsRequestTopic,
+        DeleteTopicsRequest,
+    )
+
 
 MOST_PARTITIONS = 10_000
 """New partitions per request. Each is one record of the controller, which writes at most this many at once."""
@@ -68,7 +78,7 @@ FAR_TOO_MANY = "Excessively large number of partitions per request."
 _BY_HAND = "A manual partition assignment was specified, but"
 
 
-async def create_topics(exchange: Exchange) -> Mapping[str, Any]:
+async def create_topics(exchange: Exchange[CreateTopicsRequest]) -> AnswerFields:
     """CreateTopics v2–v7: returns the new topic's configs since v5 (KIP-525)."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
@@ -102,7 +112,7 @@ async def create_missing(cluster: Cluster, names: Sequence[str]) -> None:
         cluster.topics_changed()
 
 
-def _excess(cluster: Cluster, wanted: Sequence[Any]) -> str | None:
+def _excess(cluster: Cluster, wanted: Sequence[CreateTopicsRequestTopic]) -> str | None:
     """The error if the request has too many partitions in total."""
     partitions = sum(max(0, _count(cluster, topic)) for topic in wanted)
     if partitions > MOST_PARTITIONS:
@@ -110,21 +120,22 @@ def _excess(cluster: Cluster, wanted: Sequence[Any]) -> str | None:
     return TOO_MANY if partitions + len(wanted) > MOST_PARTITIONS else None
 
 
-def _count(cluster: Cluster, requested: Any) -> int:
+def _count(cluster: Cluster, requested: CreateTopicsRequestTopic) -> int:
     """The number of partitions; -1 uses the broker's default, a manual assignment is counted."""
     if requested.assignments:
         return len(requested.assignments)
-    wanted: int = requested.num_partitions
-    return cluster.settings.num_partitions if wanted == UNSET else wanted
+    if requested.num_partitions == UNSET:
+        return cluster.settings.num_partitions
+    return requested.num_partitions
 
 
 def _create(
     cluster: Cluster,
-    requested: Any,
+    requested: CreateTopicsRequestTopic,
     before: Collection[str],
     collisions: Mapping[str, str | None],
     dry_run: bool,
-) -> Mapping[str, Any]:
+) -> AnswerFields:
     try:
         check_name(requested.name)
         if requested.name not in before:
@@ -146,10 +157,10 @@ def _create(
     }
 
 
-def _own_settings(cluster: Cluster, requested: Any) -> dict[str, str]:
+def _own_settings(cluster: Cluster, requested: CreateTopicsRequestTopic) -> dict[str, str]:
     """The new topic's configs. :raises RequestRefused:"""
-    own = {one.name: one.value for one in requested.configs}
-    nulls = [name for name, text in own.items() if text is None]
+    own = {one.name: one.value for one in requested.configs if one.value is not None}
+    nulls = [one.name for one in requested.configs if one.value is None]
     try:
         if nulls:
             raise InvalidSetting(f"Null value not supported for topic configs: {', '.join(nulls)}")
@@ -160,7 +171,11 @@ def _own_settings(cluster: Cluster, requested: Any) -> dict[str, str]:
 
 
 def _made(
-    cluster: Cluster, requested: Any, replicas: Sequence[Replicas], own: Mapping[str, str], dry_run: bool
+    cluster: Cluster,
+    requested: CreateTopicsRequestTopic,
+    replicas: Sequence[Replicas],
+    own: Mapping[str, str],
+    dry_run: bool,
 ) -> TopicInfo:
     """Create a topic. Its configs are stored first: a topic never exists without them."""
     is_new = own and not dry_run and requested.name not in cluster.topics.image.topics
@@ -176,7 +191,7 @@ def _made(
         raise
 
 
-def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
+def _placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[Replicas]:
     """Validate a new topic's partitions and replicas, and assign brokers. :raises RequestRefused:"""
     factor, partitions = requested.replication_factor, requested.num_partitions
     if requested.assignments:
@@ -194,7 +209,7 @@ def _placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     return cluster.topics.place(requested.name, range(_count(cluster, requested)), wanted)
 
 
-def _manually_placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
+def _manually_placed(cluster: Cluster, requested: CreateTopicsRequestTopic) -> Sequence[Replicas]:
     for given, what in (
         (requested.replication_factor, "replication factor"),
         (requested.num_partitions, "numPartitions"),
@@ -214,7 +229,7 @@ def _manually_placed(cluster: Cluster, requested: Any) -> Sequence[Replicas]:
     return [by_number[number] for number in range(len(by_number))]
 
 
-def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:
+def _refused(name: str, code: int, message: str | None) -> AnswerFields:
     return {
         "name": name,
         "topic_id": None,
@@ -227,7 +242,7 @@ def _refused(name: str, code: int, message: str | None) -> Mapping[str, Any]:
     }
 
 
-async def create_partitions(exchange: Exchange) -> Mapping[str, Any]:
+async def create_partitions(exchange: Exchange[CreatePartitionsRequest]) -> AnswerFields:
     """CreatePartitions v0–v3."""
     request, cluster = exchange.request, exchange.cluster
     named = Counter(topic.name for topic in request.topics)
@@ -251,7 +266,9 @@ def _partitions(cluster: Cluster, name: str) -> int:
     return 0 if topic is None else topic.partitions
 
 
-def _grow(cluster: Cluster, requested: Any, before: int, room: int, dry_run: bool) -> Mapping[str, Any]:
+def _grow(
+    cluster: Cluster, requested: CreatePartitionsRequestTopic, before: int, room: int, dry_run: bool
+) -> AnswerFields:
     more = requested.count - before
     replicas = None
     try:
@@ -265,7 +282,9 @@ def _grow(cluster: Cluster, requested: Any, before: int, room: int, dry_run: boo
     return _grown(requested.name, ErrorCode.NONE, None)
 
 
-def _more_assigned(cluster: Cluster, requested: Any, more: int) -> Sequence[Replicas] | None:
+def _more_assigned(
+    cluster: Cluster, requested: CreatePartitionsRequestTopic, more: int
+) -> Sequence[Replicas] | None:
     if requested.assignments is None:
         return None
     if len(requested.assignments) != more:
@@ -279,7 +298,7 @@ def _more_assigned(cluster: Cluster, requested: Any, more: int) -> Sequence[Repl
     return replicas
 
 
-def _grown(name: str, code: int, message: str | None) -> Mapping[str, Any]:
+def _grown(name: str, code: int, message: str | None) -> AnswerFields:
     return {"name": name, "error_code": code, "error_message": message}
 
 
@@ -296,7 +315,7 @@ TopicKey: TypeAlias = tuple[str | None, UUID | None]
 """A name or an id."""
 
 
-async def delete_topics(exchange: Exchange) -> Mapping[str, Any]:
+async def delete_topics(exchange: Exchange[DeleteTopicsRequest]) -> AnswerFields:
     """DeleteTopics v1–v6: by id since v6 (KIP-516)."""
     request, topics = exchange.request, exchange.cluster.topics
     if exchange.version >= DELETES_BY_ID:
@@ -309,7 +328,7 @@ async def delete_topics(exchange: Exchange) -> Mapping[str, Any]:
     return {"responses": results}
 
 
-def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[Mapping[str, Any]]:
+def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[AnswerFields]:
     """Delete the topics that are named exactly once."""
     found = {one: topics.find(*one) for one in requested}
     named = {topic.id for (name, _), topic in found.items() if name is not None and topic is not None}
@@ -327,7 +346,7 @@ def _delete(topics: Topics, requested: Counter[TopicKey]) -> Iterator[Mapping[st
             yield _deleted(topics, topic)
 
 
-def _deleted(topics: Topics, topic: TopicInfo) -> Mapping[str, Any]:
+def _deleted(topics: Topics, topic: TopicInfo) -> AnswerFields:
     try:
         topics.delete(topic)
     except RequestRefused as error:
@@ -346,5 +365,5 @@ def _refusal(name: str | None, topic_id: UUID | None, times: int) -> str | None:
     return ID_TWICE if name is None else NAME_TWICE
 
 
-def _deletion(name: str | None, topic_id: UUID | None, error: int, message: str | None) -> Mapping[str, Any]:
+def _deletion(name: str | None, topic_id: UUID | None, error: int, message: str | None) -> AnswerFields:
     return {"name": name, "topic_id": topic_id, "error_code": error, "error_message": message}

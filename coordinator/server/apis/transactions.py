@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from coordinator.engine.offsets.commit import Offset, TxnOffsetCommit
 from coordinator.errors import RequestRefused
@@ -13,7 +13,7 @@ from coordinator.server.apis.fields import LazyEntries, judged_partition
 from coordinator.server.apis.fields import by_topic as gathered
 from coordinator.server.apis.leadership import led_partition, refusal
 from coordinator.server.apis.offsets import forbidden_commits
-from coordinator.server.exchange import Exchange
+from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS, OFFSETS_TOPIC
 from coordinator.transactions.coordinator import Outcome, TransactionCoordinator
 from coordinator.transactions.log import by_topic
@@ -27,6 +27,20 @@ from groups.regex.broker import InvalidRegexError, compile_filter
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.log_records import InitProducerIdRequest
+    from wire.messages.schemas.transactions import (
+        AddOffsetsToTxnRequest,
+        AddPartitionsToTxnRequest,
+        DescribeProducersRequest,
+        DescribeTransactionsRequest,
+        EndTxnRequest,
+        ListTransactionsRequest,
+        TxnOffsetCommitRequest,
+        WriteTxnMarkersRequest,
+    )
+
 
 FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 NO_PRODUCER = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
@@ -42,7 +56,7 @@ KNOWS_ABORTABLE = 4
 """The first version whose clients know TRANSACTION_ABORTABLE."""
 
 
-async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
+async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerFields:
     """InitProducerId v0–v5: a producer that continues after an error v3 (KIP-360)."""
     request = exchange.request
     if not _may_produce(exchange, request.transactional_id):
@@ -51,14 +65,15 @@ async def init_producer_id(exchange: Exchange) -> Mapping[str, Any]:
     has_id, has_epoch = request.producer_id != NO_PRODUCER_ID, request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch:
         return _initialized(ErrorCode.INVALID_REQUEST, ProducerIdentity())
-    if request.transactional_id is None:
+    transactional_id = request.transactional_id
+    if transactional_id is None:
         return _initialized(ErrorCode.NONE, ProducerIdentity(next(exchange.cluster.producer_ids), 0))
     expected = ProducerIdentity(request.producer_id, request.producer_epoch) if has_id else None
     outcome = await _settled(
         exchange,
-        request.transactional_id,
+        transactional_id,
         lambda coordinator: coordinator.init_producer_id(
-            request.transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
+            transactional_id, request.transaction_timeout_ms, expected, exchange.cluster.now_ms()
         ),
     )
     return _initialized(_error(exchange, "InitProducerId", outcome.error), outcome.producer)
@@ -77,11 +92,11 @@ def _may_write(exchange: Exchange, transactional_id: str) -> bool:
     return exchange.allows(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
 
 
-def _initialized(error: ErrorCode, producer: ProducerIdentity) -> Mapping[str, Any]:
+def _initialized(error: ErrorCode, producer: ProducerIdentity) -> AnswerFields:
     return {"error_code": error, "producer_id": producer.id, "producer_epoch": producer.epoch}
 
 
-async def add_partitions_to_txn(exchange: Exchange) -> Mapping[str, Any]:
+async def add_partitions_to_txn(exchange: Exchange[AddPartitionsToTxnRequest]) -> AnswerFields:
     """AddPartitionsToTxn v0–v5: for clients; from v4 also for brokers, which may only verify (KIP-890)."""
     request = exchange.request
     if exchange.version < OF_BROKERS:
@@ -141,7 +156,7 @@ def _not_added(exchange: Exchange, partition: TopicPartition) -> ErrorCode:
     return ErrorCode.NONE if _exists(exchange, partition) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[str, Any]]:
+def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AnswerFields]:
     return [
         {
             "name": topic,
@@ -154,7 +169,7 @@ def _topic_results(errors: Mapping[TopicPartition, ErrorCode]) -> list[Mapping[s
     ]
 
 
-async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
+async def add_offsets_to_txn(exchange: Exchange[AddOffsetsToTxnRequest]) -> AnswerFields:
     """AddOffsetsToTxn v0–v4: adds the partition that holds a group's offsets."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
@@ -175,7 +190,7 @@ async def add_offsets_to_txn(exchange: Exchange) -> Mapping[str, Any]:
     return {"error_code": _error(exchange, "AddOffsetsToTxn", outcome.error)}
 
 
-async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
+async def txn_offset_commit(exchange: Exchange[TxnOffsetCommitRequest]) -> AnswerFields:
     """TxnOffsetCommit v0–v5: the group's member v3 (KIP-447); v5 adds the offsets partition itself (KIP-890)."""
     request = exchange.request
     producer = ProducerIdentity(request.producer_id, request.producer_epoch)
@@ -225,14 +240,14 @@ async def txn_offset_commit(exchange: Exchange) -> Mapping[str, Any]:
     return _committed([*hidden, *answered])
 
 
-def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> Mapping[str, Any]:
+def _committed(partitions: Iterable[tuple[str, int, ErrorCode]]) -> AnswerFields:
     topics = gathered((topic, (partition, error)) for topic, partition, error in partitions)
     return {
         "topics": [{"name": name, "partitions": LazyEntries(judged_partition, some)} for name, some in topics]
     }
 
 
-async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
+async def end_txn(exchange: Exchange[EndTxnRequest]) -> AnswerFields:
     """EndTxn v0–v5: since v5 it returns the epoch of the next transaction (KIP-890)."""
     request = exchange.request
     if not _may_write(exchange, request.transactional_id):
@@ -255,7 +270,7 @@ async def end_txn(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def write_txn_markers(exchange: Exchange) -> Mapping[str, Any]:
+async def write_txn_markers(exchange: Exchange[WriteTxnMarkersRequest]) -> AnswerFields:
     """WriteTxnMarkers v1–v2: for brokers, and for `kafka-transactions abort` of a hanging transaction (KIP-664).
 
     Committed offsets cannot be part of a hanging transaction: the engine tracks every transaction.
@@ -301,7 +316,7 @@ def _marked(exchange: Exchange, topic: str, number: int, end: EndTransactionMark
     return ErrorCode.NONE
 
 
-async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_transactions(exchange: Exchange[DescribeTransactionsRequest]) -> AnswerFields:
     """DescribeTransactions v0 (KIP-664)."""
     return {
         "transaction_states": [
@@ -310,7 +325,7 @@ async def describe_transactions(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
+def _described(exchange: Exchange, transactional_id: str) -> AnswerFields:
     transaction = exchange.cluster.transactions.coordinator.transactions.get(transactional_id)
     is_shown = exchange.allows(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
     if transaction is None or not is_shown or not _coordinates(exchange, transactional_id):
@@ -347,7 +362,7 @@ def _described(exchange: Exchange, transactional_id: str) -> Mapping[str, Any]:
 _STATES = {state.shown: state for state in TransactionState}
 
 
-async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
+async def list_transactions(exchange: Exchange[ListTransactionsRequest]) -> AnswerFields:
     """ListTransactions v0–v2: filter by duration v1 (KIP-994), by an RE2/J regex v2 (KIP-1152)."""
     request = exchange.request
     matches = None
@@ -387,7 +402,7 @@ async def list_transactions(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-async def describe_producers(exchange: Exchange) -> Mapping[str, Any]:
+async def describe_producers(exchange: Exchange[DescribeProducersRequest]) -> AnswerFields:
     """DescribeProducers v0 (KIP-664)."""
     return {
         "topics": [
@@ -402,7 +417,7 @@ async def describe_producers(exchange: Exchange) -> Mapping[str, Any]:
     }
 
 
-def _producers(exchange: Exchange, topic: str, number: int) -> Mapping[str, Any]:
+def _producers(exchange: Exchange, topic: str, number: int) -> AnswerFields:
     known = exchange.cluster.topics.image.topics.get(topic)
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     producers: Iterable[tuple[int, Producer]] = ()
@@ -419,7 +434,7 @@ def _producers(exchange: Exchange, topic: str, number: int) -> Mapping[str, Any]
     }
 
 
-def _shown_producer(producer_id: int, producer: Producer) -> Mapping[str, Any]:
+def _shown_producer(producer_id: int, producer: Producer) -> AnswerFields:
     return {
         "producer_id": producer_id,
         "producer_epoch": producer.epoch,

@@ -16,7 +16,10 @@ from coordinator.partitions.fetch_sessions import (
 )
 from wire.errors import ErrorCode
 
-RESULT: Result = {"error_code": 0, "high_watermark": 0, "log_start_offset": 0, "records": b""}
+RESULT: Result = {
+    "partition_index": 0, "error_code": 0, "high_watermark": 0, "log_start_offset": 0, "records": b"",
+    "aborted_transactions": None,
+}  # fmt: skip
 
 
 def request(session_id: int = 0, epoch: int = 0, *partitions: int) -> Any:
