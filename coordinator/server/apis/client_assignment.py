@@ -20,12 +20,12 @@ from coordinator.server.apis.fields import ZERO_ID
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.client_assignment import (
+    from wire.messages.schemas.consumer_groups import (
+        ConsumerGroupHeartbeatRequestClientAssignor,
         ConsumerGroupInstallAssignmentRequest,
         ConsumerGroupInstallAssignmentRequestMemberPartition,
         ConsumerGroupPrepareAssignmentRequest,
     )
-    from wire.messages.schemas.consumer_groups import ConsumerGroupHeartbeatRequestClientAssignor
 
 
 async def prepare_assignment(exchange: Exchange[ConsumerGroupPrepareAssignmentRequest]) -> AnswerFields:

@@ -17,13 +17,14 @@ from wire.errors import ErrorCode
 from wire.messages.reader import Fields
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.admin import DescribeUserScramCredentialsRequest, ElectLeadersRequest
-    from wire.messages.schemas.cluster import DescribeConfigsRequestResource
-    from wire.messages.schemas.topics import (
+    from wire.messages.schemas.admin import (
         CreatePartitionsRequestTopic,
         CreateTopicsRequestTopic,
         DeleteTopicsRequestTopic,
+        DescribeUserScramCredentialsRequest,
+        ElectLeadersRequest,
     )
+    from wire.messages.schemas.cluster import DescribeConfigsRequestResource
     from wire.messages.schemas.transactions import DescribeProducersRequestTopic
 
 

@@ -19,7 +19,7 @@ from coordinator.server.topics import Topics, check_distinct, check_name
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.topics import (
+    from wire.messages.schemas.admin import (
         CreatePartitionsRequest,
         CreatePartitionsRequestTopic,
         CreateTopicsRequest,
