@@ -60,7 +60,7 @@ def timeline_blocks(plan: Plan) -> Iterator[Block]:
     """A heading and the picture; nothing if there is no picture."""
     picture = picture_of(plan)
     if picture is not None:
-        yield Heading("PlanTimeline")
+        yield Heading("Timeline")
         yield picture
 
 

@@ -64,7 +64,7 @@ def moved(move: str) -> Callable[[Running], bool]:
 
 
 def make_it_lead(deployment: Deployment, running: Running) -> int:
-    """MemberRestart the members that the bridge names, until it leads; their number."""
+    """Restart the members that the bridge names, until it leads; their number."""
     restarted: list[str] = []
     while True:
         running.wait_for(
@@ -102,7 +102,7 @@ def to_restart(running: Running) -> str | None:
 
 
 def to_consumer(application: Application, wait_rest: Callable[[], object] = lambda: None) -> None:
-    """MemberRestart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
+    """Restart it as a member of the consumer protocol; a program of librdkafka takes the place of one of sarama.
 
     The first one of a group waits for rest before its start: a conversion in the middle of a rebalance may give a
     partition two owners (docs/kafka-weaknesses.md), and makes members of sarama join again 2 s later.

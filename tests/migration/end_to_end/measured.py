@@ -1,7 +1,7 @@
 """What happened to a deployment: the figures of a rehearsal, measured.
 
 Rebalances are counted in the log of the broker, by the rule of the simulation; the rest in what the consumers wrote
-down. RefusedRequest commits show in neither, and are not measured.
+down. Refused commits show in neither, and are not measured.
 """
 
 from __future__ import annotations
