@@ -16,6 +16,7 @@ from migration.model import Destination
 from migration.plan import case_of, make_plan
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.simulated_members import FoundGroup
+from migration.rules.case import PlanRequest
 
 BOUND_S = 20.0
 """The bound for 100 members on 1,000 partitions."""
@@ -38,8 +39,8 @@ def measure(members: int, partitions: int, destination: Destination, at_a_time: 
     snapshot = large_group("range", members, partitions // TOPICS)
     (group,), topics = snapshot.groups.values(), snapshot.topics
     clients = parse_clients(["java:4.3.1"])
-    case = case_of(group, snapshot.cluster, destination, clients, topics=list(topics.values()))
-    plan = make_plan(case, concurrency=at_a_time)
+    request = PlanRequest(destination=destination, declared=clients, concurrency=at_a_time)
+    plan = make_plan(case_of(request, group, snapshot.cluster, topics=list(topics.values())))
     found = FoundGroup(group=group, cluster=snapshot.cluster, topics=topics)
     simulated_members = simulated_for_plan(plan, found)
     wall, processor = time.perf_counter(), time.process_time()

@@ -102,7 +102,7 @@ def _blocking_members(context: PathContext) -> list[Member]:
 
 
 def _console_consumer(context: PathContext) -> Alternative:
-    kafka = context.connection.kafka
+    kafka = context.case.request.connection.kafka
     return Alternative(
         title="Kafka's console consumer as the bridge, without `kohort bridge`",
         why_not="Its place in the order of succession is random, and it stays until you stop it. Use it where Kohort "
@@ -173,8 +173,8 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
 
 def _bridge_commands(context: PathContext) -> tuple[str, ...]:
     return (
-        commands.bridge(context.group, context.connection),
-        commands.bridge(context.group, context.connection, runs=True),
+        commands.bridge(context.group, context.case.request.connection),
+        commands.bridge(context.group, context.case.request.connection, runs=True),
     )
 
 
@@ -184,7 +184,7 @@ def _with_all_members(context: PathContext) -> tuple[Condition, ...]:
 
 
 def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
-    rounds = in_rounds(replace(context, concurrency=1), blocking)
+    rounds = in_rounds(context, blocking, 1)
     return Step(
         id=RESTART_BLOCKING,
         title="Restart the members that come before every new id",
@@ -208,7 +208,7 @@ def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
 def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]:
     """Restart the leader; a static leader is stopped until its session has expired, and started again."""
     candidates = [member for member in context.members if leader in (member.id, None)]
-    rounds = in_rounds(replace(context, concurrency=1), candidates)
+    rounds = in_rounds(context, candidates, 1)
     stops = leader is not None and candidates[0].instance is not None
     members = MemberCount(at_least=context.size + (0 if stops else 1))
     lead = Step(

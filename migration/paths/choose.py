@@ -84,7 +84,7 @@ def leader_matters(group: Group, destination: Destination) -> bool:
 def _to_cooperative(context: PathContext) -> Path:
     if not _all_mix(context):
         return stop_and_start(context, _no_bounces(context), _TO_CONSUMER_INSTEAD)
-    if context.case.offline:
+    if context.case.request.offline:
         return stop_and_start(context, _online("Two bounces"))
     listed = _listed_by_all(context)
     if COOPERATIVE in listed:
@@ -104,11 +104,11 @@ def _to_eager(context: PathContext) -> Path:
             "supported per KIP-429!`; versions before its pull 1367 have a race."
         )
         return stop_and_start(context, Alternative(title=title, why_not=why))
-    return stop_and_start(context, _online(title)) if context.case.offline else to_eager(context)
+    return stop_and_start(context, _online(title)) if context.case.request.offline else to_eager(context)
 
 
 def _to_consumer(context: PathContext) -> Path:
-    if context.case.offline:
+    if context.case.request.offline:
         return stop_and_start(context, _member_by_member(context, "upgrade", UPGRADES))
     if context.case.group.type is GroupType.CONSUMER:
         return rolling_upgrade(context)
@@ -125,7 +125,7 @@ def _to_consumer(context: PathContext) -> Path:
 
 
 def _to_classic(context: PathContext) -> Path:
-    if context.case.offline:
+    if context.case.request.offline:
         return stop_and_start(context, _member_by_member(context, "downgrade", DOWNGRADES))
     if not context.speaking(MemberProtocol.CONSUMER):
         return stop_and_start(context, _LAST_MEMBER_LEFT)
@@ -172,10 +172,12 @@ def _with_commands(context: PathContext, number: int, step: Step) -> Step:
         step,
         round_action=step.rollout.action if step.rollout and step.rounds else step.round_action,
         commands=(
-            commands.gate(number, context.connection),
-            commands.describe_migration(context.group, context.connection),
+            commands.gate(number, context.case.request.connection),
+            commands.describe_migration(context.group, context.case.request.connection),
         ),
-        round_command=commands.gate_round(number, context.connection) if len(step.rounds) > 1 else "",
+        round_command=commands.gate_round(number, context.case.request.connection)
+        if len(step.rounds) > 1
+        else "",
     )
 
 

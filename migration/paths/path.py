@@ -7,14 +7,13 @@ a running 4.3.1 broker and the clients of the field study.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from groups.counts import first_names
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from migration.bridge import BRIDGE
 from migration.clients import LIBRARIES, MemberClient, version_text
-from migration.commands import ClusterOptions
 from migration.model import (
     Alternative,
     Condition,
@@ -52,9 +51,6 @@ class PathContext:
     """The input of all steps."""
 
     case: Case
-    concurrency: int = 1
-    """Members per round."""
-    connection: ClusterOptions = field(default_factory=ClusterOptions)
 
     @property
     def group(self) -> str:
@@ -77,7 +73,7 @@ class PathContext:
     @cached_property
     def libraries(self) -> tuple[str, ...]:
         """Names of the libraries that the members run, sorted."""
-        return tuple(sorted({one.library.name for one in self.case.clients.values() if one.library}))
+        return tuple(sorted(self.case.libraries))
 
     @cached_property
     def outdated(self) -> Mapping[str | None, MemberClient]:
@@ -106,7 +102,7 @@ class PathContext:
     def has_regex(self) -> bool:
         """Whether members are known to subscribe by a regex; a classic group does not show it."""
         shown = any(member.subscription and member.subscription.regex for member in self.members)
-        return shown or bool(self.case.regexes)
+        return shown or bool(self.case.request.regexes)
 
     @property
     def has_bridge(self) -> bool:
@@ -193,10 +189,10 @@ class Rounds:
         return Rollout(action=action, rounds=self.ids, start=start)
 
 
-def in_rounds(context: PathContext, members: Sequence[Member], *, at_once: bool = False) -> Rounds:
-    """The members in rounds of the plan's size, in the order of their names; or all in one round."""
+def in_rounds(context: PathContext, members: Sequence[Member], size: int | None = None) -> Rounds:
+    """The members in rounds of a size, by default the plan's, in the order of their names."""
     ordered = context.ordered(members)
-    size = len(ordered) if at_once else context.concurrency
+    size = context.case.request.concurrency if size is None else size
     cut = [ordered[start : start + size] for start in range(0, len(ordered), size or 1)]
     return Rounds(
         names=tuple(context.name(some) for some in cut),

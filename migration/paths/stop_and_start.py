@@ -45,8 +45,8 @@ def classic_assignor(context: PathContext) -> str:
 
     A listed or default assignor is skipped if some library lacks it: every member must be able to list it.
     """
-    if context.case.assignor:
-        return context.case.assignor
+    if context.case.request.assignor:
+        return context.case.request.assignor
     if context.case.destination is Destination.COOPERATIVE:
         return COOPERATIVE
     listed = [name for member in context.members for name in member.protocols or ()]
@@ -57,7 +57,7 @@ def classic_assignor(context: PathContext) -> str:
 
 def stop_all(context: PathContext) -> Step:
     """The step after which the group has no members, and nothing is consumed."""
-    rounds = in_rounds(context, context.members, at_once=True)
+    rounds = in_rounds(context, context.members, context.size)
     static = (
         (
             "A stopped static member stays in the group until its session expires (session.timeout.ms of a classic "
@@ -98,7 +98,7 @@ def _start(context: PathContext) -> Step:
     consumer = context.case.destination is Destination.CONSUMER
     assignor = classic_assignor(context)
     incremental = context.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
-    rounds = in_rounds(context, context.members, at_once=True)
+    rounds = in_rounds(context, context.members, context.size)
     start = (
         MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
         if consumer

@@ -33,7 +33,7 @@ def by_upgrade_from(context: PathContext) -> Path:
         return Path(name="upgrade.from", steps=(_eager(context),), alternatives=(_STAY,))
     if context.is_empty:
         return Path(name="start", steps=(_cooperative(context, id=START),))
-    if context.case.offline:
+    if context.case.request.offline:
         return Path(name="stop and start", steps=(stop_all(context), _cooperative(context, id=START)))
     versions = [client.version for client in context.case.clients.values()]
     if any(version is None or is_always_eager(version) for version in versions):
@@ -171,7 +171,7 @@ def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
     for member in context.ordered(context.members):
         match = _THREAD.fullmatch(member.client.id or "")
         instances.setdefault(match["instance"] if match else member.id, []).append(member)
-    size = len(instances) if at_once else context.concurrency
+    size = len(instances) if at_once else context.case.request.concurrency
     named = list(instances.values())
     together = [
         [member for instance in named[start : start + size] for member in instance]

@@ -114,7 +114,7 @@ def to_eager(context: PathContext) -> Path:
     """The two bounces in reverse, with the eager assignor first in the list; only the second if the first is done."""
     if context.old_assignor in EAGER:
         return _eager_again(context, context.old_assignor)
-    old, new = context.old_assignor or COOPERATIVE, context.case.assignor or "range"
+    old, new = context.old_assignor or COOPERATIVE, context.case.request.assignor or "range"
     return Path(
         name="two bounces in reverse",
         steps=(

@@ -31,7 +31,7 @@ ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
 def assignor_is_known(case: Case) -> Iterator[Finding]:
     """The lines to change and the expected user data depend on the assignor in use."""
     group = case.group
-    leaves = case.destination is not Destination.CLASSIC and not case.offline
+    leaves = case.destination is not Destination.CLASSIC and not case.request.offline
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
         yield case.blocker(
             "assignor-unknown",
@@ -97,7 +97,7 @@ def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
     group = case.group
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "consumer"):
         return
-    listed = {name for config in case.configs for name in config.assignors or ()}
+    listed = {name for config in case.request.configs for name in config.assignors or ()}
     custom = sorted(name for name in {group.protocol or "", *listed} if name and not _is_known(name))
     if custom:
         is_used = group.protocol in custom

@@ -222,7 +222,7 @@ def _has_bridge_to_come(case: Case) -> bool:
 def _too_large(case: Case) -> str:
     if case.destination is Destination.CLASSIC:
         return "the broker does not convert it to classic, and it stays on the consumer protocol."
-    if case.offline:
+    if case.request.offline:
         return "members above the limit are refused with GROUP_MAX_SIZE_REACHED."
     if case.group.type is GroupType.CONSUMER:
         return "a member that leaves cannot rejoin (GROUP_MAX_SIZE_REACHED)."

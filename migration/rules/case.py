@@ -13,37 +13,61 @@ from groups.findings import Finding, Level, finding
 from groups.model import Cluster, Group, GroupState, GroupType, Topic
 from migration.access import Access
 from migration.client_config import ClientConfig
-from migration.clients import MemberClient
+from migration.clients import DeclaredClients, MemberClient
+from migration.commands import ClusterOptions
 from migration.model import Destination, PlannedMember, round_names
+
+DEFAULT_BOUNCE_S = 30.0
+"""A usual allowance for a container's stop, its start and the join. Measure your own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What is asked of a plan, and what is declared about the members because a group does not show it."""
+
+    destination: Destination
+    declared: DeclaredClients = field(default_factory=DeclaredClients)
+    regexes: tuple[str, ...] = ()
+    """The regexes of the members."""
+    configs: tuple[ClientConfig, ...] = ()
+    """Configuration files of the members."""
+    frameworks: tuple[str, ...] = ()
+    """Frameworks of the members (`migration.frameworks`)."""
+    assignor: str | None = None
+    """The assignor of a rollback; None: the likeliest."""
+    offline: bool = False
+    """Whether all members stop before any starts on the new protocol, so that nothing is converted online."""
+    concurrency: int = 1
+    """Members that are restarted together, which takes `bounce_s` seconds."""
+    bounce_s: float = DEFAULT_BOUNCE_S
+    connection: ClusterOptions = field(default_factory=ClusterOptions)
+    """How the commands of the plan reach the cluster."""
+    with_costs: bool = True
+    """Whether the costs of the steps are computed, which is most of the work."""
+    most_rounds: int | None = None
+    """The rounds of each step that costs are computed from; None: as many as take little time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A group, its cluster, and its destination."""
+    """A group, its cluster, and what is asked for it."""
 
     group: Group
     cluster: Cluster
-    destination: Destination
+    request: PlanRequest
     clients: Mapping[str | None, MemberClient]
     """Clients by member id; for a group without members, the client of its next members under None."""
     topics: Mapping[str, Topic] | None = None
-    """Topics by name, internal ones included: all topics if there are `regexes` or a member has a regex, else the
-    topics that the members want; None if unknown.
-    """
-    regexes: tuple[str, ...] = ()
-    """The declared regexes of the members: a classic group does not show them."""
-    configs: tuple[ClientConfig, ...] = ()
-    """Configuration files of the members."""
+    """Topics by name, internal ones included: all topics if regexes are declared or a member has one, else the topics
+    that the members want; None if unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The known settings of the group itself (`consumer.session.timeout.ms`)."""
-    assignor: str | None = None
-    """The requested assignor for a rollback."""
-    frameworks: tuple[str, ...] = ()
-    """Declared frameworks of the members (`migration.frameworks`): a group does not show them."""
-    offline: bool = False
-    """Whether all members stop before any starts on the new protocol, so that nothing is converted online."""
     access: Access | None = None
     """The permissions according to the cluster's authorizer; None if not requested."""
+
+    @property
+    def destination(self) -> Destination:
+        return self.request.destination
 
     @property
     def upgrades(self) -> bool:
@@ -53,12 +77,12 @@ class Case:
     @property
     def converts_online(self) -> bool:
         """Whether a broker must convert a classic group with members."""
-        return self.upgrades and self.group.state is not GroupState.EMPTY and not self.offline
+        return self.upgrades and self.group.state is not GroupState.EMPTY and not self.request.offline
 
     @property
     def must_convert(self) -> bool:
         """Whether the broker must convert a group with members, to which migration policies apply."""
-        if self.group.state is GroupState.EMPTY or self.offline:
+        if self.group.state is GroupState.EMPTY or self.request.offline:
             return False
         is_back = self.destination is Destination.CLASSIC and self.group.type is GroupType.CONSUMER
         return self.upgrades or is_back

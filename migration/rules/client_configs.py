@@ -34,7 +34,7 @@ def _brokers_default(name: str) -> int:
 
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
     """A file of another group is not used for this one."""
-    for config in case.configs:
+    for config in case.request.configs:
         group = config.setting("group.id")
         if group is not None and not group.is_placeholder and group.value != case.group.id:
             yield case.blocker(
@@ -48,7 +48,7 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
 
 def configs_are_read(case: Case) -> Iterator[Finding]:
     """A file in which nothing was recognized shows nothing about its clients."""
-    for config in case.configs:
+    for config in case.request.configs:
         unread = config.unread
         if not config.is_recognized:
             unread += ("No setting of a Kafka client was recognized in it: it is not used.",)
@@ -64,7 +64,7 @@ def configs_are_read(case: Case) -> Iterator[Finding]:
 
 def configs_fit_their_library(case: Case) -> Iterator[Finding]:
     """The file of one library contains keys of another."""
-    for config in case.configs:
+    for config in case.request.configs:
         if not config.is_recognized:
             continue
         clients = _clients_of(case, config)
@@ -117,7 +117,7 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
     wanted = protocols.get(case.destination)
     if wanted is None:
         return
-    for config in case.configs:
+    for config in case.request.configs:
         left = config.leftovers(wanted)
         if not left:
             continue
@@ -148,7 +148,7 @@ def _moved(left: tuple[Setting, ...], wanted: str) -> str:
 
 def configs_do_not_mix(case: Case) -> Iterator[Finding]:
     """librdkafka refuses a list with eager and cooperative assignors, or with an unknown assignor."""
-    for config in case.configs:
+    for config in case.request.configs:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
             continue
@@ -175,7 +175,7 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
     """A member that speaks the consumer protocol converts the group, intended or not."""
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER):
         return
-    for config in case.configs:
+    for config in case.request.configs:
         entry = config.setting(PROTOCOL)
         if entry is not None and config.protocol == "consumer":
             yield case.blocker(
@@ -190,7 +190,7 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
 
 def configs_use_released_settings(case: Case) -> Iterator[Finding]:
     """KIP-848 names a value and a setting that no released client has."""
-    for config in case.configs:
+    for config in case.request.configs:
         owners = owners_of(case, config)
         entry = config.setting(PROTOCOL)
         if entry is not None and config.protocol not in _PROTOCOLS and not entry.is_placeholder:
@@ -232,7 +232,7 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
     offered = case.setting_list("group.consumer.assignors")
     if case.destination is not Destination.CONSUMER or offered is None:
         return
-    for config in case.configs:
+    for config in case.request.configs:
         asked = config.setting(REMOTE_ASSIGNOR)
         if asked is not None and asked.value not in offered and "." not in "".join(offered):
             yield case.blocker(
@@ -250,7 +250,7 @@ def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
     if case.destination is not Destination.CONSUMER:
         return
     wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}
-    for config in case.configs:
+    for config in case.request.configs:
         for key, places in wanted.items():
             entry = config.setting(key)
             if entry is not None:

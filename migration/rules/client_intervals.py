@@ -32,7 +32,7 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
     """A JoinGroup of a classic rebalance may wait for its response for max.poll.interval.ms."""
     if case.destination is Destination.CONSUMER:
         return
-    for config in case.configs:
+    for config in case.request.configs:
         if config.library == "librdkafka":  # does not close idle connections by default
             continue
         idle, poll = _milliseconds(config, MAX_IDLE), _milliseconds(config, MAX_POLL_INTERVAL)
@@ -51,7 +51,7 @@ def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
 def new_partitions_are_read(case: Case) -> Iterator[Finding]:
     """Records that are written to a new partition before its member discovers it are only read if the offset reset
     reaches back that far."""
-    for config in case.configs:
+    for config in case.request.configs:
         entry = config.setting(OFFSET_RESET)
         finding = None
         # Connect's workers set earliest.

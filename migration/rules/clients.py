@@ -109,7 +109,7 @@ def library_supports_destination(case: Case) -> Iterator[Finding]:
 
 def _leaves_sarama(case: Case) -> bool:
     """Whether the plan replaces sarama's members."""
-    to_consumer = case.destination is Destination.CONSUMER and not case.offline
+    to_consumer = case.destination is Destination.CONSUMER and not case.request.offline
     return to_consumer and len(case.clients) > 1 and online_path(case) is OnlinePath.RANGE_FIRST
 
 
@@ -206,7 +206,7 @@ def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
 def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
     """Under the consumer protocol librdkafka leaves permanently where Java leaves temporarily (KIP-848, epoch -2)."""
     static = {member.id for member in case.group.members if member.instance}
-    static_in_files = any(config.setting("group.instance.id") for config in case.configs)
+    static_in_files = any(config.setting("group.instance.id") for config in case.request.configs)
     members = [
         member
         for member, client in case.clients.items()
@@ -248,9 +248,9 @@ def _refuses_a_mix(client: MemberClient) -> str | None:
 
 def library_has_the_assignor(case: Case) -> Iterator[Finding]:
     """No member can list an assignor that its library does not have."""
-    if case.assignor is None:
+    if case.request.assignor is None:
         return
-    wanted = case.assignor
+    wanted = case.request.assignor
     lacking = members_by(
         case, lambda it: it.library.name if it.library and wanted not in it.library.assignors else None
     )
@@ -258,7 +258,7 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "assignor-of-library",
             members=members,
-            message=f"--assignor {case.assignor}: {name} has no such assignor.",
+            message=f"--assignor {case.request.assignor}: {name} has no such assignor.",
             remedy=f"Request one of {', '.join(LIBRARIES[name].assignors)}, or none.",
             source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
         )
@@ -310,7 +310,7 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
 
 def frameworks_support_it(case: Case) -> Iterator[Finding]:
     """A framework has its own listeners, and its own rules for commits."""
-    for name in case.frameworks:
+    for name in case.request.frameworks:
         reports = [each for each in framework_named(name).reports if case.destination in each.to]
         for report in reports:
             yield case.finding(

@@ -115,7 +115,7 @@ def static_members_stop_first(case: Case) -> Iterator[Finding]:
         return
     static = [member for member in case.group.members if member.instance]
     instances = sorted(
-        {each.value for config in case.configs if (each := config.setting("group.instance.id"))}
+        {each.value for config in case.request.configs if (each := config.setting("group.instance.id"))}
     )
     if not static and not instances:
         return
@@ -157,7 +157,9 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
     """The broker's assignors do not use racks."""
     if case.destination is not Destination.CONSUMER:
         return
-    in_files = {each.value for config in case.configs if (each := config.setting("client.rack")) is not None}
+    in_files = {
+        each.value for config in case.request.configs if (each := config.setting("client.rack")) is not None
+    }
     racks = sorted({member.rack for member in case.group.members if member.rack} | in_files)
     if racks:
         yield case.warning(

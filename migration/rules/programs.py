@@ -147,7 +147,9 @@ def connector_may_override(case: Case) -> Iterator[Finding]:
     sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
     if sinks is None:
         return
-    setting = next((entry for config in case.configs if (entry := config.setting(OVERRIDE_POLICY))), None)
+    setting = next(
+        (entry for config in case.request.configs if (entry := config.setting(OVERRIDE_POLICY))), None
+    )
     policy = (
         setting.value.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
         if setting

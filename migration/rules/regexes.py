@@ -81,7 +81,7 @@ _compare = lru_cache(maxsize=256)(compare)
 
 def _regexes(case: Case) -> dict[str, list[str]]:
     """Members by regex; a declared regex has no members."""
-    found: dict[str, list[str]] = {pattern: [] for pattern in case.regexes}
+    found: dict[str, list[str]] = {pattern: [] for pattern in case.request.regexes}
     for member in case.group.members:
         if member.subscription is not None and member.subscription.regex:
             found.setdefault(member.subscription.regex, []).append(member.id)

@@ -17,8 +17,8 @@ from migration.clients import DeclaredClients
 from migration.expectation import destinations_assignor, library_of_all, restart_now_s, restart_then_s
 from migration.model import Destination, Plan
 from migration.paths.choose import has_arrived
-from migration.plan import DEFAULT_BOUNCE_S, case_of, make_plan
-from migration.rules.case import Case
+from migration.plan import case_of, make_plan
+from migration.rules.case import DEFAULT_BOUNCE_S, Case, PlanRequest
 from migration.rules.catalog import nothing_to_migrate
 from migration.rules.regexes import ComparedRegex, compared_regexes
 from pipeline.audit.java_regexes import why_unasked
@@ -76,13 +76,7 @@ class _Restart:
 
 
 def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, Any]:
-    plan = make_plan(
-        case,
-        concurrency=settings.concurrency,
-        bounce_s=settings.bounce_s,
-        with_costs=settings.with_costs,
-        most_rounds=ROUNDS_WALKED,
-    )
+    plan = make_plan(case)
     known = {**_about(case), **_of_plan(case, plan)}
     never = nothing_to_migrate(case)
     if never is not None:
@@ -109,16 +103,17 @@ def case_in(
     destination: Destination,
     settings: AuditSettings,
 ) -> Case:
-    return case_of(
-        group,
-        cluster,
-        destination,
-        settings.declared,
-        topics=topics,
+    request = PlanRequest(
+        destination=destination,
+        declared=settings.declared,
         regexes=settings.regexes,
         configs=configs_of_group(settings.configs, group.id),
-        settings=group.settings,
+        concurrency=settings.concurrency,
+        bounce_s=settings.bounce_s,
+        with_costs=settings.with_costs,
+        most_rounds=ROUNDS_WALKED,
     )
+    return case_of(request, group, cluster, topics=topics, settings=group.settings)
 
 
 def _about(case: Case) -> dict[str, Any]:

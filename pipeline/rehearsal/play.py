@@ -20,7 +20,7 @@ from migration.clients import DeclaredClients, unknown_members
 from migration.commands import plan_into_file, rehearse_seed
 from migration.model import Plan, PlanVerdict
 from migration.paths.choose import has_arrived
-from migration.plan import DEFAULT_BOUNCE_S, make_plan
+from migration.plan import make_plan
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import (
@@ -31,6 +31,7 @@ from migration.rehearsal.simulated_members import (
     with_settings,
 )
 from migration.rehearsal.simulation import RehearsalCosts
+from migration.rules.case import DEFAULT_BOUNCE_S
 from pipeline.audit.judge import AuditSettings, case_in, quarantined
 from pipeline.audit.work import GroupChunk, unpacked
 from pipeline.rehearsal.schemas import FAILURES, RUNS, UNPLAYED
@@ -138,11 +139,11 @@ def _planned(
     chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
 ) -> PlayTask | dict[str, Any]:
     """A playable plan, or a row of UNPLAYED."""
-    settings = _varied(terms.planned, variation)
+    settings = replace(_varied(terms.planned, variation), with_costs=False)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     case = case_in(group, chunk.cluster, topics, settings.destinations[0], settings)
-    plan = make_plan(case, concurrency=settings.concurrency, bounce_s=settings.bounce_s, with_costs=False)
+    plan = make_plan(case)
     row: dict[str, Any] = {
         **head,
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),

@@ -12,6 +12,7 @@ from migration.clients import parse_clients
 from migration.commands import ClusterOptions
 from migration.model import Destination, Plan
 from migration.plan import case_of, make_plan
+from migration.rules.case import PlanRequest
 
 NEW = Cluster(id="c", kafka="4.3", features={"group.version": 1})
 COOPERATIVE, CONSUMER = Destination.COOPERATIVE, Destination.CONSUMER
@@ -91,20 +92,19 @@ def plan(
     connection: ClusterOptions | None = None,
 ) -> Plan:
     """The plan for a group, with what `--client` and the other options said."""
-    case = case_of(
-        group,
-        cluster,
-        to,
-        parse_clients(clients),
-        topics=[Topic(name=name, partitions=2) for name in topics],
-        regexes=regexes,
-        configs=configs,
-        access=access,
+    request = PlanRequest(
+        destination=to,
+        declared=parse_clients(clients),
+        regexes=tuple(regexes),
+        configs=tuple(configs),
         assignor=assignor,
-        frameworks=frameworks,
+        frameworks=tuple(frameworks),
         offline=offline,
+        concurrency=concurrency,
+        connection=connection or ClusterOptions(),
     )
-    return make_plan(case, concurrency=concurrency, connection=connection)
+    known = [Topic(name=name, partitions=2) for name in topics]
+    return make_plan(case_of(request, group, cluster, topics=known, access=access))
 
 
 def found(plan: Plan, rule: str) -> Finding | None:

@@ -17,7 +17,7 @@ from migration.clients import clients_of, parse_clients
 from migration.expectation import forecast
 from migration.model import Destination, Expectation, Step
 from migration.rollout import MemberStart, Rollout
-from migration.rules.case import Case
+from migration.rules.case import Case, PlanRequest
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe
 from tests.kafka.member import Member
@@ -80,7 +80,7 @@ class Fleet:
         case = Case(
             group=group,
             cluster=Cluster(),
-            destination=Destination.CONSUMER,
+            request=PlanRequest(destination=Destination.CONSUMER),
             clients=clients_of(group, parse_clients([self.way.library])),
         )
         steps = [Step(title="", actions=(), rollout=rollout) for rollout in rollouts]

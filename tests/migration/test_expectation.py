@@ -12,7 +12,7 @@ from migration.clients import clients_of, parse_clients
 from migration.expectation import Forecast, forecast
 from migration.model import Destination, Expectation, Step
 from migration.rollout import MemberStart, Rollout, RoundAction, SettledGroup, TemporaryMember
-from migration.rules.case import Case
+from migration.rules.case import Case, PlanRequest
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW
 
@@ -55,7 +55,9 @@ def one_by_one(group: Group, start: MemberStart) -> Rollout:
 
 def case_of(group: Group, library: str = "java") -> Case:
     clients = clients_of(group, parse_clients([library]))
-    return Case(group=group, cluster=NEW, destination=Destination.CONSUMER, clients=clients)
+    return Case(
+        group=group, cluster=NEW, request=PlanRequest(destination=Destination.CONSUMER), clients=clients
+    )
 
 
 def topics_of(group: Group) -> dict[str, Topic]:

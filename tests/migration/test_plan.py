@@ -1,12 +1,29 @@
-"""Which way a plan takes, and when it takes none."""
+"""Which way a plan takes, and what it does in each step: every plan here is recorded in plans.txt.
 
-from dataclasses import replace
+`KOHORT_WRITE_GOLDEN=1 pytest tests/migration/test_plan.py` writes them again; read the difference before you commit it.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from enum import Enum
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
 from groups.findings import Level
-from groups.model import Client, Cluster, Group, GroupState, GroupType, MemberProtocol, UserData
-from migration.model import Destination, PlanVerdict
+from groups.model import Client, Group, GroupState, GroupType, MemberProtocol, Subscription, UserData
+from migration.commands import ClusterOptions
+from migration.model import Condition, MemberCount, Plan, PlanVerdict, ProtocolIs, StateIn, Step, round_names
+from migration.plan_file import condition_tag, plan_from_data, plan_to_data
+from migration.rollout import RoundAction
+from tests.cli.sources.live_source import live_source
+from tests.kafka.broker import Broker
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import fresh_topic
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,
@@ -27,6 +44,23 @@ from tests.migration.cases import (
     warnings,
 )
 
+GOLDEN = Path(__file__).parent / "plans.txt"
+
+
+def with_members(group: Group, **changes: object) -> Group:
+    """The group with the same changes of each member."""
+    members = tuple(replace(one, **changes) for one in group.members)  # type: ignore[arg-type]
+    return replace(group, members=members)
+
+
+def sized(size: int, group: Group) -> Group:
+    """The group with this many members like its first: m1, m2, …"""
+    first = group.members[0]
+    names = [f"m{number}" for number in range(1, size + 1)]
+    members = (replace(first, id=name, client=replace(first.client, id=name)) for name in names)
+    return replace(group, members=tuple(members))
+
+
 LIBRDKAFKA = group_of("librdkafka:2.15.0", "range")
 JAVA_STICKY = group_of("java:4.1.0", "cooperative-sticky")
 LIBRDKAFKA_STICKY = group_of("librdkafka:2.15.0", "cooperative-sticky")
@@ -36,15 +70,11 @@ ONE_STATIC = replace(ONE_STATIC, members=(replace(ONE_STATIC.members[0], instanc
 WITH_DATA = replace(
     GROUP, members=(replace(GROUP.members[0], user_data=UserData(assignment=b"w")), GROUP.members[1])
 )
-SARAMA = replace(
-    group_of("sarama:1.45.0", "sticky"),
-    members=tuple(
-        replace(one, user_data=UserData(assignment=b"s"))
-        for one in group_of("sarama:1.45.0", "sticky").members
-    ),
-)
+SARAMA = with_members(group_of("sarama:1.45.0", "sticky"), user_data=UserData(assignment=b"s"))
 EMPTY_NEWER = replace(NEWER, state=GroupState.EMPTY, members=())
-
+CUSTOM = replace(GROUP, protocol="com.example.Weighted")
+STATIC = replace(GROUP, members=tuple(replace(one, instance=f"s-{one.id}") for one in GROUP.members))
+BY_REGEX = with_members(NEWER, subscription=Subscription(regex="^orders.*"))
 STREAMS = replace(
     GROUP,
     protocol="stream",
@@ -59,150 +89,281 @@ STREAMS = replace(
 )
 """Two instances of an application with two threads each; the release is not known."""
 
-WAYS = {
-    "java-to-cooperative": (GROUP, COOPERATIVE, [], ["first-bounce", "second-bounce"]),
-    "franz-go-to-cooperative": (GROUP, COOPERATIVE, ["franz-go:1.22.0"], ["first-bounce", "second-bounce"]),
-    "librdkafka-to-cooperative": (LIBRDKAFKA, COOPERATIVE, [], ["stop-all", "start-all"]),
-    "kafka-python-to-cooperative": (GROUP, COOPERATIVE, ["kafka-python:3.0.12"], ["stop-all", "start-all"]),
-    "one-librdkafka-is-enough": (
-        replace(GROUP, members=(*GROUP.members, member("m3", "librdkafka", "2.6.1"))),
-        COOPERATIVE, [], ["stop-all", "start-all"],
+
+def in_the_map(*ids: str, leader: str, static: str | None = None) -> Group:
+    """A group of librdkafka whose members are listed as the broker's map has them: of one letter each, whose bin of 16
+    is its code modulo 16."""
+    first = LIBRDKAFKA_STICKY.members[0]
+    members = tuple(
+        replace(
+            first,
+            id=name,
+            client=replace(first.client, id=f"m{name}"),
+            instance=name if name == static else None,
+            owned={"orders": (number,)},
+            user_data=UserData(assignment=b"d"),
+        )
+        for number, name in enumerate(ids)
+    )
+    return replace(LIBRDKAFKA_STICKY, members=members, leader=leader)
+
+
+def also(group: Group, *more: object) -> Group:
+    return replace(group, members=(*group.members, *more))  # type: ignore[arg-type]
+
+
+def listed(*lists: tuple[str, ...], group: Group = GROUP) -> Group:
+    """The group, each member with its own list of assignors."""
+    members = (replace(one, protocols=names) for one, names in zip(group.members, lists, strict=True))
+    return replace(group, members=tuple(members))
+
+
+BOTH = ("range", "cooperative-sticky")
+PLANS = {
+    # To cooperative.
+    "java-to-cooperative": plan(GROUP, COOPERATIVE),
+    "in-pairs": plan(sized(5, GROUP), COOPERATIVE, concurrency=2),
+    "franz-go-to-cooperative": plan(GROUP, COOPERATIVE, "franz-go:1.22.0"),
+    "librdkafka-to-cooperative": plan(LIBRDKAFKA, COOPERATIVE),
+    "kafka-python-to-cooperative": plan(GROUP, COOPERATIVE, "kafka-python:3.0.12"),
+    "one-librdkafka-is-enough": plan(also(GROUP, member("m3", "librdkafka", "2.6.1")), COOPERATIVE),
+    "declared-beats-recorded": plan(GROUP, COOPERATIVE, "librdkafka:2.6.1"),
+    "empty-to-cooperative": plan(EMPTY, COOPERATIVE, "librdkafka:2.16.0"),
+    "listed-already": plan(listed(BOTH, BOTH), COOPERATIVE),
+    "one-of-them-lists-range-alone": plan(listed(BOTH, ("range",)), COOPERATIVE),
+    "between-the-bounces": plan(listing(JAVA_STICKY, *BOTH[::-1]), COOPERATIVE),
+    "cooperative-already": plan(JAVA_STICKY, COOPERATIVE),
+    "cooperative-alone": plan(listing(JAVA_STICKY, "cooperative-sticky"), COOPERATIVE),
+    "old-java-gets-the-client-and-the-list-at-once": plan(GROUP, COOPERATIVE, "java:2.3.1"),
+    "one-old-java": plan(GROUP, COOPERATIVE, "m1=java:2.3.1"),
+    "java-of-2.4": plan(GROUP, COOPERATIVE, "java:2.4"),
+    "old-java-offline": plan(GROUP, COOPERATIVE, "java:2.3.1", offline=True),
+    "static-to-cooperative": plan(STATIC, COOPERATIVE),
+    "static-offline": plan(STATIC, COOPERATIVE, offline=True),
+    "same-client-id-on-two-hosts": plan(
+        replace(
+            GROUP,
+            members=tuple(
+                replace(one, client=replace(one.client, id="app", host=f"/10.0.0.{n}"))
+                for n, one in enumerate(GROUP.members)
+            ),
+        ),
+        COOPERATIVE,
     ),
-    "declared-beats-recorded": (GROUP, COOPERATIVE, ["librdkafka:2.6.1"], ["stop-all", "start-all"]),
-    "empty-to-cooperative": (EMPTY, COOPERATIVE, ["librdkafka:2.16.0"], ["start-all"]),
-    "listed-already": (listing(GROUP, "range", "cooperative-sticky"), COOPERATIVE, [], ["only-bounce"]),
-    "one-of-them-lists-range-alone": (
-        replace(GROUP, members=(
-            replace(GROUP.members[0], protocols=("range", "cooperative-sticky")),
-            replace(GROUP.members[1], protocols=("range",)),
-        )),
-        COOPERATIVE, [], ["first-bounce", "second-bounce"],
+    "same-client-id-and-host": plan(
+        also(with_members(GROUP, client=replace(GROUP.members[0].client, id="app")), member("own", "java")), COOPERATIVE
     ),
-    "between-the-bounces": (
-        listing(JAVA_STICKY, "cooperative-sticky", "range"), COOPERATIVE, [], ["only-bounce"],
+    "a-known-cluster": plan(
+        GROUP,
+        COOPERATIVE,
+        connection=ClusterOptions(bootstrap_server="b:9092", command_config="/etc/my client.properties"),
     ),
-    "cooperative-already": (JAVA_STICKY, COOPERATIVE, [], []),
-    "cooperative-alone": (listing(JAVA_STICKY, "cooperative-sticky"), COOPERATIVE, [], []),
-    "java-to-eager": (JAVA_STICKY, EAGER, [], ["first-bounce", "second-bounce"]),
-    "librdkafka-to-eager": (LIBRDKAFKA_STICKY, EAGER, [], ["stop-all", "start-all"]),
-    "franz-go-to-eager": (JAVA_STICKY, EAGER, ["franz-go:1.22.0"], ["stop-all", "start-all"]),
-    "empty-to-eager": (EMPTY, EAGER, ["java:4.1.0"], ["start-all"]),
-    "kafkajs-eager-already": (group_of("kafkajs:2.2", "RoundRobinAssigner"), EAGER, [], []),
-    "custom-to-eager": (
-        replace(GROUP, protocol="com.example.Weighted"), EAGER, [], ["first-bounce", "second-bounce"],
+    # To eager.
+    "java-to-eager": plan(JAVA_STICKY, EAGER),
+    "java-to-sticky": plan(JAVA_STICKY, EAGER, assignor="sticky"),
+    "java-to-eager-and-an-old-client": plan(replace(GROUP, protocol="cooperative-sticky"), EAGER, "java:3.9"),
+    "librdkafka-to-eager": plan(LIBRDKAFKA_STICKY, EAGER),
+    "franz-go-to-eager": plan(JAVA_STICKY, EAGER, "franz-go:1.22.0"),
+    "empty-to-eager": plan(EMPTY, EAGER, "java:4.1.0"),
+    "kafkajs-eager-already": plan(group_of("kafkajs:2.2", "RoundRobinAssigner"), EAGER),
+    "custom-to-eager": plan(CUSTOM, EAGER),
+    "eager-already": plan(GROUP, EAGER),
+    "between-the-bounces-back": plan(listed(BOTH, BOTH), EAGER),
+    "bridge-left-to-eager": plan(also(LIBRDKAFKA_STICKY, BRIDGE), EAGER),
+    # To the consumer protocol.
+    "java-to-consumer": plan(GROUP, CONSUMER),
+    "java-cooperative-to-consumer": plan(JAVA_STICKY, CONSUMER),
+    "java-sticky-to-consumer": plan(replace(GROUP, protocol="sticky"), CONSUMER),
+    "range-is-not-offered": plan(
+        GROUP, CONSUMER, cluster=replace(NEW, settings={"group.consumer.assignors": "uniform"})
     ),
-    "eager-already": (GROUP, EAGER, [], []),
-    "between-the-bounces-back": (listing(GROUP, "range", "cooperative-sticky"), EAGER, [], ["only-bounce"]),
-    "java-to-consumer": (GROUP, CONSUMER, [], ["first-member", "other-members"]),
-    "java-cooperative-to-consumer": (JAVA_STICKY, CONSUMER, [], ["first-member", "other-members"]),
-    "librdkafka-to-consumer": (LIBRDKAFKA, CONSUMER, [], ["first-member", "other-members"]),
-    "librdkafka-cooperative-to-consumer": (
-        LIBRDKAFKA_STICKY, CONSUMER, [],
-        ["start-bridge", "bridge-leads", "first-member", "other-members"],
+    "franz-go-roundrobin-to-consumer": plan(replace(GROUP, protocol="roundrobin"), CONSUMER, "franz-go:1.22.0"),
+    "librdkafka-to-consumer": plan(LIBRDKAFKA, CONSUMER, concurrency=5),
+    "static-to-consumer": plan(STATIC, CONSUMER),
+    "librdkafka-cooperative-to-consumer": plan(replace(LIBRDKAFKA_STICKY, leader="m2"), CONSUMER),
+    "bridge-without-a-known-leader": plan(LIBRDKAFKA_STICKY, CONSUMER),
+    "bridge-after-two-in-the-first-bin": plan(in_the_map("p", "0", "b", leader="b"), CONSUMER),
+    "bridge-after-a-static-leader": plan(in_the_map("a", "b", leader="b", static="b"), CONSUMER),
+    "bridge-that-is-there": plan(also(LIBRDKAFKA_STICKY, replace(BRIDGE, owned={})), CONSUMER),
+    "half-java-cooperative-to-consumer": plan(also(LIBRDKAFKA_STICKY, member("j", "java", "4.1.0")), CONSUMER),
+    "one-member-to-consumer": plan(replace(LIBRDKAFKA, members=LIBRDKAFKA.members[:1]), CONSUMER),
+    "one-static-member-to-consumer": plan(ONE_STATIC, CONSUMER),
+    "one-static-member-with-user-data": plan(with_members(ONE_STATIC, user_data=UserData(assignment=b"d")), CONSUMER),
+    "sarama-sticky-to-consumer": plan(SARAMA, CONSUMER),
+    "sarama-sticky-unseen-to-consumer": plan(group_of("sarama:1.45", "sticky"), CONSUMER),
+    "empty-to-consumer": plan(EMPTY, CONSUMER, "java:4.1.0"),
+    "half-way-to-consumer": plan(MIXED, CONSUMER),
+    "half-way-of-librdkafka": plan(MIXED, CONSUMER, "librdkafka:2.15.0"),
+    "consumer-already": plan(NEWER, CONSUMER),
+    "bridge-left-behind": plan(also(NEWER, BRIDGE), CONSUMER),
+    "bridge-left-half-way": plan(also(MIXED, BRIDGE), CONSUMER),
+    # To classic.
+    "to-classic": plan(sized(4, NEWER), CLASSIC, concurrency=10),
+    "to-cooperative-sticky": plan(NEWER, CLASSIC, assignor="cooperative-sticky"),
+    "kafkajs-to-classic": plan(NEWER, CLASSIC, "kafkajs:2.2"),
+    "kafka-python-to-classic": plan(NEWER, CLASSIC, "kafka-python:3.0.12"),
+    "regex-to-classic": plan(BY_REGEX, CLASSIC),
+    "classic-members-alone-to-classic": plan(
+        replace(NEWER, members=tuple(upgraded(name, MemberProtocol.CLASSIC) for name in ("m1", "m2"))), CLASSIC
     ),
-    "half-java-cooperative-to-consumer": (
-        replace(LIBRDKAFKA_STICKY, members=(*LIBRDKAFKA_STICKY.members, member("j", "java", "4.1.0"))), CONSUMER, [],
-        ["start-bridge", "bridge-leads", "first-member", "other-members"],
+    "half-way-to-classic": plan(MIXED, CLASSIC),
+    "half-way-with-a-list": plan(
+        replace(MIXED, members=(MIXED.members[0], replace(MIXED.members[1], protocols=("sticky", "range")))), CLASSIC
     ),
-    "one-member-to-consumer": (replace(LIBRDKAFKA, members=LIBRDKAFKA.members[:1]), CONSUMER, [], ["first-member"]),
-    "one-static-member-to-consumer": (ONE_STATIC, CONSUMER, [], ["first-member"]),
-    "one-static-member-with-user-data": (
-        replace(ONE_STATIC, members=(replace(ONE_STATIC.members[0], user_data=UserData(assignment=b"d")),)),
-        CONSUMER, [], ["stop-all", "start-all"],
+    "half-way-with-a-list-that-librdkafka-lacks": plan(
+        replace(MIXED, members=(MIXED.members[0], replace(MIXED.members[1], protocols=("sticky", "range")))),
+        CLASSIC,
+        "m1=librdkafka:99",
     ),
-    "sarama-sticky-to-consumer": (SARAMA, CONSUMER, [], ["shed-user-data", "first-member", "other-members"]),
-    "sarama-sticky-unseen-to-consumer": (
-        group_of("sarama:1.45", "sticky"), CONSUMER, [], ["shed-user-data", "first-member", "other-members"],
-    ),
-    "empty-to-consumer": (EMPTY, CONSUMER, ["java:4.1.0"], ["start-all"]),
-    "half-way-to-consumer": (MIXED, CONSUMER, [], ["other-members"]),
-    "consumer-already": (NEWER, CONSUMER, [], []),
-    "to-classic": (NEWER, CLASSIC, [], ["all-but-one", "last-member"]),
-    "classic-members-alone-to-classic": (
-        replace(NEWER, members=tuple(upgraded(name, MemberProtocol.CLASSIC) for name in ("m1", "m2"))),
-        CLASSIC, [], ["stop-all", "start-all"],
-    ),
-    "bridge-left-behind": (replace(NEWER, members=(*NEWER.members, BRIDGE)), CONSUMER, [], ["stop-bridge"]),
-    "bridge-left-half-way": (
-        replace(MIXED, members=(*MIXED.members, BRIDGE)), CONSUMER, [], ["stop-bridge", "other-members"],
-    ),
-    "bridge-left-to-eager": (
-        replace(LIBRDKAFKA_STICKY, members=(*LIBRDKAFKA_STICKY.members, BRIDGE)), EAGER, [],
-        ["stop-bridge", "stop-all", "start-all"],
-    ),
-    "half-way-to-classic": (MIXED, CLASSIC, [], ["last-member"]),
-    "one-member-to-classic": (replace(NEWER, members=NEWER.members[:1]), CLASSIC, [], ["last-member"]),
-    "empty-to-classic": (EMPTY_NEWER, CLASSIC, ["java:4.1.0"], ["start-all"]),
-    "streams-to-cooperative": (STREAMS, COOPERATIVE, [], ["first-bounce", "second-bounce"]),
-    "old-streams-to-cooperative": (STREAMS, COOPERATIVE, ["java:2.3.1"], ["first-bounce", "second-bounce"]),
-    "streams-of-2.4-to-cooperative": (STREAMS, COOPERATIVE, ["java:3.9.1"], ["only-bounce"]),
-    "streams-of-4.0-to-cooperative": (STREAMS, COOPERATIVE, ["java:4.0.0"], []),
-    "streams-to-eager": (STREAMS, EAGER, ["java:3.9.1"], ["only-bounce"]),
-    "streams-unknown-to-eager": (STREAMS, EAGER, [], ["only-bounce"]),
-    "old-streams-to-eager": (STREAMS, EAGER, ["java:2.3.1"], []),
-    "classic-already": (GROUP, CLASSIC, [], []),
+    "one-member-to-classic": plan(replace(NEWER, members=NEWER.members[:1]), CLASSIC),
+    "empty-to-classic": plan(EMPTY_NEWER, CLASSIC, "java:4.1.0"),
+    "classic-already": plan(GROUP, CLASSIC),
+    # Kafka Streams.
+    "streams-to-cooperative": plan(STREAMS, COOPERATIVE),
+    "old-streams-to-cooperative": plan(STREAMS, COOPERATIVE, "java:2.0.1"),
+    "streams-of-2.4-to-cooperative": plan(STREAMS, COOPERATIVE, "java:3.9.1"),
+    "streams-of-4.0-to-cooperative": plan(STREAMS, COOPERATIVE, "java:4.0.0"),
+    "streams-to-eager": plan(STREAMS, EAGER, "java:3.9.1"),
+    "streams-unknown-to-eager": plan(STREAMS, EAGER),
+    "old-streams-to-eager": plan(STREAMS, EAGER, "java:2.3.1"),
+    "streams-offline": plan(STREAMS, COOPERATIVE, "java:2.3.1", offline=True),
+    "empty-streams": plan(replace(STREAMS, state=GroupState.EMPTY, members=()), COOPERATIVE, "java:2.3"),
+    # Offline, where it is asked for.
+    "offline": plan(GROUP, COOPERATIVE, offline=True),
+    "offline-back": plan(JAVA_STICKY, EAGER, offline=True),
+    "offline-to-consumer": plan(GROUP, CONSUMER, offline=True),
+    "offline-for-the-policy": plan(GROUP, CONSUMER, cluster=policy(NEW, "downgrade"), offline=True),
+    "offline-for-user-data": plan(WITH_DATA, CONSUMER, offline=True),
+    "offline-to-classic": plan(NEWER, CLASSIC, cluster=policy(NEW, "bidirectional"), offline=True),
+    "offline-to-classic-for-the-policy": plan(NEWER, CLASSIC, cluster=policy(NEW, "UPGRADE"), offline=True),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("group", "to", "clients", "ids"), WAYS.values(), ids=WAYS.keys())
-def test_the_way(group: Group, to: Destination, clients: list[str], ids: list[str]) -> None:
-    made = plan(group, to, *clients)
-    assert blockers(made) == []
-    assert [step.id for step in made.steps] == ids
+def recorded(name: str, made: Plan) -> Iterator[str]:
+    yield f"{name}: {made.path} for {', '.join(made.clients)}"
+    yield from (f"  not: {way.title}" for way in made.alternatives)
+    for step in made.steps:
+        rounds = " | ".join(" ".join(names) for names in step.rounds)
+        yield f"  {step.id} ({step.round_action.value if step.round_action else 'no member'}) {rounds}".rstrip()
+        yield from (f"    do: {action}" for action in step.actions)
+        yield from (f"    line: {line}" for line in step.config)
+        yield from (
+            f"    run: {command}"
+            for command in (*step.shell, step.commands[0], step.round_command)
+            if command
+        )
+        yield from (f"    leaves: {client}" for client in (step.rollout.leaving if step.rollout else ()))
+        yield f"    between: {conditions(step.between)}"
+        yield f"    gate: {conditions(step.gate)}"
+        yield from (f"    stray to {one.back_to}: {conditions(one.conditions)}" for one in step.strays)
+        yield from (f"    risk: {risk.what}" for risk in step.dangers)
 
 
-OFFLINE = {
-    "asked-for": (GROUP, COOPERATIVE, NEW, "was requested"),
-    "back": (JAVA_STICKY, EAGER, NEW, "was requested"),
-    "to-consumer": (GROUP, CONSUMER, NEW, "was requested"),
-    "to-consumer-policy": (GROUP, CONSUMER, policy(NEW, "downgrade"), "policy is downgrade"),
-    "to-consumer-user-data": (WITH_DATA, CONSUMER, NEW, "carry user data"),
-    "to-classic": (NEWER, CLASSIC, policy(NEW, "bidirectional"), "was requested"),
-    "to-classic-policy": (NEWER, CLASSIC, policy(NEW, "UPGRADE"), "policy is upgrade"),
-}
+def conditions(of: Sequence[Condition]) -> str:
+    return ", ".join(sorted(map(condition_text, of))) or "-"
 
 
-@pytest.mark.parametrize(("group", "to", "cluster", "why"), OFFLINE.values(), ids=OFFLINE.keys())
-def test_offline_where_asked(group: Group, to: Destination, cluster: Cluster, why: str) -> None:
-    made = plan(group, to, cluster=cluster, offline=True)
-    assert [step.id for step in made.steps] == ["stop-all", "start-all"]
-    assert [why in way.why_not for way in made.alternatives] == [True]
+def condition_text(condition: Condition) -> str:
+    values = [
+        f"{field.name}={value_text(value)}"
+        for field in fields(condition)
+        if (value := getattr(condition, field.name)) is not None
+    ]
+    return " ".join((condition_tag(condition), *values))
+
+
+def value_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return "/".join(map(value_text, value))
+    return str(value.value if isinstance(value, Enum) else value)
+
+
+def test_every_plan_is_as_recorded() -> None:
+    text = "".join(f"{line}\n" for name, made in PLANS.items() for line in (*recorded(name, made), ""))
+    if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+    assert [name for name, made in PLANS.items() if blockers(made)] == []
 
 
 BLOCKED = {
-    "unknown-library": (replace(GROUP, members=(member("m1"),)), CONSUMER, [], ["client-library"]),
-    "unknown-library-without-members": (EMPTY, CONSUMER, [], ["client-library"]),
+    "unknown-library": (replace(GROUP, members=(member("m1"),)), CONSUMER, [], "client-library"),
+    "unknown-library-without-members": (EMPTY, CONSUMER, [], "client-library"),
     "recorded-but-unheard-of": (
-        replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], ["client-library"],
+        replace(GROUP, members=(member("m1", "homegrown", "1"),)), COOPERATIVE, [], "client-library",
     ),
-    "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], ["assignor-unknown"]),
-    "no-cooperative-yet-in-franz-go": (GROUP, COOPERATIVE, ["franz-go:1.16"], ["client-support"]),
-    "streams-to-consumer": (STREAMS, CONSUMER, [], ["streams"]),
-    "streams-of-4.0-to-eager": (STREAMS, EAGER, ["java:4.3.1"], ["streams"]),
-    "streams-too-far-apart": (STREAMS, COOPERATIVE, ["java:4.0", "m11=java:2.3"], ["streams"]),
-    "too-old": (GROUP, CONSUMER, ["java:3.9.1"], ["client-support"]),
-    "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], ["client-support"]),
-    "one-sarama-member": (group_of("sarama:1.45", "sticky", 1), CONSUMER, [], ["client-support"]),
-    "sarama-sticky-to-cooperative": (SARAMA, COOPERATIVE, [], ["client-support"]),
-    "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], ["client-support"]),
-    "user-data": (WITH_DATA, CONSUMER, [], ["assignment-user-data"]),
-    "connect": (replace(GROUP, protocol_type="connect", protocol="sessioned"), CONSUMER, [], ["protocol-type"]),
-    "share": (replace(GROUP, type=GroupType.SHARE, protocol_type="share"), CONSUMER, [], ["group-type"]),
-    "streams": (replace(GROUP, type=GroupType.STREAMS, protocol_type="streams"), CONSUMER, [], ["group-type"]),
-    "back-to-cooperative": (NEWER, COOPERATIVE, [], ["group-type"]),
-    "dead": (replace(GROUP, state=GroupState.DEAD, members=()), CONSUMER, [], ["group-state"]),
+    "assignor-unknown": (replace(GROUP, protocol=""), COOPERATIVE, [], "assignor-unknown"),
+    "no-cooperative-yet-in-franz-go": (GROUP, COOPERATIVE, ["franz-go:1.16"], "client-support"),
+    "streams-to-consumer": (STREAMS, CONSUMER, [], "streams"),
+    "streams-of-4.0-to-eager": (STREAMS, EAGER, ["java:4.3.1"], "streams"),
+    "streams-too-far-apart": (STREAMS, COOPERATIVE, ["java:4.0", "m11=java:2.3"], "streams"),
+    "too-old": (GROUP, CONSUMER, ["java:3.9.1"], "client-support"),
+    "cannot": (GROUP, COOPERATIVE, ["sarama:1.45"], "client-support"),
+    "one-sarama-member": (group_of("sarama:1.45", "sticky", 1), CONSUMER, [], "client-support"),
+    "sarama-sticky-to-cooperative": (SARAMA, COOPERATIVE, [], "client-support"),
+    "old-librdkafka": (LIBRDKAFKA, CONSUMER, ["librdkafka:2.11.1"], "client-support"),
+    "user-data": (WITH_DATA, CONSUMER, [], "assignment-user-data"),
+    "connect": (replace(GROUP, protocol_type="connect", protocol="sessioned"), CONSUMER, [], "protocol-type"),
+    "share": (replace(GROUP, type=GroupType.SHARE, protocol_type="share"), CONSUMER, [], "group-type"),
+    "streams": (replace(GROUP, type=GroupType.STREAMS, protocol_type="streams"), CONSUMER, [], "group-type"),
+    "back-to-cooperative": (NEWER, COOPERATIVE, [], "group-type"),
+    "dead": (replace(GROUP, state=GroupState.DEAD, members=()), CONSUMER, [], "group-state"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("group", "to", "clients", "rules"), BLOCKED.values(), ids=BLOCKED.keys())
-def test_what_blocks(group: Group, to: Destination, clients: list[str], rules: list[str]) -> None:
-    made = plan(group, to, *clients)
-    assert blockers(made) == rules
+@pytest.mark.parametrize(("group", "to", "clients", "rule"), BLOCKED.values(), ids=BLOCKED.keys())
+def test_what_blocks_a_plan(group: Group, to: object, clients: list[str], rule: str) -> None:
+    made = plan(group, to, *clients)  # type: ignore[arg-type]
+    assert blockers(made) == [rule]
     assert made.verdict is PlanVerdict.BLOCKED
     assert (made.steps, made.path, made.alternatives) == ((), "", ())
-    # Blockers stand first, so that no member has to look for them.
+    # Blockers are listed first.
     levels = [finding.level.value for finding in made.findings]
     assert levels == sorted(levels, key=["blocker", "warning", "info"].index)
+
+
+@pytest.mark.parametrize(
+    "made", [made for made in PLANS.values() if made.steps], ids=[name for name, made in PLANS.items() if made.steps]
+)  # fmt: skip
+def test_what_holds_of_every_plan(made: Plan) -> None:
+    assert plan_from_data(plan_to_data(made)) == made
+    assert made.baseline is not None
+    ids = [step.id for step in made.steps]
+    assert len(set(ids)) == len(ids)
+    known = set(round_names(made.baseline.members).values())
+    for step in made.steps:
+        assert all((step.id, step.title, step.actions, step.expect, step.complete_when, step.rollback))
+        assert step.dangers or step.id in ("make-way", "leader-back")
+        assert all(danger.what and danger.symptom and danger.then for danger in step.dangers)
+        assert bool(step.round_command) == (len(step.rounds) > 1)
+        assert {stray.back_to for stray in step.strays} <= set(ids)
+        # No round and no step begins before the group has settled.
+        settled = [one for one in step.gate if isinstance(one, StateIn)]
+        assert [one.states == (GroupState.STABLE,) for one in settled] == [step.id != "stop-all"]
+        if len(step.rounds) > 1:
+            assert {StateIn, MemberCount} <= set(map(type, step.between))
+        # No deviation is where the gate opens.
+        assert not assignors_in(step.gate) & {
+            name for stray in step.strays for name in assignors_in(stray.conditions)
+        }
+        taken = list(chain.from_iterable(step.rounds))
+        assert len(set(taken)) == len(taken)
+        assert set(taken) <= known
+        assert (step.round_action is None) == (not taken and step.id != "start-all")
+        assert_restarted_few_at_a_time(step, made.concurrency)
+
+
+def assignors_in(of: Sequence[Condition]) -> set[str]:
+    return {one.protocol for one in of if isinstance(one, ProtocolIs)}
+
+
+def assert_restarted_few_at_a_time(step: Step, concurrency: int) -> None:
+    """All threads of an instance of Kafka Streams restart together."""
+    if step.round_action is RoundAction.RESTART:
+        for names in step.rounds:
+            assert len({re.sub(r"-StreamThread-\d+-consumer", "", name) for name in names}) <= concurrency
+    if step.rollout and step.rounds:
+        assert [len(some) for some in step.rollout.rounds] == [len(some) for some in step.rounds]
 
 
 def test_a_group_with_offsets_only_migrates_as_an_empty_one() -> None:
@@ -218,17 +379,54 @@ def test_warnings_of_the_usual_case() -> None:
 
 
 def test_a_plan_knows_the_group_that_it_was_made_for() -> None:
-    baseline = plan(MIXED, CONSUMER).baseline
+    baseline = PLANS["half-way-to-consumer"].baseline
     assert baseline is not None
     assert (baseline.cluster, baseline.type, baseline.protocol, baseline.epoch) == (
-        "c",
-        GroupType.CONSUMER,
-        "uniform",
-        3,
-    )
-    assert [(one.id, one.library, one.partitions) for one in baseline.members] == [
-        ("m1", "java", 2),
-        ("m2", "java", 2),
-    ]
+        "c", GroupType.CONSUMER, "uniform", 3,
+    )  # fmt: skip
+    members = [(one.id, one.library, one.partitions) for one in baseline.members]
+    assert members == [("m1", "java", 2), ("m2", "java", 2)]
     assert baseline.topics == ("orders",)
-    assert {one.protocol for one in MIXED.members} == set(MemberProtocol)
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ("payments", "payments"),
+        ("a b", "'a b'"),
+        ("a'; rm -rf ~ #", """'a'"'"'; rm -rf ~ #'"""),
+        ("$(id)", "'$(id)'"),
+        ("a|b*", "'a|b*'"),
+    ],
+)
+def test_commands_can_be_pasted(group: str, name: str) -> None:
+    made = plan(replace(GROUP, id=group), COOPERATIVE)
+    assert made.steps[0].commands[1] == f'kohort describe {name} --migration -b "$BOOTSTRAP"'
+    made = plan(replace(LIBRDKAFKA_STICKY, id=group), CONSUMER)
+    assert made.steps[0].shell[0] == f'kohort bridge {name} -b "$BOOTSTRAP"'
+    console = made.alternatives[0].why_not
+    assert f" --group {name} " in console
+    assert "--command-property client.id=kohort-bridge" in console
+
+
+def test_an_id_may_look_like_an_option() -> None:
+    step = plan(replace(GROUP, id="-b"), COOPERATIVE).steps[0]
+    assert step.commands[1] == 'kohort describe --migration -b "$BOOTSTRAP" -- -b'
+
+
+@pytest.mark.kafka
+def test_streams_of_4_3_has_no_eager_rebalancing(broker: Broker, members: Members) -> None:
+    """What the plans say of 4.0 and later: the ConfigException, and a group that shows as `stream`."""
+    topic = fresh_topic(broker, 2)
+    refused = members.streams(
+        broker, fresh_name("app"), [topic], group_protocol="classic", upgrade_from="2.3"
+    )
+    assert "Invalid value 2.3 for configuration upgrade.from" in (refused.wait_event("error").reason or "")
+    group = fresh_name("app")
+    members.streams(broker, group, [topic], group_protocol="classic")
+    wait_group(broker, group, members=1)
+    with live_source(broker) as source:
+        (found,) = source.describe([group], offsets=False).items
+    assert found.protocol == "stream"
+    assert [step.id for step in plan(found, COOPERATIVE).steps] == ["first-bounce", "second-bounce"]
+    assert not plan(found, COOPERATIVE, "java:4.3.1").findings

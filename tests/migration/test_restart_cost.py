@@ -11,16 +11,15 @@ from migration.clients import parse_clients
 from migration.expectation import RESUME_S, destinations_assignor, restart_now_s, restart_then_s
 from migration.model import Destination
 from migration.plan import case_of, make_plan
-from migration.rules.case import Case
+from migration.rules.case import Case, PlanRequest
 from migration.rules.catalog import nothing_to_migrate
 from tests.migration.cases import NEW
 from tests.migration.test_expectation import group_of, topics_of
 
 
 def case(group: Group, destination: Destination) -> Case:
-    return case_of(
-        group, NEW, destination, parse_clients(["java:4.3.1"]), topics=tuple(topics_of(group).values())
-    )
+    request = PlanRequest(destination=destination, declared=parse_clients(["java:4.3.1"]))
+    return case_of(request, group, NEW, topics=tuple(topics_of(group).values()))
 
 
 def tried(case: Case) -> DryRun:
@@ -100,7 +99,7 @@ def test_a_plan_from_few_rounds_costs_what_the_whole_one_does() -> None:
     group = group_of("cooperative-sticky", 20, 200)
 
     asked = case(group, Destination.CONSUMER)
-    whole, some = make_plan(asked), make_plan(asked, most_rounds=1)
+    whole, some = make_plan(asked), make_plan(replace(asked, request=replace(asked.request, most_rounds=1)))
     assert whole.findings == some.findings
     # A round has two moments, the stop and the start.
     assert len(some.settled_groups) <= 1 + 2 * len(some.steps) < 2 * 20 < len(whole.settled_groups)

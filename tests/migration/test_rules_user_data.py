@@ -8,7 +8,7 @@ from groups.findings import Level
 from groups.model import Group, Member, UserData
 from migration.clients import clients_of, parse_clients
 from migration.rules.assignors import OnlinePath, data_will_come, members_with_data, online_path
-from migration.rules.case import Case
+from migration.rules.case import Case, PlanRequest
 from tests.migration.cases import CONSUMER, COOPERATIVE, EMPTY, GROUP, NEW, found, member, plan, the_finding
 
 
@@ -40,13 +40,23 @@ WAYS = {
 
 @pytest.mark.parametrize(("group", "way"), WAYS.values(), ids=WAYS.keys())
 def test_the_way_past_user_data(group: Group, way: OnlinePath | None) -> None:
-    case = Case(group=group, cluster=NEW, destination=CONSUMER, clients=clients_of(group, parse_clients([])))
+    case = Case(
+        group=group,
+        cluster=NEW,
+        request=PlanRequest(destination=CONSUMER),
+        clients=clients_of(group, parse_clients([])),
+    )
     assert online_path(case) is way
 
 
 def test_data_of_a_fresh_group_will_come() -> None:
     fresh = WAYS["librdkafka-fresh"][0]
-    case = Case(group=fresh, cluster=NEW, destination=CONSUMER, clients=clients_of(fresh, parse_clients([])))
+    case = Case(
+        group=fresh,
+        cluster=NEW,
+        request=PlanRequest(destination=CONSUMER),
+        clients=clients_of(fresh, parse_clients([])),
+    )
     assert members_with_data(case) == ()
     assert data_will_come(case)
 

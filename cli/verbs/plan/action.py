@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from cli.verbs.plan.files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group, Problem
-from groups.settings import GroupConfig
 from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientConfig, configs_of_group
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions
@@ -32,29 +31,10 @@ from migration.model import Destination, Plan, PlanVerdict
 from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
 from migration.plan import case_of, make_plan
+from migration.rules.case import PlanRequest
 
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRequest:
-    """The options of every plan."""
-
-    destination: Destination
-    declared: DeclaredClients
-    regexes: tuple[str, ...] = ()
-    configs: tuple[ClientConfig, ...] = ()
-    offline: bool = False
-    concurrency: int = 1
-    bounce_s: float
-    assignor: str | None = None
-    frameworks: tuple[str, ...] = ()
-    connection: ClusterOptions
-    with_costs: bool = True
-    """Whether the costs of steps are shown."""
-    seeds: int = 0
-    """Number of seeds with which each plan is rehearsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,51 +115,41 @@ def client_settings(options: ClientOptions) -> dict[str, Any]:
 
 
 def plan_groups(
-    source: Source, selection: SelectionOptions, request: PlanRequest
+    source: Source, selection: SelectionOptions, request: PlanRequest, seeds: int
 ) -> tuple[tuple[RehearsedPlan, ...], tuple[Problem, ...]]:
-    """A plan for every selected group that could be read, and problems of the others."""
+    """A plan for every selected group that could be read, rehearsed with that many seeds; problems of the others."""
     described = describe_chosen(source, selection, offsets=False)
-    if not described.items and is_single(selection):
+    single = is_single(selection)
+    if not described.items and single:
         raise ending(described.problems[0])
     _refuse_unknown_members(described.items, request)
     cluster = source.cluster()
     access = source.access() if request.destination is Destination.CONSUMER else None
     moved = [group.id for group in described.items] if _moves_timeouts(request) else []
     settings = source.group_settings(moved) if moved else SettingsOfGroups()
-    found = source.with_pending_offsets(_with_leaders(source, described.items, request))
-    topics = source.topics(_topics_to_read(found, request), end_offsets=False)
+    groups = source.with_pending_offsets(_with_leaders(source, described.items, request))
+    # Regexes may match any topic.
+    wanted = None if request.regexes else wanted_topics(groups, WhatIf())
+    topics = source.topics(wanted, end_offsets=False)
 
     def planned(group: Group) -> RehearsedPlan:
-        configs = _configs_of(group, request, selection)
-        plan = make_plan(
-            case_of(
-                group,
-                cluster,
-                request.destination,
-                request.declared,
-                topics=topics.items,
-                assignor=request.assignor,
-                regexes=request.regexes,
-                frameworks=request.frameworks,
-                configs=configs,
-                access=access,
-                settings=_values(settings.by_group.get(group.id, {})),
-                offline=request.offline,
-            ),
-            concurrency=request.concurrency,
-            bounce_s=request.bounce_s,
-            connection=request.connection,
-            with_costs=request.with_costs or is_single(selection),
-        )
-        if not request.seeds:
+        # If there are several groups, a file that names a group is for that one.
+        configs = request.configs if single else configs_of_group(request.configs, group.id)
+        own = {
+            name: config.value
+            for name, config in settings.by_group.get(group.id, {}).items()
+            if config.value is not None
+        }
+        asked = replace(request, configs=configs, with_costs=request.with_costs or single)
+        plan = make_plan(case_of(asked, group, cluster, topics=topics.items, access=access, settings=own))
+        if not seeds:
             return RehearsedPlan(plan=plan)
         from cli.verbs.rehearse.action import found_of, rehearsed  # imports the simulation, needed only here
 
-        place = found_of(source, group, cluster, topics.items)
-        plan, rehearsal = rehearsed(plan, place, configs, request.seeds)
+        plan, rehearsal = rehearsed(plan, found_of(source, group, cluster, topics.items), configs, seeds)
         return RehearsedPlan(plan=plan, rehearsal=rehearsal)
 
-    plans = tuple(map(planned, each_shown(found, "planning group")))
+    plans = tuple(map(planned, each_shown(groups, "planning group")))
     return plans, (*_not_judged(described), *topics.problems, *settings.problems)
 
 
@@ -188,10 +158,6 @@ def _moves_timeouts(request: PlanRequest) -> bool:
     return request.destination is Destination.CONSUMER and any(
         config.setting(key) for config in request.configs for key in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
     )
-
-
-def _values(configs: Mapping[str, GroupConfig]) -> dict[str, str]:
-    return {name: config.value for name, config in configs.items() if config.value is not None}
 
 
 def _not_judged(described: ReadResult[Group]) -> tuple[Problem, ...]:
@@ -205,18 +171,6 @@ def _with_leaders(source: Source, groups: Sequence[Group], request: PlanRequest)
     if any(leader_matters(group, request.destination) for group in groups):
         return tuple(source.with_leaders(groups))
     return tuple(groups)
-
-
-def _topics_to_read(groups: Sequence[Group], request: PlanRequest) -> set[str] | None:
-    """The topics that the members read; None for all if regexes were given, because these may match any topic."""
-    return None if request.regexes else wanted_topics(groups, WhatIf())
-
-
-def _configs_of(group: Group, request: PlanRequest, selection: SelectionOptions) -> tuple[ClientConfig, ...]:
-    """The files of a group's members; if there are several groups, the files that name no other group."""
-    if is_single(selection):
-        return request.configs
-    return configs_of_group(request.configs, group.id)
 
 
 def _refuse_unknown_members(groups: Sequence[Group], request: PlanRequest) -> None:

@@ -76,7 +76,6 @@ def plan(
     from cli.render.output_format import FOR_PROGRAMS
     from cli.selection import opened
     from cli.verbs.plan.action import (
-        PlanRequest,
         assignor_of,
         client_settings,
         connection_of,
@@ -88,6 +87,7 @@ def plan(
     )
     from migration.commands import PLAN_FILE
     from migration.model import Destination
+    from migration.rules.case import PlanRequest
 
     request = PlanRequest(
         destination=Destination("classic" if to is To.GENERIC else to.value),
@@ -96,11 +96,10 @@ def plan(
         frameworks=frameworks_of(framework or ()),
         connection=connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
-        seeds=seeds if rehearse else 0,
         **client_settings(clients),
     )
     with opened(source) as groups:
-        plans, problems = plan_groups(groups, selection, request)
+        plans, problems = plan_groups(groups, selection, request, seeds if rehearse else 0)
     if svg is not None:
         from cli.verbs.plan.timeline import write_timeline
 

@@ -20,6 +20,7 @@ from migration.gate.judge import judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import Destination, Plan, PlannedMember
 from migration.plan import case_of, make_plan
+from migration.rules.case import PlanRequest
 
 CLUSTER = Cluster(id="c1", kafka="4.3", features={"group.version": 1})
 TOPIC = "orders"
@@ -93,8 +94,9 @@ def _shared_out(members: Sequence[Member], size: int) -> tuple[Member, ...]:
 def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1) -> Plan:
     """The plan that `kohort plan` makes."""
     topics = (Topic(name=TOPIC, partitions=EACH * len(group.members)),)
-    case = case_of(group, CLUSTER, to, parse_clients(clients or ["java:4.1.0"]), topics=topics)
-    return make_plan(case, concurrency=concurrency)
+    declared = parse_clients(clients or ["java:4.1.0"])
+    request = PlanRequest(destination=to, declared=declared, concurrency=concurrency)
+    return make_plan(case_of(request, group, CLUSTER, topics=topics))
 
 
 def ids(group: Group) -> tuple[PlannedMember, ...]:

@@ -24,6 +24,7 @@ from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import FoundGroup
 from migration.rehearsal.simulation import Simulation
+from migration.rules.case import PlanRequest
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
 
@@ -62,7 +63,8 @@ def sample() -> Snapshot:
 def of_sample(name: str, to: Destination) -> tuple[Plan, FoundGroup]:
     fleet = sample()
     group, topics = fleet.groups[name], list(fleet.topics.values())
-    plan = make_plan(case_of(group, fleet.cluster, to, parse_clients(["java:4.1.0"]), topics=topics))
+    request = PlanRequest(destination=to, declared=parse_clients(["java:4.1.0"]))
+    plan = make_plan(case_of(request, group, fleet.cluster, topics=topics))
     return plan, FoundGroup(group=group, cluster=fleet.cluster, topics=fleet.topics)
 
 
