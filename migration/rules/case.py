@@ -23,7 +23,7 @@ DEFAULT_BOUNCE_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What is asked of a plan, and what is declared about the members because a group does not show it."""
+    """What is requested of a plan, and what is declared about the members because a group does not show it."""
 
     destination: Destination
     declared: DeclaredClients = field(default_factory=DeclaredClients)
@@ -50,7 +50,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A group, its cluster, and what is asked for it."""
+    """A group, its cluster, and the plan that is requested for it."""
 
     group: Group
     cluster: Cluster
