@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from wire.client.address import Address
 from wire.client.errors import (
@@ -32,6 +32,8 @@ from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 
 Request: TypeAlias = Mapping[str, object]
 """The fields of a request; fields that the version in common does not have are left out."""
+
+SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
 _SOFTWARE = {"client_software_name": "kohort", "client_software_version": "0"}
 _PATIENCE_S = 1.0
@@ -149,7 +151,7 @@ class Connection:
             raise
 
     def ask(
-        self, api: Api[Any, ResponseT], requests: Sequence[Request], deadline: Deadline
+        self, api: Api[object, ResponseT], requests: Sequence[Request], deadline: Deadline
     ) -> Steps[list[ResponseT]]:
         """Send requests of `api` together and return their responses in the same order.
 
@@ -174,7 +176,7 @@ class Connection:
 
     def ask_once(
         self,
-        api: Api[Any, ResponseT],
+        api: Api[object, ResponseT],
         requests: Sequence[Request],
         deadline: Deadline,
         limit_ms: int | None = None,
@@ -252,7 +254,7 @@ class Connection:
 
     def _ask(
         self,
-        api: Api[Any, ResponseT],
+        api: Api[object, ResponseT],
         version: int,
         requests: Sequence[Request],
         deadline: Deadline,
@@ -304,7 +306,7 @@ class Connection:
         except ValueError as error:
             raise ProtocolError(str(self.address), f"{api.name}Request cannot be written: {error}") from None
 
-    def _decoded(self, api: Api[Any, ResponseT], version: int, answer: bytes) -> ResponseT:
+    def _decoded(self, api: Api[object, ResponseT], version: int, answer: bytes) -> ResponseT:
         try:
             return api.decode_response(version, answer)
         except DecodeError as error:
@@ -355,7 +357,7 @@ class Connection:
     def _authenticate(self, deadline: Deadline) -> Steps[None]:
         from wire.client.sasl import authenticate
 
-        def ask(api: Api, **fields: Any) -> Steps[Any]:
+        def ask(api: Api[object, ResponseT], **fields: object) -> Steps[ResponseT]:
             (response,) = yield from self._ask(api, self.version(api), [fields], deadline)
             return response
 
@@ -468,7 +470,7 @@ def connect(address: Address, deadline: Deadline) -> Steps[socket.socket]:
     raise last or NotConnected(str(address), "the host has no address")
 
 
-def _resolve(address: Address) -> list[tuple[int, Any]]:
+def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
     # As bytes, because a text would have the tables of international names imported.
     host = address.host.encode() if address.host.isascii() else address.host
     try:
@@ -481,7 +483,9 @@ def _resolve(address: Address) -> list[tuple[int, Any]]:
     return [(family, sockaddr) for family, _, _, _, sockaddr in found]
 
 
-def _connect_one(address: Address, family: int, sockaddr: Any, deadline: Deadline) -> Steps[socket.socket]:
+def _connect_one(
+    address: Address, family: int, sockaddr: SocketAddress, deadline: Deadline
+) -> Steps[socket.socket]:
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
@@ -113,7 +113,7 @@ def _failed_directories(client: KafkaClient, metadata: ClusterMetadata) -> dict[
 
 def describe_groups(
     client: KafkaClient,
-    api: Api[Any, DescribedGroups[G_co]],
+    api: Api[object, DescribedGroups[G_co]],
     groups: Iterable[str],
     *,
     operations: bool = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from wire.client.commands import in_time
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism
@@ -74,7 +74,7 @@ def gssapi_exchange(
     yield called(lambda: context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
 
 
-def _credentials(settings: KerberosSettings) -> Any:
+def _credentials(settings: KerberosSettings) -> gssapi.Credentials | None:
     """The credentials of the keytab, of a credential cache, or (None) the default ones."""
     name = settings.principal and gssapi.Name(settings.principal, gssapi.NameType.kerberos_principal)
     if settings.keytab:

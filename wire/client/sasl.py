@@ -3,8 +3,10 @@
 A mechanism is a generator: it yields the client's messages and receives the broker's.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
@@ -12,11 +14,19 @@ from wire.client.security import ConnectionSettings, OAuthSettings
 from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
 from wire.extras import install_command, is_installed
+from wire.messages.definition import Api, ResponseT
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.security import SaslAuthenticateResponse
+
 Exchange = Generator[bytes, bytes, None]
-Ask = Callable[..., Steps[Any]]
-"""``ask(api, **fields)`` sends one request and returns its response."""
+
+
+class Ask(Protocol):
+    """Sends one request and returns its response."""
+
+    def __call__(self, api: Api[object, ResponseT], **fields: object) -> Steps[ResponseT]: ...
 
 
 DEFAULT_MECHANISM = "GSSAPI"
@@ -55,7 +65,7 @@ def _run_mechanism(settings: ConnectionSettings, mechanism: Exchange, message: b
             return int(answer.session_lifetime_ms or 0)
 
 
-def _reason(settings: ConnectionSettings, answer: Any) -> str:
+def _reason(settings: ConnectionSettings, answer: SaslAuthenticateResponse) -> str:
     """Why the login failed; for a token the broker's message is the response of RFC 7628."""
     said = answer.error_message or error_name(answer.error_code)
     if settings.oauth is not None and said.startswith("{"):

@@ -194,7 +194,7 @@ def add_to_sequence(sequence: int, delta: int) -> int:
     return (sequence + delta) & 0x7FFFFFFF
 
 
-def _batch(header: tuple[Any, ...], position: int, file: str) -> Batch:
+def _batch(header: tuple[int, ...], position: int, file: str) -> Batch:
     base_offset, length, leader_epoch, _, _, *rest = header
-    fields = [base_offset, leader_epoch, *rest, position, length + LOG_OVERHEAD, file]
+    fields: list[Any] = [base_offset, leader_epoch, *rest, position, length + LOG_OVERHEAD, file]
     return Batch(*fields)

@@ -10,7 +10,6 @@ org.apache.kafka.common.compress, and xerial's SnappyOutputStream for the header
 import struct
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any
 
 import cramjam
 import numpy as np
@@ -92,7 +91,7 @@ _INTO = {
 }
 
 
-def _bounded(into: Callable[[Any, Any], int], data: bytes | memoryview, most: int) -> bytes:
+def _bounded(into: Callable[..., int], data: bytes | memoryview, most: int) -> bytes:
     # Pages of the buffer cost nothing until they are written to; the library stops at its end.
     buffer = np.empty(most, dtype=np.uint8)
     try:

@@ -12,12 +12,21 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wire.messages.layout import Message
+from wire.messages.layout import Decoded, Encoded, Message
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
 from wire.messages.schemas.classic_groups import ASSIGNMENT, STICKY_USER_DATA, SUBSCRIPTION
 from wire.messages.writer import message_writer
+
+if TYPE_CHECKING:
+    from wire.messages.schemas.classic_groups import (
+        ConsumerProtocolAssignmentAssignedPartitionFields as _TopicPartitionsFields,
+    )
+    from wire.messages.schemas.classic_groups import (
+        ConsumerProtocolAssignmentFields,
+        ConsumerProtocolSubscriptionFields,
+    )
 
 NEWEST_VERSION = SUBSCRIPTION.newest
 NO_GENERATION = -1
@@ -98,7 +107,7 @@ def write_subscription(subscription: EmbeddedSubscription) -> bytes:
 
     Fields that its version does not have are left out. :raises ValueError: a value does not fit its field
     """
-    fields = {
+    fields: ConsumerProtocolSubscriptionFields = {
         "topics": subscription.topics,
         "user_data": subscription.user_data,
         "owned_partitions": _topic_partitions(subscription.owned),
@@ -113,14 +122,14 @@ def write_assignment(assignment: EmbeddedAssignment) -> bytes:
 
     :raises ValueError: a value does not fit its field
     """
-    fields = {
+    fields: ConsumerProtocolAssignmentFields = {
         "assigned_partitions": _topic_partitions(assignment.partitions),
         "user_data": assignment.user_data,
     }
     return _written(ASSIGNMENT, assignment.version, fields)
 
 
-def _read(of: Message, data: bytes) -> tuple[int, Any]:
+def _read(of: Message[Decoded], data: bytes) -> tuple[int, Decoded]:
     if len(data) < _VERSION.size:
         raise DecodeError(f"{of.name} has {len(data)} bytes, too few for a version")
     version: int = _VERSION.unpack_from(data)[0]
@@ -129,7 +138,7 @@ def _read(of: Message, data: bytes) -> tuple[int, Any]:
     return version, message_reader(of, min(version, of.newest), OBJECTS)(data, _VERSION.size)[0]
 
 
-def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
+def _written(of: Message[object, Encoded], version: int, fields: Encoded) -> bytes:
     if version < 0:
         raise ValueError(f"the embedded protocol has no version {version}")
     written = min(version, of.newest)
@@ -140,13 +149,13 @@ def _written(of: Message, version: int, fields: Mapping[str, Any]) -> bytes:
 
 def _by_topic(entries: Iterable[Any]) -> dict[str, tuple[int, ...]]:
     """The partitions by topic; a topic that was sent twice gets the partitions of both entries."""
-    found: dict[str, tuple[int, ...]] = {}
+    by_topic: dict[str, tuple[int, ...]] = {}
     for topic, partitions in entries:
-        found[topic] = found[topic] + partitions if topic in found else partitions
-    return found
+        by_topic[topic] = by_topic[topic] + partitions if topic in by_topic else partitions
+    return by_topic
 
 
-def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
+def _topic_partitions(partitions: Mapping[str, Sequence[int]]) -> list[_TopicPartitionsFields]:
     return [{"topic": topic, "partitions": indexes} for topic, indexes in partitions.items()]
 
 

@@ -104,7 +104,7 @@ class Field:
     until: int = EVER
     null_since: int = EVER
     tag: int | None = None
-    default: Any = UNSET
+    default: bool | int | str | Unset | None = UNSET
 
     def in_version(self, version: int) -> bool:
         """Whether the version has the field."""
@@ -203,9 +203,14 @@ def version_range(text: str) -> tuple[int, int]:
     return int(first), EVER if text.endswith("+") else int(first)
 
 
-def zero(of: Scalar) -> Any:
+def zero(of: Scalar) -> bool | int | str | bytes | UUID:
     """The default value of a type."""
     return _ZEROS.get(of, 0)
 
 
-_ZEROS = {Scalar.STRING: "", Scalar.BYTES: b"", Scalar.UUID: NO_UUID, Scalar.BOOL: False}
+_ZEROS: dict[Scalar, bool | int | str | bytes | UUID] = {
+    Scalar.STRING: "",
+    Scalar.BYTES: b"",
+    Scalar.UUID: NO_UUID,
+    Scalar.BOOL: False,
+}

@@ -24,8 +24,12 @@ UNKNOWN_TAGS = "_unknownTaggedFields"
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """``(buffer, position) -> (value, next position)``."""
-Make: TypeAlias = Callable[[list[Any]], Any]
+Make: TypeAlias = Callable[[list[object]], Any]
 """Creates a struct from the values of its fields."""
+
+Unpack: TypeAlias = Callable[[bytes, int], tuple[object, ...]]
+Step: TypeAlias = tuple[Unpack | None, int, Any]
+"""Numbers that `struct` unpacks together and their size, or the reader of another field."""
 
 LONGEST_STRING = 0x7FFF
 """The limit of a string in bytes, in flexible versions too: Kafka neither writes nor reads more."""
@@ -69,7 +73,7 @@ class Frame(bytes):
             raise DecodeError(f"its arrays have {-self.elements} elements more than are read")
 
 
-class Fields(tuple[Any, ...]):
+class Fields(tuple[object, ...]):
     """A struct of a request or response: its fields are attributes, under Kafka's names in snake case.
 
     A field that the version does not have has its default, or the zero of its type if Kafka defines none.
@@ -88,14 +92,14 @@ def snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def _fields_class(names: Sequence[str], absent: Mapping[str, Any]) -> Make:
+def _fields_class(names: Sequence[str], absent: Mapping[str, object]) -> Make:
     keys = tuple(snake(name) for name in names)
     missing = {snake(name): value for name, value in absent.items() if name not in names}
-    members: dict[str, Any] = {key: property(itemgetter(at)) for at, key in enumerate(keys)}
+    members: dict[str, object] = {key: property(itemgetter(at)) for at, key in enumerate(keys)}
     return type("Fields", (Fields,), {**missing, **members, "names": keys, "__slots__": ()})
 
 
-def _dictionary(names: Sequence[str], _absent: Mapping[str, Any]) -> Make:
+def _dictionary(names: Sequence[str], _absent: Mapping[str, object]) -> Make:
     return lambda values: dict(zip(names, values, strict=True))
 
 
@@ -103,8 +107,8 @@ def _dictionary(names: Sequence[str], _absent: Mapping[str, Any]) -> Make:
 class Form:
     """The Python types of decoded values."""
 
-    struct: Callable[[Sequence[str], Mapping[str, Any]], Make]
-    array: Callable[[Sequence[Any]], Any]
+    struct: Callable[[Sequence[str], Mapping[str, object]], Make]
+    array: Callable[[Sequence[object]], object]
     no_uuid: UUID | None
     keeps_unknown_tags: bool
 
@@ -178,8 +182,8 @@ class _Compiler:
         make = self.form.struct(names, {field.name: absent_field(field, self.form) for field in of.fields})
         keeps = self.form.keeps_unknown_tags
 
-        def read(buffer: bytes, position: int) -> tuple[Any, int]:
-            values: list[Any] = []
+        def read(buffer: bytes, position: int) -> tuple[object, int]:
+            values: list[object] = []
             try:
                 for unpack, size, reader in steps:
                     if unpack is not None:
@@ -199,7 +203,7 @@ class _Compiler:
                 values += absent
             return make(values), position
 
-        def read_tags(buffer: bytes, position: int, values: list[Any]) -> tuple[Any, int]:
+        def read_tags(buffer: bytes, position: int, values: list[object]) -> tuple[object, int]:
             values += absent
             unknown: list[tuple[int, bytes]] = []
             count, position = read_varint(buffer, position)
@@ -221,11 +225,9 @@ class _Compiler:
 
         return read
 
-    def _steps(
-        self, fields: Sequence[Field], name: str, flexible: bool
-    ) -> list[tuple[Callable[..., Any] | None, int, Any]]:
+    def _steps(self, fields: Sequence[Field], name: str, flexible: bool) -> list[Step]:
         """Consecutive numbers are read together."""
-        steps: list[tuple[Callable[..., Any] | None, int, Any]] = []
+        steps: list[Step] = []
         run = ""
         for field in fields:
             if isinstance(field.type, Scalar) and field.type in CODES:
@@ -272,26 +274,26 @@ class _Compiler:
         return lambda buffer, position: (unpack(buffer, position)[0], position + size)
 
 
-def absent_field(field: Field, form: Form) -> Any:
+def absent_field(field: Field, form: Form) -> object:
     """The value of a field that is not written."""
     if field.default is not UNSET:
         return field.default
     if isinstance(field.type, Struct):
         inner = field.type.fields
-        make = form.struct([each.name for each in inner], {})
-        return make([absent_field(each, form) for each in inner])
+        make = form.struct([field.name for field in inner], {})
+        return make([absent_field(field, form) for field in inner])
     if isinstance(field.type, Array):
         return form.array(())
     return form.no_uuid if field.type is Scalar.UUID else zero(field.type)
 
 
-def _unpacked(codes: str) -> tuple[Callable[..., tuple[Any, ...]], int, None]:
+def _unpacked(codes: str) -> tuple[Unpack, int, None]:
     packed = struct.Struct(">" + codes)
     return packed.unpack_from, packed.size, None
 
 
 def _too_new(name: str, version: int) -> Reader:
-    def read(_buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(_buffer: bytes, position: int) -> tuple[object, int]:
         raise DecodeError(f"{name} at byte {position} has no version {version}")
 
     return read
@@ -303,7 +305,7 @@ def _is_there(buffer: bytes, position: int) -> tuple[bool, int]:
 
 
 def _preceded(reader: Reader, is_there: Reader) -> Reader:
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
         there, position = is_there(buffer, position)
         return reader(buffer, position) if there else (None, position)
 
@@ -342,7 +344,7 @@ def _string_reader(length: Reader, name: str, nullable: bool) -> Reader:
 def _compact_string(general: Reader, nullable: bool) -> Reader:
     """A reader that is fast for strings below 127 bytes, most of a response, and for nulls, most of a heartbeat."""
 
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
         size = buffer[position]
         if 0 < size < 0x80:
             end = position + size
@@ -358,7 +360,7 @@ def _compact_string(general: Reader, nullable: bool) -> Reader:
 def _int16_string(general: Reader) -> Reader:
     """A reader that is fast for strings that are not null."""
 
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
         start = position + 2
         end = start + _INT16(buffer, position)[0]
         if start <= end <= len(buffer):
@@ -381,11 +383,11 @@ def _bytes_reader(length: Reader, name: str, nullable: bool) -> Reader:
 
 
 def _numbers_reader(
-    code: str, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[Any]], Any]
+    code: str, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[object]], object]
 ) -> Reader:
     width = struct.calcsize(">" + code)
 
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
         count, start = length(buffer, position)
         if count < 0:
             _check_null(nullable, name, position)
@@ -399,9 +401,9 @@ def _numbers_reader(
 
 
 def _array_reader(
-    element: Reader, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[Any]], Any]
+    element: Reader, length: Reader, name: str, nullable: bool, make: Callable[[Sequence[object]], object]
 ) -> Reader:
-    def read(buffer: bytes, position: int) -> tuple[Any, int]:
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
         count, start = length(buffer, position)
         if count < 0:
             _check_null(nullable, name, position)

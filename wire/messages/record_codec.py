@@ -30,6 +30,8 @@ RECORD_TYPES: Mapping[int, RecordType] = {
 }
 """All record types of Kafka 4.3, by number (`coordinator-key` and `coordinator-value` of kafka-group-coordinator)."""
 
+Fields: TypeAlias = dict[str, Any]
+"""The fields of a key or value by Kafka's names, as the stubs of `schemas` declare them for each record type."""
 Show: TypeAlias = Callable[[Any], Any]
 
 _INT16 = struct.Struct(">h")
@@ -45,7 +47,7 @@ class UnknownKeyType(ValueError):
         self.key_type = key_type
 
 
-def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
+def decode_key(key: bytes) -> tuple[int, Fields]:
     """The record type of a key, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
@@ -55,7 +57,7 @@ def decode_key(key: bytes) -> tuple[int, dict[str, Any]]:
     return number, _key_reader(number)(key, _INT16.size)[0]
 
 
-def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
+def decode_value(key_type: int, value: bytes) -> tuple[int, Fields]:
     """The version of a value under a key of type `key_type`, and its fields.
 
     :raises UnknownKeyType: a record type of no schema
@@ -65,7 +67,7 @@ def decode_value(key_type: int, value: bytes) -> tuple[int, dict[str, Any]]:
     return version, _value_reader(key_type, version)(value, _INT16.size)[0]
 
 
-def encode_key(key_type: int, fields: Mapping[str, Any]) -> bytes:
+def encode_key(key_type: int, fields: Mapping[str, object]) -> bytes:
     """The bytes of a key.
 
     :raises UnknownKeyType: a record type of no schema
@@ -74,7 +76,7 @@ def encode_key(key_type: int, fields: Mapping[str, Any]) -> bytes:
     return _write(key_type, _key_writer(key_type), fields)
 
 
-def encode_value(key_type: int, version: int, fields: Mapping[str, Any]) -> bytes:
+def encode_value(key_type: int, version: int, fields: Mapping[str, object]) -> bytes:
     """The bytes of a value. Tagged fields may be missing; fields of other versions are left out.
 
     :raises UnknownKeyType: a record type of no schema
@@ -83,7 +85,7 @@ def encode_value(key_type: int, version: int, fields: Mapping[str, Any]) -> byte
     return _write(version, _value_writer(key_type, version), fields)
 
 
-def json_key(key: bytes) -> dict[str, Any]:
+def json_key(key: bytes) -> Fields:
     """The output of `kafka-dump-log --offsets-decoder` after ``key:``, for `json.dumps`.
 
     :raises UnknownKeyType: the tool prints ``Unknown record type 99 at offset 7, skipping.``, and no payload
@@ -93,7 +95,7 @@ def json_key(key: bytes) -> dict[str, Any]:
     return {"type": str(number), "data": message_json(_type(number).key, 0)(fields)}
 
 
-def json_value(key_type: int, value: bytes) -> dict[str, Any]:
+def json_value(key_type: int, value: bytes) -> Fields:
     """The tool's output after ``payload:``; for a tombstone it is ``<DELETE>``.
 
     :raises UnknownKeyType, DecodeError: as for `json_key`, instead of the key
@@ -107,7 +109,7 @@ def json_value(key_type: int, value: bytes) -> dict[str, Any]:
     return {"version": str(version), "data": data}
 
 
-def _decode_field(shown: dict[str, Any], field: str, data: bytes, message: Message) -> None:
+def _decode_field(shown: Fields, field: str, data: bytes, message: Message) -> None:
     """Show the decoded bytes of a field; bytes that cannot be decoded stay as they are."""
     try:
         # Java's reader checks no version before the first nested struct: it reads any as the nearest known one.
@@ -133,7 +135,7 @@ def _type(number: int) -> RecordType:
     return known
 
 
-def _write(number: int, writer: Writer, fields: Mapping[str, Any]) -> bytes:
+def _write(number: int, writer: Writer, fields: Mapping[str, object]) -> bytes:
     out = bytearray(_INT16.pack(number))
     writer(out, fields)
     return bytes(out)
@@ -187,14 +189,14 @@ def _struct_json(of: Struct, version: int, flexible: bool) -> Show:
         if is_shown(f)
     ]
 
-    def show(fields: Mapping[str, Any]) -> dict[str, Any]:
-        shown: dict[str, Any] = {}
-        for name, each, default in shows:
+    def show(fields: Fields) -> Fields:
+        shown: Fields = {}
+        for name, show_field, default in shows:
             value = fields[name]
             if value is None:
                 shown[name] = None
             elif default is None or value != default:
-                shown[name] = each(value)
+                shown[name] = show_field(value)
         return shown
 
     return show

@@ -8,16 +8,20 @@ above the existing ones.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from wire.messages.framing import MAX_FRAME_BYTES
 from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
 from wire.messages.reader import CODES, LONGEST_STRING, UNKNOWN_TAGS, snake
 
 Writer: TypeAlias = Callable[[bytearray, Any], None]
+FieldValues: TypeAlias = Mapping[str, Any]
+Step: TypeAlias = tuple[Callable[[FieldValues], Any], Callable[..., bytes] | None, Any]
+"""What gets some fields, and what packs them as numbers or, if that is None, writes them."""
 Named: TypeAlias = Callable[[str], str]
 
 _ERROR_MESSAGE = "errorMessage"
@@ -36,7 +40,7 @@ def message_writer(message: Message, version: int, named: Named = snake) -> Writ
     """
     write = _struct_writer(message.struct, version, message.is_flexible(version), named)
 
-    def checked(out: bytearray, fields: Any) -> None:
+    def checked(out: bytearray, fields: FieldValues) -> None:
         try:
             write(out, fields)
         except KeyError as error:
@@ -77,7 +81,7 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
         for f in of.tagged(version)
     ]
 
-    def write(out: bytearray, fields: Any) -> None:
+    def write(out: bytearray, fields: FieldValues) -> None:
         for get, pack, writer in steps:
             if pack is None:
                 writer(out, get(fields))
@@ -89,7 +93,7 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
             else:
                 out.append(0)
 
-    def write_tags(out: bytearray, fields: Any) -> None:
+    def write_tags(out: bytearray, fields: FieldValues) -> None:
         present: list[tuple[int, bytes | bytearray]] = []
         for tag, name, is_left_out, writer in tagged:
             if name in fields and not is_left_out(value := fields[name]):
@@ -106,15 +110,15 @@ def _struct_writer(of: Struct, version: int, flexible: bool, named: Named) -> Wr
     return write
 
 
-def _default(field: Field, named: Named) -> Any:
+def _default(field: Field, named: Named) -> object:
     if field.default is not UNSET:
         return field.default
     if isinstance(field.type, Struct):
-        return {named(each.name): _default(each, named) for each in field.type.fields}
+        return {named(part.name): _default(part, named) for part in field.type.fields}
     return [] if isinstance(field.type, Array) else zero(field.type)
 
 
-def _is_left_out(default: Any) -> Callable[[Any], bool]:
+def _is_left_out(default: object) -> Callable[[Any], bool]:
     """A test for the default value; an empty array of any type, or None for the zero uuid, counts as the default."""
     if default == []:
         return lambda value: value is not None and not len(value)
@@ -123,11 +127,9 @@ def _is_left_out(default: Any) -> Callable[[Any], bool]:
     return lambda value: bool(value == default)
 
 
-def _steps(
-    fields: tuple[Field, ...], version: int, flexible: bool, named: Named
-) -> list[tuple[Any, Any, Any]]:
+def _steps(fields: tuple[Field, ...], version: int, flexible: bool, named: Named) -> list[Step]:
     """Consecutive numbers are written together."""
-    steps: list[tuple[Any, Any, Any]] = []
+    steps: list[Step] = []
     run: list[Field] = []
     for field in fields:
         if isinstance(field.type, Scalar) and field.type in CODES:
@@ -139,7 +141,7 @@ def _steps(
     return steps + _packed(run, named)
 
 
-def _packed(run: list[Field], named: Named) -> list[tuple[Any, Any, Any]]:
+def _packed(run: list[Field], named: Named) -> list[Step]:
     if not run:
         return []
     pack = struct.Struct(
@@ -159,7 +161,7 @@ def _packed(run: list[Field], named: Named) -> list[tuple[Any, Any, Any]]:
     ]
 
 
-def _get(field: Field, named: Named) -> Callable[[Any], Any]:
+def _get(field: Field, named: Named) -> Callable[[FieldValues], Any]:
     name, default = named(field.name), field.default
     if default is UNSET:
         return itemgetter(name)
@@ -183,7 +185,7 @@ def _tagged_writer(field: Field, version: int, named: Named) -> Writer:
 
 
 def _preceded(writer: Writer, *, there: bytes, null: bytes) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: object) -> None:
         if value is None:
             out += null
         else:
@@ -210,21 +212,21 @@ def _type_writer(of: Type, version: int, flexible: bool, named: Named) -> Writer
     return _number_writer(struct.Struct(">" + CODES[of]).pack)
 
 
-def _number_writer(pack: Callable[[Any], bytes]) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+def _number_writer(pack: Callable[..., bytes]) -> Writer:
+    def write(out: bytearray, value: object) -> None:
         out += pack(value)
 
     return write
 
 
-def _write_uuid(out: bytearray, value: Any) -> None:
+def _write_uuid(out: bytearray, value: UUID | None) -> None:
     out += (value or NO_UUID).bytes
 
 
 def _error_message_writer(writer: Writer) -> Writer:
     """A message that quotes a peer's name may exceed the limit of a string: it is cut then."""
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: str | None) -> None:
         if value is not None and len(value) * _LONGEST_CHARACTER > LONGEST_STRING:
             value = value[: LONGEST_STRING // _LONGEST_CHARACTER]
         writer(out, value)
@@ -233,7 +235,7 @@ def _error_message_writer(writer: Writer) -> Writer:
 
 
 def _string_writer(length: Writer) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: str | None) -> None:
         if value is None:
             length(out, -1)
             return
@@ -248,7 +250,7 @@ def _string_writer(length: Writer) -> Writer:
 
 
 def _bytes_writer(length: Writer) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: bytes | None) -> None:
         length(out, -1 if value is None else len(value))
         out += value or b""
 
@@ -256,7 +258,7 @@ def _bytes_writer(length: Writer) -> Writer:
 
 
 def _numbers_writer(code: str, length: Writer) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Collection[object] | None) -> None:
         if value is None:
             length(out, -1)
             return
@@ -274,13 +276,13 @@ def _numbers(code: str, count: int) -> struct.Struct:
 
 
 def _array_writer(element: Writer, length: Writer) -> Writer:
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Collection[object] | None) -> None:
         if value is None:
             length(out, -1)
             return
         length(out, len(value))
-        for each in value:
-            element(out, each)
+        for part in value:
+            element(out, part)
             if len(out) > MAX_FRAME_BYTES:
                 raise ValueError(f"a message of more than {MAX_FRAME_BYTES} bytes")
 

@@ -164,7 +164,7 @@ def errors_in(api: Api, version: int, answer: bytes) -> set[int]:
 def _errors_of(value: Any) -> Iterator[int]:
     if isinstance(value, Fields):
         for name, field in zip(value.names, value, strict=True):
-            if name == "error_code":
+            if name == "error_code" and isinstance(field, int):
                 yield field
             yield from _errors_of(field)
     elif isinstance(value, tuple):

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Collection, Mapping
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 from wire.client.commands import in_time
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
@@ -60,7 +60,7 @@ def _ask_with_retries(endpoint: Endpoint, deadline: Deadline) -> Token:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """The client's secret goes to the configured endpoint only."""
 
-    def redirect_request(self, *_args: Any, **_named: Any) -> None:
+    def redirect_request(self, *_args: object, **_named: object) -> None:
         return None
 
 
@@ -155,7 +155,7 @@ def _next_step(endpoint: Endpoint, status: int, reason: str) -> str:
     )
 
 
-def _parse_json(body: bytes) -> Any:
+def _parse_json(body: bytes) -> object:
     """The parsed JSON; None if the body is not JSON."""
     try:
         return json.loads(body)
@@ -163,7 +163,7 @@ def _parse_json(body: bytes) -> Any:
         return None
 
 
-def _oauth_error(answer: Any, secrets: Collection[str]) -> str:
+def _oauth_error(answer: object, secrets: Collection[str]) -> str:
     """The error of RFC 6749, section 5.2, without the secrets that it repeats; empty without one."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("error"), str):
         return ""

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from wire.client.errors import AuthenticationFailed
 from wire.client.security import Secret
@@ -50,7 +49,7 @@ def token_of(text: str, where: str, *, expires_s: float | None = None, client_id
     )
 
 
-def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> Token | None:
+def token_in(fields: Mapping[str, object], where: str, *, client_id: str = "") -> Token | None:
     """The token of a JSON object: `access_token` with `expires_in` (RFC 6749), or the format of Azure's tools.
 
     None: there is no token in the object. :raises AuthenticationFailed: see `token_of`
@@ -63,7 +62,7 @@ def token_in(fields: Mapping[str, Any], where: str, *, client_id: str = "") -> T
     return token_of(text, where, expires_s=expires_s, client_id=client_id)
 
 
-def _claims(text: str) -> Mapping[str, Any]:
+def _claims(text: str) -> Mapping[str, object]:
     """The claims of a JSON web token; empty for another kind of token (RFC 6749 leaves the format open)."""
     parts = text.split(".")
     if len(parts) != 3:
@@ -75,7 +74,7 @@ def _claims(text: str) -> Mapping[str, Any]:
     return claims if isinstance(claims, Mapping) else {}
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """A finite number, which some endpoints write as text."""
     try:
         number = (
