@@ -52,15 +52,6 @@ def pair() -> tuple[Play, Application, Application]:
 # What it says, and when.
 
 
-def test_the_coordinator_says_how_often() -> None:
-    """K2."""
-    play = Play(settings={"group.consumer.heartbeat.interval.ms": "7000"})
-    a = start(play, "a")
-    heartbeats(a)
-    play.advance(70_000)
-    assert len(heartbeats(a)) == 10
-
-
 def test_another_interval_counts_from_the_answer_that_says_it() -> None:
     play, a, _ = pair()
     play.engine.set_group_config("g", {"consumer.heartbeat.interval.ms": "15000"})
@@ -100,22 +91,6 @@ def test_a_heartbeat_says_only_what_changed() -> None:
     assert beat == ConsumerGroupHeartbeat(group="g", member="a", epoch=a.member.epoch)
 
 
-def test_an_acknowledgment_is_sent_at_once_and_says_what_is_owned() -> None:
-    """K8."""
-    play = Play()
-    a = start(play, "a")
-    start(play, "b")
-    heartbeats(a)
-    before_ms = play.now_ms
-    play.advance(5_000)
-    beat, acknowledgment = heartbeats(a)
-    foo = play.topics.topics["foo"].id
-    assert beat.owned is None
-    assert acknowledgment.owned == {foo: (0, 1, 2)}
-    assert acknowledgment.topics is None
-    assert play.now_ms == before_ms + 5_000
-
-
 def test_another_subscription_is_said_with_the_next_heartbeat() -> None:
     play, a, _ = pair()
     a.member.subscribe(("foo", "bar"), play.now_ms)
@@ -126,61 +101,6 @@ def test_another_subscription_is_said_with_the_next_heartbeat() -> None:
     assert (beat.topics, beat.regex, beat.owned) == (("foo", "bar"), None, None)
     play.rest()
     assert a.owns[:3] == ["bar-0", "bar-1", "bar-2"]
-
-
-def test_topics_that_are_subscribed_to_no_longer_are_revoked() -> None:
-    play, a, b = pair()
-    a.member.subscribe(("bar",), play.now_ms)
-    play.rest()
-    assert a.calls() == [("revoked", ALL[:3]), ("assigned", []), ("assigned", ["bar-0", "bar-1", "bar-2"])]
-    assert b.owns == ALL
-
-
-def test_java_refuses_names_where_there_is_a_pattern() -> None:
-    play = Play()
-    a = start(play, "a", regex="fo.*")
-    play.rest()
-    heartbeats(a)
-    a.member.subscribe(("bar",), play.now_ms)
-    play.advance(10_000)
-    assert a.messages == ["Subscription to topics, partitions and pattern are mutually exclusive"]
-    assert {(each.topics, each.regex) for each in heartbeats(a)} == {(None, None)}
-    assert a.owns == ALL
-
-
-def test_a_pattern_that_gives_way_to_names_is_taken_back() -> None:
-    play = Play()
-    a = start(play, "a", regex="fo.*", library="librdkafka")
-    assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [((), "fo.*")]
-    play.rest()
-    assert a.owns == ALL
-    a.member.subscribe(("foo",), play.now_ms)
-    heartbeats(a)
-    play.advance(5_000)
-    assert [(each.topics, each.regex) for each in heartbeats(a)] == [(("foo",), "")]
-
-
-def test_librdkafka_takes_a_pattern_back_whenever_it_says_everything() -> None:
-    play = Play()
-    a = start(play, "a", regex="fo.*", library="librdkafka")
-    play.rest()
-    a.member.subscribe(("bar",), play.now_ms)
-    heartbeats(a)
-    refuse(play, ErrorCode.NOT_COORDINATOR)
-    play.advance(10_000)
-    assert [(each.topics, each.regex) for each in heartbeats(a)[:2]] == [(("bar",), ""), (("bar",), "")]
-    play.rest()
-    assert a.owns == ["bar-0", "bar-1", "bar-2"]
-
-
-def test_enforce_rebalance_has_no_effect() -> None:
-    """X5, F9."""
-    play, a, b = pair()
-    a.member.enforce_rebalance(play.now_ms)
-    play.rest()
-    assert (a.calls(), b.calls(), a.raised) == ([], [], [])
-    plain = ConsumerGroupHeartbeat(group="g", member="a", epoch=a.member.epoch)
-    assert heartbeats(a) == [plain] * 4
 
 
 # Answers that are lost.
@@ -197,15 +117,6 @@ def test_an_answer_that_is_lost_makes_the_next_heartbeat_say_everything() -> Non
     assert beat.owned == {play.topics.topics["foo"].id: (0, 1, 2)}
     assert (beat.topics, beat.rebalance_timeout_ms, beat.epoch) == (("foo",), 300_000, a.member.epoch)
     assert a.calls() == []
-
-
-def test_the_coordinator_is_looked_up_after_a_connection_broke() -> None:
-    play, a, _ = pair()
-    hold_heartbeats(a)
-    play.advance(5_000)
-    a.sent.clear()
-    play.lose(a, answered=False)
-    assert [type(each) for each in a.sent] == [FindCoordinator]
 
 
 def test_an_answer_from_before_the_member_left_does_not_count_for_its_join() -> None:
@@ -316,21 +227,6 @@ def test_a_member_without_a_coordinator_keeps_what_it_owns() -> None:
 # Fenced.
 
 
-@pytest.mark.parametrize("code", [ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID])
-def test_a_fenced_member_loses_all_and_joins_again_with_its_id(code: ErrorCode) -> None:
-    """K3, X8."""
-    play, a, _ = pair()
-    refuse(play, code)
-    play.advance(5_000)
-    calls = a.calls()
-    assert calls[0] == ("lost", ALL[:3])
-    joins = [each for each in heartbeats(a) if each.epoch == 0]
-    assert [(each.member, each.owned) for each in joins] == [("a", {})]
-    play.rest()
-    assert a.owns == ALL[:3]
-    assert a.raised == []
-
-
 def test_a_fenced_member_is_idle_until_lost_has_returned() -> None:
     play, a, _ = pair()
     a.listener["lost"].takes_ms = 8_000
@@ -353,16 +249,6 @@ def test_a_fenced_member_without_partitions_rejoins_without_a_callback() -> None
     refuse(play, ErrorCode.FENCED_MEMBER_EPOCH, member="b")
     play.advance(5_000)
     assert b.calls() == [("assigned", [])]
-
-
-def test_partitions_of_a_member_fenced_outside_poll_are_lost_in_poll() -> None:
-    play, a, _ = pair()
-    play.pause(a)
-    refuse(play, ErrorCode.UNKNOWN_MEMBER_ID)
-    play.advance(20_000)
-    assert (a.calls(), a.fetches) == ([], [])
-    play.resume(a)
-    assert a.calls()[0] == ("lost", ALL[:3])
 
 
 # Fatal.
@@ -437,57 +323,6 @@ def test_an_invalid_regex_is_fatal() -> None:
 # max.poll.interval.ms.
 
 
-def test_a_member_that_does_not_poll_leaves_and_loses_all_at_its_next_poll() -> None:
-    """K11."""
-    play = Play()
-    a, b = start(play, "a", max_poll_interval_ms=10_000), start(play, "b")
-    play.rest()
-    a.calls(), b.calls()
-    play.pause(a)
-    play.advance(9_999)
-    assert member_of(a).state is State.STABLE
-    heartbeats(a)
-    play.advance(1)
-    (leave,) = heartbeats(a)
-    assert leave.epoch == -1
-    assert (member_of(a).state, a.owns, a.fetches) == (State.STALE, ALL[:3], [])
-    play.rest()
-    assert (a.calls(), heartbeats(a)) == ([], [])
-    assert b.owns == ALL
-    play.resume(a)
-    assert a.calls() == [("lost", ALL[:3]), ("assigned", [])]
-    assert heartbeats(a)[0].epoch == 0
-    play.rest()
-    assert (len(a.owns), len(b.owns)) == (3, 3)
-
-
-def test_a_static_member_that_does_not_poll_leaves_and_may_rejoin() -> None:
-    play = Play()
-    a, b = start(play, "a", instance="i", max_poll_interval_ms=10_000), start(play, "b")
-    play.rest()
-    b.calls()
-    play.pause(a)
-    heartbeats(a)
-    play.advance(20_000)
-    assert heartbeats(a)[-1].epoch == -2
-    play.resume(a)
-    play.rest()
-    assert (a.calls()[-1], b.calls()) == (("assigned", ALL[:3]), [])
-
-
-def test_a_member_that_owns_nothing_leaves_and_rejoins_without_lost() -> None:
-    play = Play(topics=images(("foo", 1)))
-    start(play, "a")
-    b = start(play, "b", max_poll_interval_ms=10_000)
-    play.rest()
-    b.calls()
-    play.pause(b)
-    play.advance(20_000)
-    play.resume(b)
-    assert b.calls() == [("assigned", [])]
-    assert member_of(b).state is State.STABLE
-
-
 def test_an_answer_that_comes_after_leaving_for_silence_is_ignored() -> None:
     play = Play()
     a = start(play, "a", max_poll_interval_ms=10_000)
@@ -505,20 +340,6 @@ def test_an_answer_that_comes_after_leaving_for_silence_is_ignored() -> None:
 # Static members.
 
 
-def test_a_static_member_that_closes_keeps_its_place() -> None:
-    play = Play()
-    a, b = start(play, "a", instance="i"), start(play, "b")
-    play.rest()
-    a.calls(), b.calls(), heartbeats(a)
-    play.close(a)
-    assert a.calls() == [("revoked", ALL[:3])]
-    assert [each.epoch for each in heartbeats(a)] == [-2]
-    play.rest()
-    c = start(play, "c", instance="i")
-    assert c.calls() == [("assigned", ALL[:3])]
-    assert b.calls() == []
-
-
 def test_a_static_member_that_leaves_for_good_gives_its_place_up() -> None:
     """K1."""
     play = Play()
@@ -530,23 +351,3 @@ def test_a_static_member_that_leaves_for_good_gives_its_place_up() -> None:
     assert [each.epoch for each in heartbeats(a)] == [-1]
     play.rest()
     assert b.owns == ALL
-
-
-def test_a_static_member_that_was_killed_is_refused_within_the_session() -> None:
-    """K4."""
-    play = Play()
-    a = start(play, "a", instance="i")
-    play.kill(a)
-    b = start(play, "b", instance="i")
-    assert b.raised == ["UnreleasedInstanceIdException"]
-    play.advance(200_000)
-    assert (b.raised, b.calls()) == (["UnreleasedInstanceIdException"], [])
-
-
-def test_a_static_member_that_was_killed_joins_after_the_session() -> None:
-    play = Play()
-    a = start(play, "a", instance="i")
-    play.kill(a)
-    play.advance(46_000)
-    b = start(play, "b", instance="i")
-    assert (b.raised, b.calls()) == ([], [("assigned", ALL)])

@@ -17,7 +17,6 @@ from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
 
 ALL = [f"foo-{number}" for number in range(6)]
-THROWN = "User rebalance callback throws an error"
 
 
 def alone() -> tuple[Play, Application]:
@@ -25,49 +24,6 @@ def alone() -> tuple[Play, Application]:
     a = start(play, "a", max_poll_interval_ms=60_000)
     a.calls()
     return play, a
-
-
-def test_a_pattern_gets_nothing_first() -> None:
-    play = Play()
-    a = start(play, "a", regex="fo.*")
-    play.rest()
-    assert a.calls() == [("assigned", []), ("assigned", ALL)]
-
-
-def test_a_member_that_a_rebalance_does_not_concern_is_not_called() -> None:
-    play = Play(topics=images(("foo", 2)))
-    a, b = start(play, "a"), start(play, "b")
-    play.rest()
-    a.calls(), b.calls()
-    c = start(play, "c")
-    play.rest()
-    assert (a.calls(), b.calls(), c.calls()) == ([], [], [("assigned", [])])
-
-
-def test_closing_with_nothing_owned_calls_nothing() -> None:
-    play = Play(topics=images(("foo", 1)))
-    start(play, "a")
-    b = start(play, "b")
-    play.rest()
-    b.calls()
-    play.close(b)
-    assert (b.calls(), b.is_closed) == ([], True)
-
-
-def test_growth_under_range_is_two_reconciliations() -> None:
-    """K10."""
-    play = Play(topics=images(("foo", 4)))
-    a, b = start(play, "a", remote_assignor="range"), start(play, "b", remote_assignor="range")
-    play.rest()
-    a.calls(), b.calls()
-    play.change_topics(images(("foo", 8), version=2))
-    play.rest()
-    assert a.calls() == [("assigned", ["foo-2", "foo-3"])]
-    assert b.calls() == [
-        ("revoked", ["foo-2", "foo-3"]),
-        ("assigned", []),
-        ("assigned", ["foo-4", "foo-5", "foo-6", "foo-7"]),
-    ]
 
 
 def test_what_is_given_up_is_not_fetched_while_revoked_runs() -> None:
@@ -95,15 +51,6 @@ def test_what_is_new_is_owned_and_not_fetched_while_assigned_runs() -> None:
     assert a.fetches == ALL[:3]
 
 
-def test_heartbeats_continue_while_a_callback_runs() -> None:
-    play, a = alone()
-    a.listener["revoked"].takes_ms = 20_000
-    start(play, "b")
-    heartbeats(a)
-    play.advance(20_000)
-    assert [each.epoch for each in heartbeats(a)] == [a.member.epoch] * 4
-
-
 # Reconciliation needs `poll` (K11).
 
 
@@ -118,19 +65,6 @@ def test_a_revocation_waits_for_poll() -> None:
     assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
     play.rest()
     assert b.owns == ALL[3:]
-
-
-def test_a_callback_waits_for_poll() -> None:
-    play, a = alone()
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
-    start(play, "b")
-    play.advance(5_000)
-    assert a.held
-    play.pause(a)
-    play.release(a)
-    assert (a.calls(), a.owns, a.fetches) == ([], ALL, ALL[:3])
-    play.resume(a)
-    assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
 
 
 def test_a_target_changed_during_a_reconciliation_is_reconciled_next() -> None:
@@ -173,21 +107,6 @@ def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
 # Exceptions.
 
 
-def test_revoked_that_throws_is_called_at_every_poll_and_gives_up_nothing() -> None:
-    play, a = alone()
-    a.listener["revoked"].throws = True
-    b = start(play, "b")
-    heartbeats(a)
-    play.advance(10_000)
-    calls = a.calls()
-    assert len(calls) > 10
-    assert set(map(str, calls)) == {str(("revoked", ALL[3:]))}
-    assert set(a.raised) == {"KafkaException"}
-    assert set(a.messages) == {THROWN}
-    assert (a.owns, a.fetches, b.calls()) == (ALL, ALL[:3], [("assigned", [])])
-    assert {each.owned is None for each in heartbeats(a)} == {True}
-
-
 def test_after_revoked_threw_nothing_is_committed_before_the_next_poll() -> None:
     play = Play()
     a = start(play, "a", auto_commit_interval_ms=60_000)
@@ -197,34 +116,6 @@ def test_after_revoked_threw_nothing_is_committed_before_the_next_poll() -> None
     play.advance(5_000)
     assert a.raised == ["KafkaException"]
     assert len(a.requests(OffsetCommit)) == 1
-
-
-def test_partitions_of_a_failed_revocation_move_when_the_member_closes() -> None:
-    play, a = alone()
-    a.listener["revoked"].throws = True
-    b = start(play, "b")
-    play.advance(10_000)
-    a.raised, a.messages = [], []
-    play.close(a)
-    assert (a.raised, a.messages) == (["KafkaException"], ["Failed to close kafka consumer"])
-    assert a.is_closed
-    play.rest()
-    assert b.owns == ALL
-
-
-def test_assigned_that_throws_is_called_with_nothing_at_every_poll() -> None:
-    play = Play()
-    a = start(play, "a", max_poll_interval_ms=60_000)
-    a.calls()
-    a.listener["assigned"].throws = True
-    play.change_topics(images(("foo", 7), version=2))
-    play.advance(10_000)
-    calls = a.calls()
-    assert calls[0] == ("assigned", ["foo-6"])
-    assert len(calls) > 10
-    assert set(map(str, calls[1:])) == {str(("assigned", []))}
-    assert set(a.raised) == {"KafkaException"}
-    assert (len(a.owns), a.fetches) == (7, ALL)
 
 
 def test_assigned_that_does_not_throw_again_ends_the_reconciliation() -> None:
@@ -238,26 +129,6 @@ def test_assigned_that_does_not_throw_again_ends_the_reconciliation() -> None:
     play.advance(200)
     assert len(a.fetches) == 7
     assert member_of(a).state is State.STABLE
-
-
-def test_a_newcomer_gets_nothing_while_assigned_throws() -> None:
-    play, a = alone()
-    a.listener["assigned"].throws = True
-    b = start(play, "b")
-    play.advance(30_000)
-    assert b.calls() == [("assigned", [])]
-    assert a.owns == ALL[:3]
-
-
-def test_lost_that_throws_is_thrown_once_and_the_member_joins_again() -> None:
-    play, a = alone()
-    a.listener["lost"].throws = True
-    play.pause(a)
-    play.advance(60_000)
-    play.resume(a)
-    play.rest()
-    assert a.calls() == [("lost", ALL), ("assigned", ALL)]
-    assert (a.raised, a.messages) == (["KafkaException"], [THROWN])
 
 
 def test_an_error_that_waited_is_thrown_after_lost_has_returned() -> None:
@@ -277,30 +148,6 @@ def test_an_error_that_waited_is_thrown_after_lost_has_returned() -> None:
 # Slow callbacks.
 
 
-def test_revoked_that_takes_longer_than_the_poll_interval_loses_all() -> None:
-    play, a = alone()
-    a.listener["revoked"].takes_ms = 70_000
-    b = start(play, "b")
-    play.advance(64_900)
-    assert member_of(a).state is State.RECONCILING
-    play.advance(100)
-    assert (member_of(a).state, a.fetches) == (State.STALE, [])
-    play.advance(9_900)
-    assert b.owns == ALL
-    play.advance(100)
-    assert a.calls() == [("revoked", ALL[3:]), ("lost", ALL), ("assigned", [])]
-
-
-def test_assigned_that_takes_longer_than_the_poll_interval_is_lost_again() -> None:
-    play = Play()
-    a = start(play, "a", max_poll_interval_ms=10_000)
-    a.calls()
-    a.listener["assigned"].takes_ms = 15_000
-    play.change_topics(images(("foo", 7), version=2))
-    play.advance(22_000)
-    assert a.calls() == [("assigned", ["foo-6"]), ("lost", [*ALL, "foo-6"]), ("assigned", [*ALL, "foo-6"])]
-
-
 def test_each_callback_restarts_the_poll_interval() -> None:
     play = Play()
     start(play, "a")
@@ -309,23 +156,6 @@ def test_each_callback_restarts_the_poll_interval() -> None:
     play.advance(30_000)
     assert b.calls() == [("assigned", []), ("assigned", ALL[3:])]
     assert member_of(b).state is State.STABLE
-
-
-def test_assigned_that_waited_is_called_though_the_member_has_left() -> None:
-    """Java's consumer does so, and owns for a moment what is another's: the story assigned-late."""
-    play = Play()
-    a = start(play, "a")
-    b = start(play, "b", max_poll_interval_ms=15_000, enable_auto_commit=False)
-    play.pause(b)
-    play.advance(11_000)
-    assert (member_of(b).state, b.owns) == (State.RECONCILING, [])
-    a.calls(), b.calls()
-    play.rest()
-    assert (a.owns, member_of(b).state) == (ALL, State.STALE)
-    play.resume(b)
-    assert b.calls() == [("assigned", ALL[3:]), ("revoked", ALL[3:]), ("assigned", [])]
-    play.rest()
-    assert (len(a.owns), len(b.owns)) == (3, 3)
 
 
 # `close`.

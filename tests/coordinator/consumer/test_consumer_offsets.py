@@ -49,14 +49,6 @@ def refuse_commits(play: Play, code: ErrorCode, times: int = 1) -> None:
     play.refuses = refuses
 
 
-def test_positions_are_looked_up_with_member_id_and_epoch() -> None:
-    play = Play()
-    a = start(play, "a")
-    (fetch,) = a.requests(OffsetFetch)
-    (query,) = fetch.groups
-    assert (query.member, query.epoch, query.topics) == ("a", a.member.epoch, (("foo", (0, 1, 2, 3, 4, 5)),))
-
-
 def test_what_was_consumed_is_committed_in_poll_at_intervals() -> None:
     play, a = alone(auto_commit_interval_ms=4_000)
     play.advance(4_000)
@@ -100,15 +92,6 @@ def test_an_auto_commit_follows_a_lost_one_after_the_backoff() -> None:
 def test_librdkafka_commits_at_each_interval() -> None:
     _, a = _commits_for_20_s("librdkafka")
     assert len(commits(a)) == 4
-
-
-def test_nothing_is_committed_where_that_is_off() -> None:
-    play, a = alone(enable_auto_commit=False)
-    b = start(play, "b")
-    play.rest()
-    play.close(a)
-    assert commits(a) == []
-    assert len(b.owns) == 3
 
 
 def test_all_is_committed_before_revoked_is_called() -> None:
@@ -180,36 +163,6 @@ def test_a_commit_of_the_application_that_is_refused_throws(code: ErrorCode, err
     assert a.calls() == []
 
 
-def test_a_commit_after_the_member_left_for_silence_fails_and_lost_follows() -> None:
-    play, a = alone(max_poll_interval_ms=10_000)
-    b = start(play, "b")
-    play.rest()
-    play.pause(a)
-    play.rest()
-    assert len(b.owns) == 6
-    a.calls(), commits(a)
-    a.member.commit(play.now_ms)
-    play.run()
-    assert (commits(a)[0][0], a.raised) == (-1, ["CommitFailedException"])
-    play.resume(a)
-    play.advance(100)
-    assert a.calls()[0] == ("lost", ["foo-0", "foo-1", "foo-2"])
-
-
-def test_a_commit_in_revoked_still_works() -> None:
-    """C4."""
-    play, a = alone(enable_auto_commit=False)
-    a.listener["revoked"].takes_ms = 1_000
-    start(play, "b")
-    play.advance(5_000)
-    assert a.calls() == [("revoked", ["foo-3", "foo-4", "foo-5"])]
-    a.member.commit(play.now_ms)
-    play.run()
-    assert [each.error for each in a.committed] == [""]
-    offset = play.engine.state.offsets["g"]["foo", 5]
-    assert offset.offset == 15
-
-
 def test_a_commit_in_lost_fails() -> None:
     """C4."""
     play, a = alone(enable_auto_commit=False, max_poll_interval_ms=10_000)
@@ -222,24 +175,6 @@ def test_a_commit_in_lost_fails() -> None:
     a.member.commit(play.now_ms)
     play.run()
     assert [each.error for each in a.committed] == ["CommitFailedException"]
-
-
-def test_the_new_owner_continues_from_the_committed_offset() -> None:
-    """C5, C6."""
-    play, a = alone()
-    b = start(play, "b")
-    play.rest()
-    assert b.positions == {FOO[3]: 13, FOO[4]: 14, FOO[5]: 15}
-    assert a.owns == ["foo-0", "foo-1", "foo-2"]
-
-
-def test_close_commits_before_revoked() -> None:
-    play, a = alone(auto_commit_interval_ms=60_000)
-    a.holds = lambda send: isinstance(send.request, OffsetCommit)
-    play.close(a)
-    assert a.calls() == []
-    play.release(a)
-    assert (a.calls()[0][0], len(commits(a)), a.is_closed) == ("revoked", 1, True)
 
 
 def test_positions_at_a_stale_epoch_are_looked_up_again() -> None:

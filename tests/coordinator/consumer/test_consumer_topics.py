@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from uuid import UUID
-
-from coordinator.engine.topics import TopicImage
 from tests.coordinator.consumer.consumer_members import heartbeats, start
 from tests.coordinator.consumer.driver import Play
 from tests.coordinator.engine.consumer import images
@@ -48,29 +44,3 @@ def test_a_topic_missing_in_metadata_is_kept_until_it_is_revoked() -> None:
     play.rest()
     assert a.calls() == [("assigned", ["bar-2"])]
     assert a.owns == ["bar-0", "bar-1", "bar-2", "foo-0", "foo-1"]
-
-
-def test_a_deleted_topic_is_revoked_though_the_metadata_lack_it() -> None:
-    """K13, X2."""
-    play = Play(topics=images(("foo", 2), ("bar", 2)))
-    a = start(play, "a", topics=("foo", "bar"))
-    a.calls()
-    play.change_topics(images(("bar", 2), version=2))
-    play.rest()
-    assert a.calls() == [("revoked", ["foo-0", "foo-1"]), ("assigned", [])]
-    assert a.owns == ["bar-0", "bar-1"]
-
-
-def test_a_recreated_topic_has_another_id_and_no_position() -> None:
-    """K13."""
-    play = Play(topics=images(("foo", 1)))
-    a = start(play, "a")
-    a.calls()
-    foo = play.topics.topics["foo"]
-    play.change_topics(images(version=2))
-    play.rest()
-    assert a.calls() == [("revoked", ["foo-0"]), ("assigned", [])]
-    play.change_topics(TopicImage.of([replace(foo, id=UUID(int=9))], version=3))
-    play.rest()
-    assert a.calls() == [("assigned", ["foo-0"])]
-    assert a.fetches == ["foo-0"]

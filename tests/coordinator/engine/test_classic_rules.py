@@ -20,7 +20,6 @@ from tests.coordinator.engine.classic import (
     described,
     protocols,
     refused,
-    shown,
     stable,
     state,
     together,
@@ -66,11 +65,6 @@ def test_sync_is_refused(driver: Driver, stage: Stage, changes: dict[str, object
     assert driver.ask(sync_request(follower, **changes), SyncGroupAnswer) == SyncGroupAnswer(error=error)
 
 
-def test_sync_in_a_stable_group_gets_the_assignment_again(driver: Driver) -> None:
-    for member in stable(driver, Member(driver), Member(driver)):
-        assert member.synced({"x": b"ignored"}).assignment == member.id.encode()
-
-
 @pytest.mark.parametrize("stage", ["preparing", "completing", "stable"])
 @pytest.mark.parametrize(
     ("changes", "error"),
@@ -97,33 +91,6 @@ def test_heartbeat_is_refused_in_every_state(
     }
     request = Heartbeat(**(values | changes))  # type: ignore[arg-type]
     assert driver.ask(request, HeartbeatAnswer).error is error
-
-
-def test_removed_member_with_a_parked_sync_is_answered_unknown(driver: Driver) -> None:
-    """Kafka never answers it."""
-    _, follower = together(driver, Member(driver), Member(driver))
-    parked = follower.sync()
-    follower.leave()
-    assert driver.answer(parked, SyncGroupAnswer).error is ErrorCode.UNKNOWN_MEMBER_ID
-
-
-def test_describe_of_a_stable_group_shows_the_chosen_protocols_metadata(driver: Driver) -> None:
-    listed = (*protocols("range", topics=("t1",)), *protocols("sticky", topics=("t2",)))
-    leader, follower = stable(
-        driver, Member(driver, protocols=listed), Member(driver, protocols=protocols("sticky"))
-    )
-    metadata = {member.member: member.subscription for member in described(driver).members}
-    assert shown(driver) == ("Stable", "consumer", "sticky")
-    mine, theirs = (leader, follower) if len(leader.protocols) == 2 else (follower, leader)
-    assert metadata == {mine.id: listed[1].metadata, theirs.id: protocols("sticky")[0].metadata}
-
-
-@pytest.mark.parametrize("stage", [together, stable])
-def test_newcomer_to_a_full_group_is_refused(stage: Stage) -> None:
-    driver = Driver(group_max_size="2")
-    members = stage(driver, Member(driver), Member(driver))
-    assert driver.ask(Member(driver).request(), JoinGroupAnswer) == refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
-    assert members[1].heartbeat() is ErrorCode.NONE
 
 
 def test_pending_member_of_a_full_group_is_refused_and_forgotten() -> None:
@@ -177,25 +144,6 @@ def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
     assert (member.rebalance_timeout_ms, member.session_timeout_ms) == (20_000, 20_000)
 
 
-@pytest.mark.parametrize("absent", ["follower", "leader"])
-def test_members_that_do_not_sync_within_the_rebalance_timeout_are_removed(
-    driver: Driver, absent: str
-) -> None:
-    leader, follower = together(
-        driver, Member(driver, session_timeout_ms=LONG), Member(driver, session_timeout_ms=LONG)
-    )
-    present, missing = (leader, follower) if absent == "follower" else (follower, leader)
-    parked = present.sync({})
-    driver.advance(59_999)
-    assert missing.heartbeat() is ErrorCode.NONE
-    driver.advance(1)
-    assert missing.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
-    if absent == "leader":
-        assert driver.answer(parked, SyncGroupAnswer).error is ErrorCode.REBALANCE_IN_PROGRESS
-    assert present.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
-    assert present.join().joined().leader == present.id
-
-
 @pytest.mark.parametrize(("rebalance_timeout_ms", "end_ms"), [(60_000, 3_000), (2_000, 2_000)])
 def test_joins_extend_the_initial_delay_up_to_the_rebalance_timeout(
     rebalance_timeout_ms: int, end_ms: int
@@ -208,19 +156,6 @@ def test_joins_extend_the_initial_delay_up_to_the_rebalance_timeout(
     assert first.waits()
     driver.advance(1)
     assert (first.joined().generation, second.joined().generation) == (1, 1)
-
-
-def test_initial_delay_applies_to_an_empty_group_again() -> None:
-    driver = Driver(group_initial_rebalance_delay_ms="1500")
-    first = Member(driver).join()
-    driver.advance(1_500)
-    first.joined()
-    first.leave()
-    second = Member(driver).join()
-    driver.advance(1_499)
-    assert second.waits()
-    driver.advance(1)
-    assert second.joined().generation == 3
 
 
 def test_batch_leave_answers_for_each_and_rebalances_once(driver: Driver) -> None:
@@ -257,3 +192,71 @@ def test_a_timer_with_unwritable_records_affects_no_other_group(
     driver.engine._ctx.encode = None
     assert Member(driver, group="other").join().joined().error is ErrorCode.NONE
     assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_new_member_that_waits_is_given_up_after_five_minutes(driver: Driver) -> None:
+    stable(driver, Member(driver, instance="i", rebalance_timeout_ms=1_000_000, session_timeout_ms=1_800_000))
+    new = Member(driver).join()
+    driver.advance(299_999)
+    assert new.waits()
+    driver.advance(1)
+    assert driver.answer(new.ticket, JoinGroupAnswer) == refused(ErrorCode.UNKNOWN_MEMBER_ID)
+
+
+def test_known_member_that_waits_is_kept_beyond_its_session_timeout(driver: Driver) -> None:
+    known, _ = stable(driver, Member(driver), Member(driver, instance="i", session_timeout_ms=60_000))
+    known.join()
+    driver.advance(30_000)
+    assert known.waits()
+    assert known.id in [member.member for member in described(driver).members]
+
+
+LONG = 600_000
+
+
+def static_pair(driver: Driver, session_timeout_ms: int = 10_000) -> tuple[Member, Member]:
+    """A Stable group of two static members, a and b; the leader first."""
+    members = (Member(driver, instance=name, session_timeout_ms=session_timeout_ms) for name in ("a", "b"))
+    leader, follower = stable(driver, *members)
+    return leader, follower
+
+
+def test_rebalance_that_no_static_member_joins_waits_for_another_timeout(driver: Driver) -> None:
+    member, other = stable(
+        driver,
+        Member(driver, instance="a", session_timeout_ms=LONG),
+        Member(driver, session_timeout_ms=LONG),
+    )
+    dynamic = member if member.instance is None else other
+    static = other if member.instance is None else member
+    dynamic.leave()
+    driver.advance(60_000)
+    assert state(driver) == "PreparingRebalance"
+    assert static.join().joined().generation == 3
+
+
+def test_topics_of_a_silent_replacement_count_in_the_next_generation(driver: Driver) -> None:
+    _, follower = static_pair(driver)
+    follower.but(id="", protocols=protocols("range", topics=("t2",))).join().joined()
+    assert not driver.engine.state.groups[GROUP].subscribed_to("t2")
+    driver.restart()
+    assert driver.engine.state.groups[GROUP].subscribed_to("t2")
+
+
+def test_replacement_outlives_a_restart(driver: Driver) -> None:
+    _, follower = static_pair(driver)
+    again = follower.but(id="").join()
+    again.joined()
+    driver.restart()
+    assert again.heartbeat() is ErrorCode.NONE
+    assert follower.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
+
+
+def test_replaced_member_keeps_its_session_timeout_until_a_request(driver: Driver) -> None:
+    _, follower = static_pair(driver, LONG)
+    again = follower.but(id="", session_timeout_ms=6_000).join()
+    again.joined()
+    driver.advance(6_000)
+    assert again.heartbeat() is ErrorCode.NONE
+    driver.advance(6_000)
+    assert again.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID

@@ -66,69 +66,6 @@ def test_member_join() -> None:
     assert epochs(driver) == ("Stable", 3, 3)
 
 
-def test_a_third_member_joins_a_group_of_two() -> None:
-    driver = driver_with(6)
-    seed(driver, 21, {"A": {"foo": [0, 1, 2]}, "B": {"foo": [3, 4, 5]}})
-    a, b, c = consumer(driver, "A", 21, 0, 1, 2), consumer(driver, "B", 21, 3, 4, 5), Consumer(driver, "C")
-    c.join()
-    assert epochs(driver) == ("Reconciling", 22, 22)
-    assert targets(driver) == {"A": {"foo": [0, 1]}, "B": {"foo": [3, 4]}, "C": {"foo": [2, 5]}}
-    assert members(driver) == {
-        "A": (21, {"foo": [0, 1, 2]}),
-        "B": (21, {"foo": [3, 4, 5]}),
-        "C": (22, {}),
-    }
-    assert (a.beat().epoch, a.owned) == (21, {"foo": [0, 1]})
-    assert (b.beat().epoch, b.owned) == (21, {"foo": [3, 4]})
-    assert c.beat().assignment is None
-    assert a.beat().epoch == 22
-    c.beat()
-    assert members(driver) == {
-        "A": (22, {"foo": [0, 1]}),
-        "B": (21, {"foo": [3, 4, 5]}),
-        "C": (22, {"foo": [2]}),
-    }
-    assert b.beat().epoch == 22
-    c.beat()
-    assert members(driver) == {
-        "A": (22, {"foo": [0, 1]}),
-        "B": (22, {"foo": [3, 4]}),
-        "C": (22, {"foo": [2, 5]}),
-    }
-
-
-def test_member_failure() -> None:
-    driver = driver_with(6)
-    seed(driver, 22, {"A": {"foo": [0, 1]}, "B": {"foo": [3, 4]}, "C": {"foo": [2, 5]}})
-    b, c = consumer(driver, "B", 22, 3, 4), consumer(driver, "C", 22, 2, 5)
-    driver.advance(30_000)
-    b.beat()
-    c.beat()
-    driver.advance(15_000)
-    assert epochs(driver) == ("Assigning", 23, 22)
-    assert members(driver) == {"B": (22, {"foo": [3, 4]}), "C": (22, {"foo": [2, 5]})}
-    b.beat()
-    c.beat()
-    assert epochs(driver) == ("Stable", 23, 23)
-    assert members(driver) == {"B": (23, {"foo": [0, 3, 4]}), "C": (23, {"foo": [1, 2, 5]})}
-
-
-def test_partition_added() -> None:
-    driver = driver_with(1)
-    seed(driver, 22, {"A": {"foo": [0]}, "B": {}})
-    a, b = consumer(driver, "A", 22, 0), consumer(driver, "B", 22)
-    a.beat()
-    b.beat()
-    assert epochs(driver) == ("Stable", 22, 22)
-    driver.take(driver.engine.update_topics(images(("foo", 2), version=2), driver.now_ms))
-    assert epochs(driver) == ("Stable", 22, 22)
-    b.beat()
-    assert epochs(driver) == ("Reconciling", 23, 23)
-    assert targets(driver) == {"A": {"foo": [0]}, "B": {"foo": [1]}}
-    a.beat()
-    assert members(driver) == {"A": (23, {"foo": [0]}), "B": (23, {"foo": [1]})}
-
-
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_lost_answer_is_forgiven(lost: bool) -> None:
     """KIP-848 "Heartbeat handling": the previous epoch will do for what the member was assigned."""

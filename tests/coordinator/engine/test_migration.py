@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup, LeaveGroupAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.groups import DescribeGroups, DescribeGroupsAnswer
-from coordinator.engine.records import ConsumerMemberRecord, JoinProtocol
-from tests.coordinator.engine.classic import Member, stable
+from coordinator.engine.records import ConsumerMemberRecord
 from tests.coordinator.engine.consumer import (
     Consumer,
     Named,
@@ -24,7 +21,6 @@ from tests.coordinator.engine.consumer import (
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
-from wire.messages.embedded_protocol import read_assignment
 
 NONE, NOT_FOUND = ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND
 AGAIN = ErrorCode.REBALANCE_IN_PROGRESS
@@ -44,23 +40,6 @@ def two_classic(driver: Driver, second: Named) -> tuple[ClassicConsumer, Classic
     return x, y
 
 
-def test_a_partition_with_two_owners_stops_the_upgrade(driver: Driver) -> None:
-    """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
-    two_classic(driver, {"foo": [2, 3]})
-    answer = Consumer(driver, "a").join()
-    why = "Cannot upgrade classic group g to consumer group because a partition is assigned to more than one member."
-    assert (answer.error, answer.message) == (NOT_FOUND, why)
-    assert classic(driver).generation == 22
-
-
-def test_a_malformed_assignment_stops_the_upgrade(driver: Driver) -> None:
-    """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
-    stable(driver, Member(driver))
-    answer = Consumer(driver, "a").join()
-    why = "Cannot upgrade classic group g to consumer group because the embedded consumer protocol is malformed."
-    assert (answer.error, answer.message) == (NOT_FOUND, why)
-
-
 def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
     """Kafka fails here: there is no protocol yet."""
     driver = Driver(group_initial_rebalance_delay_ms="3000")
@@ -72,16 +51,6 @@ def test_a_group_that_never_completed_a_rebalance_is_upgraded_too() -> None:
     assert driver.answer(waiting, JoinGroupAnswer).error is AGAIN
     driver.advance(3_000)
     assert x.join().error == NONE
-
-
-def test_a_replacement_before_the_first_generation_has_its_partitions() -> None:
-    """Kafka fails here, too. Epoch 0 would be no member's: the next heartbeat would count as a join."""
-    driver = Driver(group_initial_rebalance_delay_ms="3000")
-    waiting = driver.send(ClassicConsumer(driver, instance="ix").join_request())
-    a = Consumer(driver, "a", instance="ix")
-    assert (a.join().epoch, a.owned) == (1, {"foo": [0, 1, 2, 3, 4, 5]})
-    assert driver.answer(waiting, JoinGroupAnswer).error is AGAIN
-    assert a.beat().error == NONE
 
 
 def mixed(driver: Driver, instance: str | None = None, **changes: Any) -> tuple[Consumer, ClassicConsumer]:
@@ -106,22 +75,6 @@ def test_the_session_of_a_classic_member_continues_after_a_downgrade(driver: Dri
     assert classic(driver).state.value == "Empty"
 
 
-def test_a_static_replacement_downgrades_without_a_rebalance(driver: Driver) -> None:
-    a, x = mixed(driver, instance="ia")
-    had = dict(a.owned)
-    new = ClassicConsumer(driver, instance="ia")
-    answer = new.join()
-    assert (answer.error, answer.generation) == (NONE, 3)
-    group = classic(driver)
-    assert (group.state.value, group.generation) == ("Stable", 3)
-    assert x.beat() == NONE
-    assert (new.sync(), new.owned) == (NONE, had)
-    assert a.refused() == (NOT_FOUND, "Group g is not a consumer group.")
-    (shown,) = driver.ask(DescribeGroups(groups=("g",)), DescribeGroupsAnswer).groups
-    given = {each.member: read_assignment(each.assignment).partitions for each in shown.members}
-    assert given == {new.id: {"foo": tuple(had["foo"])}, x.id: {"foo": tuple(x.owned["foo"])}}
-
-
 def test_a_static_replacement_is_written_before_the_group_is_deleted(
     driver: Driver,
 ) -> None:
@@ -133,14 +86,6 @@ def test_a_static_replacement_is_written_before_the_group_is_deleted(
     assert [(each.member, each.value is None) for each in members[:2]] == [(a.id, True), (new.id, False)]
     assert {each.member for each in members if each.value is None} == {a.id, new.id, x.id}
     assert [each.member for each in members].count(a.id) == 1
-
-
-def test_a_stale_assignment_makes_the_downgrade_rebalance(driver: Driver) -> None:
-    _, x = mixed(driver, instance="ia")
-    new = ClassicConsumer(driver, instance="ia", topics=("foo", "bar"))
-    assert new.join().error == NONE
-    assert classic(driver).state.value == "PreparingRebalance"
-    assert x.beat() is AGAIN
 
 
 def test_a_group_too_large_for_the_classic_protocol_stays_what_it_is() -> None:
@@ -184,15 +129,6 @@ def test_topics_of_an_assignment_stand_in_the_order_of_a_java_hash_map() -> None
     assert list(x.owned) == ["alpha", "beta", "eps", "delta", "gamma"]
 
 
-def test_a_joiner_whose_metadata_cannot_be_read_is_refused(driver: Driver) -> None:
-    """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
-    mixed(driver)
-    broken = (JoinProtocol(name="range", metadata=b"\0"),)
-    request = replace(ClassicConsumer(driver).join_request(), protocols=broken, version=3)
-    answer = driver.ask(request, JoinGroupAnswer)
-    assert (answer.error, answer.member) == (ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "")
-
-
 def test_a_classic_members_id_may_heartbeat_under_the_consumer_protocol(driver: Driver) -> None:
     _, x = mixed(driver, rebalance_timeout_ms=4_000)
     Consumer(driver, "b").join()
@@ -224,32 +160,3 @@ def test_members_of_both_protocols_leave_in_one_request(driver: Driver) -> None:
     assert answer.error == NONE
     assert [error for *_, error in answer.members] == [NONE, NONE, UNKNOWN, UNKNOWN, NONE]
     assert epochs(driver) == ("Empty", 5, 4)
-
-
-def test_its_heartbeats_keep_it_and_its_own_session_timeout_removes_it(driver: Driver) -> None:
-    _, x = mixed(driver)
-    for _ in range(2):
-        driver.advance(9_999)
-        assert x.beat() == NONE
-    driver.advance(10_000)
-    assert x.beat() is UNKNOWN
-
-
-def test_it_is_removed_when_it_should_join_and_does_not(driver: Driver) -> None:
-    _, x = mixed(driver, rebalance_timeout_ms=4_000)
-    Consumer(driver, "b").join()
-    assert x.beat() is AGAIN
-    driver.advance(3_999)
-    assert x.beat() is AGAIN
-    driver.advance(1)
-    assert x.beat() is UNKNOWN
-
-
-def test_it_is_removed_when_it_joined_and_does_not_sync(driver: Driver) -> None:
-    Consumer(driver, "a").join()
-    x = ClassicConsumer(driver, rebalance_timeout_ms=4_000)
-    x.join()
-    driver.advance(3_999)
-    assert x.beat() == NONE
-    driver.advance(1)
-    assert x.beat() is UNKNOWN

@@ -15,7 +15,6 @@ from coordinator.engine.offsets.fetch import (
 )
 from coordinator.engine.topics import TopicImage
 from tests.coordinator.engine.classic import GROUP, Member, protocols, stable
-from tests.coordinator.engine.consumer import joined, settled_pair
 from tests.coordinator.engine.driver import TOPICS, Driver, topic
 from wire.errors import ErrorCode
 
@@ -99,22 +98,6 @@ def test_group_that_is_not_stable_keeps_everything() -> None:
     commit(driver, epoch=1, member=worker.id, retention_ms=1_500)
     driver.advance(5_000)
     assert offset(driver) == 1
-
-
-def test_an_older_epoch_will_do_for_what_the_member_had_by_then(driver: Driver) -> None:
-    settled_pair(driver)
-    first, last = at(name="foo"), at(name="foo", partition=5)
-    assert commit(driver, first, epoch=2, member="a") == {ErrorCode.NONE}
-    assert commit(driver, first, last, epoch=2, member="a") == {ErrorCode.STALE_MEMBER_EPOCH}
-    assert commit(driver, at(name="foo", partition=3), epoch=2, member="b") == {ErrorCode.STALE_MEMBER_EPOCH}
-    assert commit(driver, last, epoch=3, member="a") == {ErrorCode.NONE}
-
-
-def test_a_fetch_with_an_epoch_and_no_member_is_of_an_unknown_member(driver: Driver) -> None:
-    """Kafka fails here, with UNKNOWN_SERVER_ERROR."""
-    joined(driver, "a")
-    request = OffsetFetch(groups=(OffsetQuery(group=GROUP, member=None, epoch=2),))
-    assert driver.ask(request, OffsetFetchAnswer).groups[0].error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_retention_time_of_the_request_is_honored() -> None:

@@ -1,10 +1,12 @@
-"""Scenarios that tests share."""
+"""Scenarios that tests share, and what they violate."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
+from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
     Close,
     Commit,
@@ -22,6 +24,15 @@ from coordinator.simulation.scenario import (
     Start,
     Subscribe,
 )
+from coordinator.simulation.scenario_file import parse_scenario
+
+
+def violated(text: str, *seeds: int) -> set[tuple[str, str]]:
+    """The invariants that a scenario file violates, each with the known flaw; from seed 1 if none is named."""
+    scenario = parse_scenario(Path("scenario.yaml"), text)
+    results = [run(scenario, seed, with_story=False) for seed in seeds or (1,)]
+    return {(each.invariant, each.known) for result in results for each in result.violations}
+
 
 PLAIN = MemberScript(
     topics=("orders", "payments"),

@@ -1,0 +1,317 @@
+"""Rules of the consumer protocol that the table of tests/conformance does not show, with exact times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from coordinator.engine.consumer.member import is_homogeneous
+from coordinator.engine.records import CurrentAssignmentRecord, RegexRecord, TargetMemberRecord
+from coordinator.engine.topics import TopicImage, TopicInfo
+from coordinator.errors import RequestRefused
+from tests.coordinator.engine.consumer import (
+    Consumer,
+    described_group,
+    epochs,
+    group_of,
+    images,
+    joined,
+    settled,
+)
+from tests.coordinator.engine.driver import Driver
+from wire.errors import ErrorCode
+
+
+def test_an_unsubscribed_topic_is_revoked_before_a_new_target() -> None:
+    driver = Driver(images(("foo", 2), ("bar", 2)), group_consumer_assignment_interval_ms="5000")
+    a = joined(driver, "a", topics=("foo", "bar"))
+    driver.advance(1)
+    answer = a.beat(topics=("foo",))
+    assert (answer.epoch, a.owned) == (2, {"foo": [0, 1]})
+    assert epochs(driver) == ("Assigning", 3, 2)
+    driver.advance(5_000)
+    a.beat()
+    assert epochs(driver) == ("Stable", 3, 3)
+
+
+def test_new_racks_of_a_topic_make_a_new_epoch(driver: Driver) -> None:
+    a = joined(driver, "a")
+    foo = driver.engine.topics.topics["foo"]
+    racked = type(foo)(name="foo", id=foo.id, partitions=6, racks=(("r",),) * 6)
+    image = type(driver.engine.topics).of([racked, driver.engine.topics.topics["bar"]], 2)
+    driver.take(driver.engine.update_topics(image, driver.now_ms))
+    assert a.beat().epoch == 3
+
+
+def test_a_static_member_that_was_revoking_rejoins_without(driver: Driver) -> None:
+    a, b = joined(driver, "a", instance="i"), joined(driver, "b")
+    a.beat()
+    a.leave(-2)
+    b.beat()
+    assert b.owned == {"foo": [3, 4, 5]}
+    again = Consumer(driver, "a2", instance="i")
+    assert (again.join().epoch, again.owned) == (3, {"foo": [0, 1, 2]})
+    driver.advance(44_000)
+    assert again.beat().error is ErrorCode.NONE
+
+
+def test_an_instance_id_is_free_once_its_member_has_another(driver: Driver) -> None:
+    """4.3.1 keeps it bound to that member, even when it is gone; mended in 4.4.0."""
+    a = joined(driver, "a", instance="i")
+    a.instance = "j"
+    assert a.join().error is ErrorCode.NONE
+    assert joined(driver, "b", instance="i").leave().error is ErrorCode.NONE
+    a.leave()
+    assert joined(driver, "c", instance="i").owned == {"foo": [0, 1, 2, 3, 4, 5]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"member": ""}, ErrorCode.INVALID_REQUEST),
+        ({"assignor": "Range"}, ErrorCode.UNSUPPORTED_ASSIGNOR),
+        ({"epoch": 5}, ErrorCode.GROUP_ID_NOT_FOUND),
+        ({"epoch": -1}, ErrorCode.GROUP_ID_NOT_FOUND),
+        ({"topics": None, "regex": "("}, ErrorCode.INVALID_REGULAR_EXPRESSION),
+    ],
+)
+def test_a_request_is_refused_before_anything_changes(
+    driver: Driver, fields: dict[str, Any], code: ErrorCode
+) -> None:
+    deadline = driver.engine.next_deadline()
+    assert Consumer(driver, "a").join(**fields).error is code
+    assert not driver.engine.state.groups
+    assert not driver.records
+    assert driver.engine.next_deadline() == deadline
+
+
+def test_settings_of_a_group_count_from_its_next_heartbeat(driver: Driver) -> None:
+    a = Consumer(driver, "a")
+    assert a.join().heartbeat_interval_ms == 5_000
+    driver.engine.set_group_config(
+        "g", {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "6000"}
+    )
+    assert a.beat().heartbeat_interval_ms == 6_000
+    driver.advance(49_999)
+    assert a.beat().error is ErrorCode.NONE
+    driver.engine.set_group_config("g", {})
+    assert a.beat().heartbeat_interval_ms == 5_000
+    driver.advance(45_000)
+    assert epochs(driver)[0] == "Empty"
+
+
+def test_settings_from_before_a_restart_count_up_to_the_bounds_of_today() -> None:
+    stored = {"consumer.session.timeout.ms": "50000", "consumer.heartbeat.interval.ms": "6000"}
+    for bounds, expected in (
+        ({}, 6_000),
+        (
+            {
+                "group_consumer_min_heartbeat_interval_ms": "7000",
+                "group_consumer_heartbeat_interval_ms": "7000",
+            },
+            7_000,
+        ),
+        ({"group_consumer_max_heartbeat_interval_ms": "5500"}, 5_500),
+    ):
+        driver = Driver(None, **bounds)
+        driver.engine.restore_group_config("g", stored)
+        assert Consumer(driver, "a").join().heartbeat_interval_ms == expected
+
+
+@pytest.mark.parametrize("stored", [{"consumer.session.timeout.ms": "long"}, {"consumer.sessions": "1"}])
+def test_settings_that_no_broker_can_have_kept_are_refused(stored: dict[str, str]) -> None:
+    with pytest.raises(RequestRefused) as raised:
+        Driver().engine.restore_group_config("g", stored)
+    assert raised.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_settings_are_checked_without_being_set(driver: Driver) -> None:
+    driver.engine.check_group_config("g", {"consumer.heartbeat.interval.ms": "6000"})
+    assert Consumer(driver, "a").join().heartbeat_interval_ms == 5_000
+
+
+def test_without_an_interval_a_clock_that_was_ahead_does_not_matter(driver: Driver) -> None:
+    a, b = Consumer(driver, "a"), Consumer(driver, "b")
+    driver.now_ms += 60_000
+    a.join()
+    driver.now_ms -= 60_000
+    assert b.join().epoch == 3
+
+
+@pytest.fixture
+def foos() -> Driver:
+    return Driver(images(("foo-1", 2), ("foo-2", 2), ("bar", 2)))
+
+
+def create(driver: Driver, *topics: tuple[str, int]) -> None:
+    version = driver.engine.topics.version + 1
+    driver.take(driver.engine.update_topics(images(*topics, version=version), driver.now_ms))
+
+
+def by_regex(driver: Driver, name: str, regex: str = "foo-.*") -> Consumer:
+    return Consumer(driver, name, topics=None, regex=regex)
+
+
+def test_a_topic_that_is_only_changed_needs_no_resolution(foos: Driver) -> None:
+    a = by_regex(foos, "a")
+    a.join()
+    a.beat()
+    foos.advance(20_000)
+    resolved = group_of(foos).regexes["foo-.*"].resolved_ms
+    create(foos, ("foo-1", 3), ("foo-2", 2), ("bar", 2))
+    assert (a.beat().epoch, a.owned) == (3, {"foo-1": [0, 1, 2], "foo-2": [0, 1]})
+    assert group_of(foos).regexes["foo-.*"].resolved_ms == resolved
+
+
+def test_regexes_are_refreshed_after_the_refresh_interval(foos: Driver) -> None:
+    a = by_regex(foos, "a")
+    a.join()
+    for _ in range(20):
+        foos.advance(30_000)
+        assert a.beat().error is ErrorCode.NONE
+    first = group_of(foos).regexes["foo-.*"].resolved_ms
+    foos.advance(1)
+    a.beat()
+    assert group_of(foos).regexes["foo-.*"].resolved_ms == first + 600_001
+
+
+def test_a_changed_regex_is_given_up_at_once_and_resolved_later(foos: Driver) -> None:
+    a = by_regex(foos, "a")
+    a.join()
+    a.beat()
+    answer = a.beat(regex="bar")
+    assert (answer.epoch, a.owned) == (2, {})
+    foos.advance(10_001)
+    a.beat()
+    assert a.beat().error is ErrorCode.NONE
+    assert a.owned == {"bar": [0, 1]}
+
+
+def test_the_last_member_takes_its_regex_with_it(foos: Driver) -> None:
+    a, b = by_regex(foos, "a"), Consumer(foos, "b", topics=("bar",))
+    a.join()
+    b.join()
+    settled(a, b)
+    a.leave()
+    assert group_of(foos).regexes == {}
+    assert group_of(foos).subscribed_topics() == {"bar"}
+
+
+def test_a_regex_that_was_resolved_is_known_after_a_restart(foos: Driver) -> None:
+    a = by_regex(foos, "a")
+    a.join()
+    a.beat()
+    foos.restart()
+    assert group_of(foos).regexes["foo-.*"].topics == ("foo-1", "foo-2")
+    assert a.beat().epoch == 2
+
+
+def test_a_regex_resolved_by_another_coordinators_version_is_refreshed(foos: Driver) -> None:
+    """Each coordinator numbers the versions of the topics itself."""
+    a = by_regex(foos, "a")
+    a.join()
+    a.beat()
+    value = group_of(foos).regexes["foo-.*"]
+    foos.records.append(RegexRecord(group="g", regex="foo-.*", value=replace(value, version=500)))
+    foos.restart()
+    create(foos, ("foo-1", 2), ("foo-2", 2), ("foo-3", 1))
+    foos.advance(10_001)
+    a.beat()
+    a.beat()
+    assert a.owned == {"foo-1": [0, 1], "foo-2": [0, 1], "foo-3": [0]}
+    assert group_of(foos).regexes["foo-.*"].version == foos.engine.topics.version
+
+
+def test_one_common_regex_is_homogeneous_and_regex_with_name_is_not(
+    foos: Driver,
+) -> None:
+    """ConsumerGroup.subscriptionType: it decides which of its two algorithms the uniform assignor takes."""
+    a, b = by_regex(foos, "a"), by_regex(foos, "b")
+    a.join()
+    b.join()
+    assert is_homogeneous(group_of(foos).members.values())
+    b.beat(topics=("foo-1",))
+    assert not is_homogeneous(group_of(foos).members.values())
+    a.beat(topics=("foo-1",))
+    assert not is_homogeneous(group_of(foos).members.values())
+    settled(a, b)
+    assert epochs(foos)[0] == "Stable"
+
+
+def shown(driver: Driver) -> list[str]:
+    return [member.id for member in described_group(driver).members]
+
+
+def test_the_map_of_members_does_not_shrink(driver: Driver) -> None:
+    first, gone, last = "JEHj1UQQSSt4h2i8_yIYzw", "2DUFKX72dRygyxeDKvhIuQ", "nyZ6DtMZchfdK7oVN0NuXA"
+    for name in (first, gone, last):
+        Consumer(driver, name).join()
+    assert shown(driver) == [first, last, gone]
+    Consumer(driver, gone).leave()
+    assert shown(driver) == [first, last]
+
+
+def test_the_map_of_members_makes_room_for_one_more_when_it_replaces_one(driver: Driver) -> None:
+    names = (
+        "G50QC4aoa7mJ1LWHw00Biw",
+        "G-mam8FJty7b8GNimSX1Sg",
+        "vYdwK40x7o3-2ma2QskxqQ",
+        "JVMUnhgs2m1s6_WQm_bQlA",
+    )
+    for name in names:
+        Consumer(driver, name).join()
+    # The last two share a slot: the latest comes first, until there are more slots.
+    assert shown(driver) == [*names[:2], names[3], names[2]]
+    Consumer(driver, "cl-0.3771199616903099").join()
+    assert shown(driver) == [*names[:2], "cl-0.3771199616903099", *names[2:]]
+
+
+def test_targets_are_written_in_the_order_of_the_map_of_member_ids(driver: Driver) -> None:
+    for name in ("b", "a", "c"):
+        Consumer(driver, name).join()
+    written = [each.member for each in driver.records if isinstance(each, TargetMemberRecord)]
+    # By String.hashCode a has bin 1, b bin 2, c bin 3.
+    assert written == ["b", "a", "b", "a", "b", "c"]
+
+
+def test_a_deleted_topic_takes_room_in_the_map_of_a_target() -> None:
+    numbers = {"one": 1, "two": 2, "three": 3, "gone": 4, "new": 5}
+    topics = [TopicInfo(name=name, id=UUID(int=number), partitions=1) for name, number in numbers.items()]
+    orders = []
+    for old in (["one", "two", "three"], ["one", "two", "three", "gone"]):
+        driver = Driver(
+            TopicImage.of([each for each in topics if each.name in old], 1),
+        )
+        consumer = Consumer(driver, "a", topics=tuple(numbers))
+        consumer.join()
+        image = TopicImage.of([each for each in topics if each.name != "gone"], 2)
+        driver.take(driver.engine.update_topics(image, driver.now_ms))
+        consumer.beat()
+        orders.append([key.int for key in last_orders(driver)[0]])
+    # A copy of three topics has four bins, in which 5 is before 1; one of four topics has eight.
+    assert orders == [[5, 1, 2, 3], [1, 2, 3, 5]]
+
+
+def test_new_topics_precede_those_in_the_same_bin() -> None:
+    ids = [UUID(int=number) for number in (1, 17, 33)]
+    bills, dues, orders = ids
+    named = zip(("bills", "dues", "orders"), ids, strict=True)
+    image = TopicImage.of([TopicInfo(name=name, id=id_, partitions=1) for name, id_ in named])
+    driver = Driver(image)
+    consumer = joined(driver, "a", topics=("bills", "dues"))
+    assert last_orders(driver) == ([bills, dues], [dues, bills])
+    consumer.beat(topics=("bills", "dues", "orders"))
+    assert last_orders(driver) == ([orders, bills, dues], [orders, bills, dues])
+
+
+def last_orders(driver: Driver) -> tuple[list[UUID], list[UUID]]:
+    """Of the last target and the last current assignment."""
+    targets = [each.value for each in driver.records if isinstance(each, TargetMemberRecord)]
+    currents = [each.value for each in driver.records if isinstance(each, CurrentAssignmentRecord)]
+    target, current = targets[-1], currents[-1]
+    assert target is not None
+    assert current is not None
+    return list(target), list(current.assigned)
