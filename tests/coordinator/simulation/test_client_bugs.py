@@ -15,7 +15,7 @@ from coordinator.simulation.shipped import shipped_scenario
 from coordinator.simulation.world import World
 from tests.support.long import IS_LONG
 
-SEEDS = range(1, 4)
+SEEDS = range(1, 3)
 
 
 def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> Result:
