@@ -1,4 +1,4 @@
-"""What Kafka's rules make of static members that return, and of claims of partitions that are gone, has a name; a fault of
+"""What Kafka makes of static members that return, and of claims of partitions that are gone, has a name; a fault of
 the same kind has none.
 
 Real consumers show it: the stories static-leader-returns, static-resubscribed, static-misses-rebalance and

@@ -288,7 +288,7 @@ def test_somebody_does_after_the_next_rebalance() -> None:
     assert violated(REBALANCED) == set()
 
 
-def test_a_leader_that_does_not_look_after_a_downgrade_is_a_fault() -> None:
+def test_a_leader_that_ignores_topics_after_a_downgrade_is_a_fault() -> None:
     with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
         assert violated(REBALANCED) == {("I4", "")}
 
