@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from groups.listing import MALFORMED, state_of
@@ -33,6 +33,28 @@ from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
+
+if TYPE_CHECKING:
+    from wire.messages.schemas import classic_groups as classic
+    from wire.messages.schemas import consumer_groups as consumer
+    from wire.messages.schemas import offsets as fetched
+    from wire.messages.schemas import share_groups as share
+    from wire.messages.schemas import streams_groups as streams
+
+    ModernGroup: TypeAlias = (
+        consumer.ConsumerGroupDescribeResponseGroup
+        | share.ShareGroupDescribeResponseGroup
+        | streams.StreamsGroupDescribeResponseGroup
+    )
+    DescribedNode: TypeAlias = (
+        streams.StreamsGroupDescribeResponseGroupTopologyDescriptionSubtopologyNode
+        | streams.StreamsGroupDescribeResponseGroupTopologyDescriptionGlobalStoreSource
+    )
+    Fetched: TypeAlias = fetched.OffsetFetchResponse | fetched.OffsetFetchResponseGroup
+    Assignment: TypeAlias = (
+        consumer.ConsumerGroupDescribeResponseGroupMemberAssignment
+        | share.ShareGroupDescribeResponseGroupMemberAssignment
+    )
 
 T = TypeVar("T")
 
@@ -65,7 +87,9 @@ def as_group(kind: GroupType, group: Any, coordinator: Node | None) -> tuple[Gro
     return classic_group(bare, map(_classic_member, group.members), stable=is_stable)
 
 
-def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordinator: Node | None) -> Group:
+def _modern_group(
+    kind: GroupType, group: ModernGroup, members: Iterator[Member], coordinator: Node | None
+) -> Group:
     """Brokers show the assignor of a streams group since Kafka 4.4 (KIP-1357); a share group has only one by name."""
     return Group(
         id=group.group_id,
@@ -80,7 +104,7 @@ def _modern_group(kind: GroupType, group: Any, members: Iterator[Member], coordi
     )
 
 
-def _classic_member(member: Any) -> tuple[Member, bytes, bytes]:
+def _classic_member(member: classic.DescribeGroupsResponseGroupMember) -> tuple[Member, bytes, bytes]:
     bare = Member(
         id=member.member_id,
         instance=member.group_instance_id,
@@ -90,7 +114,7 @@ def _classic_member(member: Any) -> tuple[Member, bytes, bytes]:
     return bare, member.member_metadata, member.member_assignment
 
 
-def _consumer_member(member: Any) -> Member:
+def _consumer_member(member: consumer.ConsumerGroupDescribeResponseGroupMember) -> Member:
     """The epoch of a static member that is away is -2; a member that revokes partitions still owns them."""
     return Member(
         id=member.member_id,
@@ -108,7 +132,7 @@ def _consumer_member(member: Any) -> Member:
     )
 
 
-def _share_member(member: Any) -> Member:
+def _share_member(member: share.ShareGroupDescribeResponseGroupMember) -> Member:
     return Member(
         id=member.member_id,
         client=Client(id=member.client_id, host=member.client_host),
@@ -119,7 +143,7 @@ def _share_member(member: Any) -> Member:
     )
 
 
-def _streams_member(member: Any) -> Member:
+def _streams_member(member: streams.StreamsGroupDescribeResponseGroupMember) -> Member:
     """A member with its tasks, without the topics that these read. Only a group in migration has classic members."""
     endpoint = member.user_endpoint
     return Member(
@@ -132,7 +156,7 @@ def _streams_member(member: Any) -> Member:
         streams=StreamsMember(
             process=member.process_id,
             topology_epoch=member.topology_epoch,
-            endpoint=endpoint and f"{endpoint.host}:{endpoint.port}",
+            endpoint=None if endpoint is None else f"{endpoint.host}:{endpoint.port}",
             client_tags={tag.key: tag.value for tag in member.client_tags},
             tasks=_tasks(member.assignment),
             target_tasks=_tasks(member.target_assignment),
@@ -140,8 +164,10 @@ def _streams_member(member: Any) -> Member:
     )
 
 
-def _tasks(assignment: Any) -> Tasks:
-    def by_subtopology(tasks: Any) -> dict[str, tuple[int, ...]]:
+def _tasks(assignment: streams.StreamsGroupDescribeResponseGroupMemberAssignment) -> Tasks:
+    def by_subtopology(
+        tasks: Iterable[streams.StreamsGroupDescribeResponseGroupMemberAssignmentActiveTask],
+    ) -> dict[str, tuple[int, ...]]:
         return {task.subtopology_id: tuple(sorted(task.partitions)) for task in tasks}
 
     return Tasks(
@@ -151,7 +177,7 @@ def _tasks(assignment: Any) -> Tasks:
     )
 
 
-def _topology(topology: Any) -> Topology | None:
+def _topology(topology: streams.StreamsGroupDescribeResponseGroupTopology | None) -> Topology | None:
     if topology is None:
         return None
     return Topology(
@@ -169,7 +195,9 @@ def _topology(topology: Any) -> Topology | None:
     )
 
 
-def with_nodes(topology: Topology, description: Any) -> Topology:
+def with_nodes(
+    topology: Topology, description: streams.StreamsGroupDescribeResponseGroupTopologyDescription
+) -> Topology:
     """Add the nodes of a response's topology description (KIP-1331) to the topology."""
     nodes = {part.subtopology_id: tuple(map(_node, part.nodes)) for part in description.subtopologies}
     stores = description.global_stores
@@ -180,7 +208,7 @@ def with_nodes(topology: Topology, description: Any) -> Topology:
     )
 
 
-def _node(node: Any) -> TopologyNode:
+def _node(node: DescribedNode) -> TopologyNode:
     return TopologyNode(
         name=node.name,
         kind=_NODE_KINDS.get(node.node_type),
@@ -190,37 +218,35 @@ def _node(node: Any) -> TopologyNode:
     )
 
 
-def _partitions(assignment: Any) -> Partitions:
+def _partitions(assignment: Assignment) -> Partitions:
     """Partitions by topic name; a deleted topic has no name and is listed by its id."""
     return named_partitions(
         (entry.topic_name, entry.topic_id, entry.partitions) for entry in assignment.topic_partitions
     )
 
 
-def committed_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
+def committed_offsets(
+    group: Fetched,
+) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
     """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
-        found = offsets.setdefault(topic.name, {})
+        read = offsets.setdefault(topic.name, {})
         for partition in topic.partitions:
-            index, offset, epoch, metadata, error = (
-                partition.partition_index,
-                partition.committed_offset,
-                partition.committed_leader_epoch,
-                partition.metadata,
-                partition.error_code,
-            )
-            if error:
-                failed[topic.name, index] = refusal(error)
+            number, epoch = partition.partition_index, partition.committed_leader_epoch
+            if partition.error_code:
+                failed[topic.name, number] = refusal(partition.error_code)
             else:
-                found[index] = CommittedOffset(
-                    offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=metadata or ""
+                read[number] = CommittedOffset(
+                    offset=partition.committed_offset,
+                    leader_epoch=None if epoch < 0 else epoch,
+                    metadata=partition.metadata or "",
                 )
-    return {topic: found for topic, found in offsets.items() if found}, failed
+    return {topic: read for topic, read in offsets.items() if read}, failed
 
 
-def pending_places(group: Any) -> set[tuple[str, int]]:
+def pending_places(group: Fetched) -> set[tuple[str, int]]:
     """The partitions in an OffsetFetch response with an offset in an open transaction."""
     return {
         (topic.name, partition.partition_index)
@@ -230,29 +256,27 @@ def pending_places(group: Any) -> set[tuple[str, int]]:
     }
 
 
-def share_offsets(group: Any) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
+def share_offsets(
+    group: share.DescribeShareGroupOffsetsResponseGroup,
+) -> tuple[Offsets, dict[tuple[str, int], Failure]]:
     """The start offsets of a share group, and the partitions that could not be read; lag is known since Kafka 4.2.
 
     The offset is -1 if the group has the partition but has not started to deliver its records.
     """
     offsets: dict[str, dict[int, CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
-    for topic, partition in _share_partitions(group):
-        if partition.error_code:
-            failed[topic, partition.partition_index] = refusal(partition.error_code, partition.error_message)
-        else:
-            offsets.setdefault(topic, {})[partition.partition_index] = CommittedOffset(
-                offset=partition.start_offset,
-                leader_epoch=None
-                if min(partition.leader_epoch, partition.start_offset) < 0
-                else partition.leader_epoch,
+    for topic in group.topics:
+        for partition in topic.partitions:
+            number, start = partition.partition_index, partition.start_offset
+            if partition.error_code:
+                failed[topic.topic_name, number] = refusal(partition.error_code, partition.error_message)
+                continue
+            offsets.setdefault(topic.topic_name, {})[number] = CommittedOffset(
+                offset=start,
+                leader_epoch=None if min(partition.leader_epoch, start) < 0 else partition.leader_epoch,
                 lag=None if partition.lag < 0 else partition.lag,
             )
     return offsets, failed
-
-
-def _share_partitions(group: Any) -> Iterator[tuple[str, Any]]:
-    return ((topic.topic_name, partition) for topic in group.topics for partition in topic.partitions)
 
 
 def classic_group(

@@ -129,7 +129,9 @@ def with_usable_racks(topic: Topic) -> Topic:
     return topic if wrong_racks(topic) is None else replace(topic, racks=None)
 
 
-def snapshot_from_tree(tree: Any, unknown: Unknown | None = None, faulty: Faulty | None = None) -> Snapshot:
+def snapshot_from_tree(
+    tree: Mapping[str, Any], unknown: Unknown | None = None, faulty: Faulty | None = None
+) -> Snapshot:
     """The snapshot of a file's tree, which must contain its format version.
 
     `groups.trees` describes how unknown fields, and unreadable groups and topics, are handled.
@@ -168,7 +170,7 @@ def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
     return tree
 
 
-def _imply_usual(group: dict[str, Any]) -> None:
+def _imply_usual(group: dict[str, object]) -> None:
     """Add the usual type, state and member protocol to a group if the file does not contain them."""
     for name, usual in (("type", GroupType.CLASSIC), ("state", GroupState.UNKNOWN)):
         if group.get(name) is None:

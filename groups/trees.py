@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from binascii import b2a_base64
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from itertools import pairwise
 from types import MappingProxyType, UnionType
@@ -34,19 +34,19 @@ T = TypeVar("T")
 Path = tuple[str | int, ...]
 Read = Callable[..., Any]
 """Builds a value from its tree; an object in a mapping of objects also gets its key."""
-Write = Callable[[Any], Any]
-Unknown = list[tuple[dict[str, Any], str]]
+Write = Callable[[Any], object]
+Unknown = list[tuple[dict[str, object], str]]
 """Mappings, each with one of its keys that is not the name of a field."""
-Faulty = list[tuple[dict[Any, Any], "Malformed"]]
+Faulty = list[tuple[dict[object, object], "Malformed"]]
 """Mappings of objects, each with the error of an object that cannot be read: its path starts with the key."""
 
-UNWRITTEN: Mapping[str, Any] = MappingProxyType({"unwritten": True})
+UNWRITTEN: Mapping[str, object] = MappingProxyType({"unwritten": True})
 """Metadata of a field that is not in the file."""
-KEY: Mapping[str, Any] = MappingProxyType({"key": True})
+KEY: Mapping[str, object] = MappingProxyType({"key": True})
 """Metadata of the field that contains the object's key in a mapping of objects."""
 
 
-def named(name: str) -> Mapping[str, Any]:
+def named(name: str) -> Mapping[str, object]:
     """Metadata of a field that has another name in the file."""
     return {"named": name}
 
@@ -114,22 +114,22 @@ class Trees:
         self,
         *,
         sparse: bool = False,
-        extra: Mapping[Any, tuple[str, ...]] | None = None,
+        extra: Mapping[type, tuple[str, ...]] | None = None,
         advice: str = "",
-        implied: Mapping[Any, Callable[[dict[str, Any]], None]] | None = None,
-        checks: Mapping[Any, Callable[[Any], None]] | None = None,
+        implied: Mapping[type, Callable[[dict[str, object]], None]] | None = None,
+        checks: Mapping[type, Callable[[Any], None]] | None = None,
     ) -> None:
         self._sparse, self._advice = sparse, advice
         self._extra, self._implied, self._checks = extra or {}, implied or {}, checks or {}
-        self._readers: dict[Any, Read] = {}
-        self._writers: dict[Any, Write] = {}
+        self._readers: dict[object, Read] = {}
+        self._writers: dict[object, Write] = {}
         self._unknown: Unknown | None = None
         self._faulty: Faulty | None = None
 
     def read(
         self,
         kind: type[T] | Any,
-        tree: Any,
+        tree: object,
         unknown: Unknown | None = None,
         faulty: Faulty | None = None,
     ) -> Any:
@@ -142,16 +142,16 @@ class Trees:
         self._unknown, self._faulty = unknown, faulty
         return self._reader(kind)(tree)
 
-    def write(self, kind: type[T] | Any, value: Any) -> Any:
+    def write(self, kind: type[T] | Any, value: object) -> Any:
         """The tree of a value of this type."""
         return self._writer(kind)(value)
 
-    def _reader(self, hint: Any) -> Read:
+    def _reader(self, hint: object) -> Read:
         if hint not in self._readers:
             self._readers[hint] = self._new_reader(hint)
         return self._readers[hint]
 
-    def _new_reader(self, hint: Any) -> Read:
+    def _new_reader(self, hint: object) -> Read:
         if get_origin(hint) is Annotated:
             inner, *markers = get_args(hint)
             for marker in markers:
@@ -173,19 +173,19 @@ class Trees:
             return self._mapping_reader(*arguments)
         if is_dataclass(hint):
             return self._object_reader(hint)
-        if issubclass(hint, Enum):
+        if isinstance(hint, type) and issubclass(hint, Enum):
             return _enum_reader(hint)
         return _SCALARS.get(hint) or _number_reader(hint, PLAIN_NUMBER)
 
-    def _list_reader(self, item: Any) -> Read:
+    def _list_reader(self, item: object) -> Read:
         read_item = self._reader(item)
 
-        def read(value: Any) -> Any:
+        def read(value: object) -> object:
             if not isinstance(value, list):
                 raise Malformed(f"expected a list, found {shown(value)}")
             if item is str and {type(text) for text in value} == {str}:
                 return tuple(value)
-            found: list[Any] = []
+            found: list[object] = []
             try:
                 for each in value:
                     found.append(read_item(each))  # noqa: PERF401  (its length is where the error is)
@@ -195,10 +195,10 @@ class Trees:
 
         return read
 
-    def _ascending_reader(self, item: Any) -> Read:
+    def _ascending_reader(self, item: object) -> Read:
         read_each = self._list_reader(item)
 
-        def read(value: Any) -> tuple[int, ...]:
+        def read(value: object) -> tuple[int, ...]:
             numbers = sorted(_quick_numbers(value) or read_each(value))
             if len(set(numbers)) != len(numbers):
                 twice = sorted({one for one, following in pairwise(numbers) if one == following})
@@ -207,11 +207,11 @@ class Trees:
 
         return read
 
-    def _mapping_reader(self, key: Any, item: Any) -> Read:
+    def _mapping_reader(self, key: object, item: object) -> Read:
         read_key, read_item = self._reader(key), self._reader(item)
         takes_key = is_dataclass(item) and any(field.metadata == KEY for field in fields(item))
 
-        def read(value: Any) -> dict[Any, Any]:
+        def read(value: object) -> dict[object, object]:
             if not isinstance(value, dict):
                 raise Malformed(f"expected a mapping, found {shown(value)}")
             found = {}
@@ -241,7 +241,7 @@ class Trees:
         extra = (*self._extra.get(kind, ()), *tags)
         implied, check = self._implied.get(kind), self._checks.get(kind)
 
-        def read(value: Any, key: str | None = None) -> Any:
+        def read(value: object, key: str | None = None) -> object:
             if not isinstance(value, dict):
                 raise Malformed(f"expected a mapping with {', '.join(known)}, found {shown(value)}")
             if implied is not None:
@@ -269,19 +269,19 @@ class Trees:
 
         return read
 
-    def _meet_unknown(self, value: dict[str, Any], name: Any, known: Collection[str]) -> None:
+    def _meet_unknown(self, value: dict[str, object], name: object, known: Collection[str]) -> None:
         cutoff = 0.6 if self._unknown is None else 0.75
         near = closest(str(name), [each for each in known if each not in value], cutoff)
         if near:
             raise Malformed(f"unknown field; did you mean {near}?", str(name))
         if self._unknown is None:
             raise Malformed("unknown field" + (f"; {self._advice}" if self._advice else ""), str(name))
-        self._unknown.append((value, name))
+        self._unknown.append((value, str(name)))
 
-    def _tagged_reader(self, marker: Tagged, union: tuple[Any, ...]) -> Read:
+    def _tagged_reader(self, marker: Tagged, union: tuple[type, ...]) -> Read:
         kinds = {tag_of(kind): self._object_reader(kind, marker.field) for kind in _members_of(union)}
 
-        def read(value: Any) -> Any:
+        def read(value: object) -> object:
             if not isinstance(value, dict):
                 raise Malformed(f"expected a mapping with `{marker.field}: …`, found {shown(value)}")
             tag = value.get(marker.field)
@@ -291,12 +291,12 @@ class Trees:
 
         return read
 
-    def _writer(self, hint: Any) -> Write:
+    def _writer(self, hint: object) -> Write:
         if hint not in self._writers:
             self._writers[hint] = self._new_writer(hint)
         return self._writers[hint]
 
-    def _new_writer(self, hint: Any) -> Write:
+    def _new_writer(self, hint: object) -> Write:
         if get_origin(hint) is Annotated:
             inner, *markers = get_args(hint)
             tagged = next((marker for marker in markers if isinstance(marker, Tagged)), None)
@@ -313,11 +313,11 @@ class Trees:
             return lambda value: {name: write_value(value[name]) for name in sorted(value)}
         if is_dataclass(hint):
             return self._object_writer(hint)
-        if issubclass(hint, Enum):
+        if isinstance(hint, type) and issubclass(hint, Enum):
             return lambda value: value.value
         return _WRITTEN.get(hint, _same)
 
-    def _object_writer(self, kind: Any) -> Write:
+    def _object_writer(self, kind: Any) -> Callable[[object], dict[str, object]]:
         hints = get_type_hints(kind, include_extras=True)
         table = [
             (field.name, _name_in_tree(field), self._writer(hints[field.name]), _default(field))
@@ -325,7 +325,7 @@ class Trees:
         ]
         sparse = self._sparse
 
-        def write(value: Any) -> dict[str, Any]:
+        def write(value: object) -> dict[str, object]:
             tree = {}
             for field, name, write_field, default in table:
                 each = getattr(value, field)
@@ -337,8 +337,8 @@ class Trees:
 
         return write
 
-    def _tagged_writer(self, marker: Tagged, union: tuple[Any, ...]) -> Write:
-        writers = {kind: self._writer(kind) for kind in _members_of(union)}
+    def _tagged_writer(self, marker: Tagged, union: tuple[type, ...]) -> Write:
+        writers = {kind: self._object_writer(kind) for kind in _members_of(union)}
         return lambda value: {marker.field: tag_of(type(value)), **writers[type(value)](value)}
 
 
@@ -347,10 +347,10 @@ def tag_of(kind: type) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)[1:]
 
 
-def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
+def path_to(tree: object, wanted: object) -> Path:
     """The path of one place of this mapping (the same object) in a tree; empty if it is not there."""
     seen: set[int] = set()
-    pending: list[tuple[Path, Any]] = [((), tree)]
+    pending: list[tuple[Path, object]] = [((), tree)]
     while pending:
         path, value = pending.pop()
         if value is wanted:
@@ -362,11 +362,11 @@ def path_to(tree: Any, wanted: dict[str, Any]) -> Path:
     return ()
 
 
-def count_values(tree: Any, limit: int) -> int:
+def count_values(tree: object, limit: int) -> int:
     """The number of values in a tree, counting the target of an alias each time, up to about `limit`."""
     sizes: dict[int, int] = {}
 
-    def size(value: Any) -> int:
+    def size(value: object) -> int:
         if not isinstance(value, dict | list):
             return 1
         if id(value) not in sizes:
@@ -382,7 +382,7 @@ def dotted(path: Path) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in path).lstrip(".")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A wrong value for a message, cut if it is long."""
     if value is None:
         return "nothing"
@@ -396,27 +396,27 @@ def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _fields_in_tree(kind: Any) -> list[Any]:
+def _fields_in_tree(kind: Any) -> list[Field[Any]]:
     return [field for field in fields(kind) if field.metadata not in (UNWRITTEN, KEY)]
 
 
-def _name_in_tree(field: Any) -> str:
+def _name_in_tree(field: Field[object]) -> str:
     return str(field.metadata.get("named", field.name))
 
 
-def _members_of(union: tuple[Any, ...]) -> tuple[Any, ...]:
+def _members_of(union: tuple[type, ...]) -> tuple[type, ...]:
     return get_args(union[0]) or union
 
 
-def _is_required(field: Any) -> bool:
+def _is_required(field: Field[object]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _default(field: Any) -> Any:
+def _default(field: Field[object]) -> object:
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 
-def _read_text(value: Any) -> str:
+def _read_text(value: object) -> str:
     if type(value) is str:
         return value
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -424,7 +424,7 @@ def _read_text(value: Any) -> str:
     return str(value)
 
 
-def _read_flag(value: Any) -> bool:
+def _read_flag(value: object) -> bool:
     if value is True or value == "true":
         return True
     if value is False or value == "false":
@@ -432,7 +432,7 @@ def _read_flag(value: Any) -> bool:
     raise Malformed(f"expected true or false, found {shown(value)}")
 
 
-def _read_bytes(value: Any) -> bytes:
+def _read_bytes(value: object) -> bytes:
     import base64
 
     try:
@@ -441,7 +441,7 @@ def _read_bytes(value: Any) -> bytes:
         raise Malformed(f"expected base64, found {shown(value)}") from None
 
 
-def _read_uuid(value: Any) -> UUID:
+def _read_uuid(value: object) -> UUID:
     try:
         return parse_uuid(_read_text(value))
     except ValueError as error:
@@ -454,7 +454,7 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
     if unit is not None:
         expected = duration_forms(unit)
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> object:
         try:
             if isinstance(value, bool | dict | list) or (kind is int and isinstance(value, float)):
                 raise ValueError
@@ -469,15 +469,15 @@ def _number_reader(kind: Any, bounds: Between) -> Read:
     return read
 
 
-def _duration(kind: Any, value: Any, unit: str) -> Any:
+def _duration(kind: Callable[[object], float], value: object, unit: str) -> float:
     try:
         return kind(value)
     except ValueError:
-        seconds = read_duration(value, unit)
+        seconds = read_duration(_read_text(value), unit)
         return round(seconds * 1000) if unit == "ms" else seconds
 
 
-def _quick_numbers(value: Any) -> list[int] | None:
+def _quick_numbers(value: object) -> list[int] | None:
     """The fast path for valid, non-empty lists of partition numbers, most of a large file; None for other values."""
     if type(value) is not list or not {type(number) for number in value} <= {int, str}:
         return None
@@ -489,9 +489,9 @@ def _quick_numbers(value: Any) -> list[int] | None:
 
 
 def _enum_reader(kind: Any) -> Read:
-    parse: Callable[[str], Any] = getattr(kind, "parse", kind)
+    parse: Callable[[str], object] = getattr(kind, "parse", kind)
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> object:
         try:
             if not isinstance(value, str):
                 raise ValueError
@@ -503,17 +503,17 @@ def _enum_reader(kind: Any) -> Read:
     return read
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
-_SCALARS: Mapping[Any, Read] = {
+_SCALARS: Mapping[object, Read] = {
     str: _read_text,
     bool: _read_flag,
     bytes: _read_bytes,
     UUID: _read_uuid,
 }
-_WRITTEN: Mapping[Any, Write] = {
+_WRITTEN: Mapping[object, Write] = {
     bytes: lambda value: b2a_base64(value, newline=False).decode(),
     UUID: format_uuid,
 }

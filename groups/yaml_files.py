@@ -81,14 +81,14 @@ _READERS = {
 """How to read each kind of Kohort's files."""
 
 
-def check_kind(tree: Any, kind: str) -> None:
+def check_kind(tree: object, kind: str) -> None:
     """Refuse a file of another kind. :raises Malformed: names that kind and the command or option that reads it"""
     found = _kind_of(tree)
     if found not in (None, kind):
         raise Malformed(f"this is a {found}, not a {kind}: {_READERS[found]}")
 
 
-def _kind_of(tree: Any) -> str | None:
+def _kind_of(tree: object) -> str | None:
     if not isinstance(tree, dict) or "kohort" not in tree:
         return None
     if "command" in tree:
@@ -98,7 +98,7 @@ def _kind_of(tree: Any) -> str | None:
     return "snapshot" if "cluster" in tree else None
 
 
-def check_format(tree: Any, newest: int, kind: str) -> None:
+def check_format(tree: object, newest: int, kind: str) -> None:
     """Check that a tree is a file of this `kind` with `kohort: N`, N at most `newest`. :raises Malformed: if not"""
     check_kind(tree, kind)
     if not isinstance(tree, dict) or "kohort" not in tree:
@@ -106,7 +106,7 @@ def check_format(tree: Any, newest: int, kind: str) -> None:
     check_newest(tree, newest)
 
 
-def check_newest(tree: Mapping[str, Any], newest: int) -> None:
+def check_newest(tree: Mapping[str, object], newest: int) -> None:
     """Check that the format of a file is known. :raises Malformed: it is newer, or not a number"""
     try:
         version = Trees().read(Annotated[int, Between(1, INT64)], tree["kohort"])
@@ -180,14 +180,14 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     return None if position is None else position[0]
 
 
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("repeated key")
     return result
 
 
-def _refuse_half_characters(text: str, tree: Any) -> None:
+def _refuse_half_characters(text: str, tree: object) -> None:
     """Refuse half of a surrogate pair, which JSON's escapes allow: it is not valid text and cannot be printed."""
     if _SURROGATE.search(text):
         json.dumps(tree, ensure_ascii=False).encode()
@@ -199,11 +199,11 @@ class _Events:
     def __init__(self, file: Path, text: str) -> None:
         self.file = file
         self.parser = _Loader(text)
-        self.anchors: dict[str, Any] = {}
+        self.anchors: dict[str, object] = {}
         self.words: dict[str, str] = {}
         """The keys and short values of the file, each stored once: a large file repeats a few."""
 
-    def documents(self, *, one: bool) -> Iterator[Any]:
+    def documents(self, *, one: bool) -> Iterator[object]:
         """The trees of all documents, at least one."""
         self._next()
         event = self._next()
@@ -226,7 +226,7 @@ class _Events:
 
     def _value(self, event: Any, depth: int) -> Any:
         kind = type(event)
-        value: Any
+        value: object
         if kind is yaml.ScalarEvent:
             is_null = event.implicit[0] and event.value in _NULLS and not event.style
             value = None if is_null else self._word(event)
@@ -244,8 +244,8 @@ class _Events:
             self.anchors[event.anchor] = value
         return value
 
-    def _sequence(self, depth: int) -> list[Any]:
-        values: list[Any] = []
+    def _sequence(self, depth: int) -> list[object]:
+        values: list[object] = []
         get_event, scalar = self.parser.get_event, yaml.ScalarEvent
         while not isinstance(event := get_event(), yaml.SequenceEndEvent):
             if type(event) is scalar and event.value not in _NULLS and not event.anchor:
@@ -254,8 +254,8 @@ class _Events:
                 values.append(self._value(event, depth + 1))
         return values
 
-    def _mapping(self, depth: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def _mapping(self, depth: int) -> dict[str, object]:
+        values: dict[str, object] = {}
         while not isinstance(key := self._next(), yaml.MappingEndEvent):
             if type(key) is not yaml.ScalarEvent:
                 raise self._error(key, "a key that is not a plain word")
@@ -269,12 +269,12 @@ class _Events:
         return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
 
 
-def yaml_lines(tree: Mapping[Any, Any]) -> Iterator[str]:
+def yaml_lines(tree: Mapping[Any, object]) -> Iterator[str]:
     """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values."""
     return _lines(tree, 0)
 
 
-def _lines(value: Mapping[Any, Any], depth: int) -> Iterator[str]:
+def _lines(value: Mapping[Any, object], depth: int) -> Iterator[str]:
     indent = "  " * depth
     for key, item in value.items():
         if item and depth < _BLOCK_DEPTH and isinstance(item, dict) and _wants_block(item):
@@ -289,23 +289,23 @@ def _lines(value: Mapping[Any, Any], depth: int) -> Iterator[str]:
             yield f"{_key(key, indent)}: {_flow(item)}\n"
 
 
-def _key(key: Any, indent: str) -> str:
+def _key(key: object, indent: str) -> str:
     """The text of a block's key, before its colon."""
     text = _flow(key)
     return f"{indent}{text}" if len(text) <= _LONGEST_PLAIN_KEY else f"{indent}? {text}\n{indent}"
 
 
-def _flow_key(key: Any) -> str:
+def _flow_key(key: object) -> str:
     text = _flow(key)
     return text if len(text) <= _LONGEST_PLAIN_KEY else f"? {text} "
 
 
-def _wants_block(value: Mapping[Any, Any]) -> bool:
+def _wants_block(value: Mapping[Any, object]) -> bool:
     """Whether a mapping is written with one line per entry; small mappings of scalars stay on one line."""
     return any(isinstance(item, dict | list) for item in value.values()) or len(value) > 8
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_flow_key(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

@@ -47,15 +47,15 @@ class Faults:
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
 
-    def delay(self, seconds: float, most: float | None = None, **conditions: Any) -> Fault:
+    def delay(self, seconds: float, most: float | None = None, **conditions: object) -> Fault:
         """Delay requests by `seconds`, or by a random time up to `most`."""
         return self._rule({"delay": seconds if most is None else [seconds, most]}, conditions)
 
-    def error(self, code: str, **conditions: Any) -> Fault:
+    def error(self, code: str, **conditions: object) -> Fault:
         """Answer requests with an error of Kafka, by name."""
         return self._rule({"error": code}, conditions)
 
-    def drop(self, *, connection: bool = False, **conditions: Any) -> Fault:
+    def drop(self, *, connection: bool = False, **conditions: object) -> Fault:
         """Do not answer requests; or close their `connection`."""
         return self._rule({"drop": "connection" if connection else "answer"}, conditions)
 
@@ -100,7 +100,7 @@ class Faults:
         """Remove the active faults with these ids, or all."""
         self._ask("clear", ids=list(ids))
 
-    def _rule(self, event: dict[str, Any], conditions: dict[str, Any]) -> Fault:
+    def _rule(self, event: dict[str, object], conditions: dict[str, object]) -> Fault:
         lasts = conditions.pop("lasts", None)
         api = conditions.get("api")
         if isinstance(api, Sequence) and not isinstance(api, str):
@@ -109,13 +109,13 @@ class Faults:
             conditions["for"] = lasts
         return Fault(self, self._do(**event, **conditions))
 
-    def _do(self, **event: Any) -> int:
+    def _do(self, **event: object) -> int:
         number: int = self._ask("fault", event=event)
         return number
 
 
 HOST = "127.0.0.1"
-QUICK: Mapping[str, Any] = {
+QUICK: Mapping[str, object] = {
     "group.initial.rebalance.delay.ms": 0,
     "group.min.session.timeout.ms": 1_000,
     "group.consumer.min.heartbeat.interval.ms": 100,
@@ -189,7 +189,7 @@ class KohortBroker:
         *,
         brokers: int = 1,
         topics: Mapping[str, int] | None = None,
-        config: Mapping[str, Any] | None = None,
+        config: Mapping[str, object] | None = None,
     ) -> None:
         """`topics` are numbers of partitions by name, `config` settings by the broker's names.
 
@@ -259,10 +259,10 @@ class KohortBroker:
 
     def wait_until(
         self,
-        condition: Callable[[], Any],
+        condition: Callable[[], object],
         *,
         timeout: float = PATIENCE_S,
-        polling: Callable[[], Any] | None = None,
+        polling: Callable[[], object] | None = None,
     ) -> None:
         """Wait until a condition is true. `polling` is called meanwhile: it polls your consumers, if no thread does.
 
@@ -276,7 +276,7 @@ class KohortBroker:
         *,
         members: int | None = None,
         timeout: float = PATIENCE_S,
-        polling: Callable[[], Any] | None = None,
+        polling: Callable[[], object] | None = None,
     ) -> GroupState:
         """Wait until a group is settled and has `members` members; returns the group.
 
@@ -320,9 +320,9 @@ class KohortBroker:
 
     def _wait(
         self,
-        condition: Callable[[], Any],
+        condition: Callable[[], object],
         timeout: float,
-        polling: Callable[[], Any] | None,
+        polling: Callable[[], object] | None,
         why: Callable[[], str],
     ) -> None:
         end = time.monotonic() + timeout
@@ -357,7 +357,7 @@ class KohortBroker:
         return "" if self._process.stdout is None else self._process.stdout.readline()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

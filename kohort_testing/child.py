@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cli.app import main as kohort
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cli.sources.live import LiveSource
     from groups.model import Group
+    from wire.messages.schemas.faults import KohortFaultRequestFields, KohortFaultResponse
 
 TIMEOUT_MS = 30_000
 POLL_S = 0.1
@@ -79,7 +80,7 @@ class Tests:
             )
         return self
 
-    def asked(self, **request: Any) -> Any:
+    def asked(self, **request: Unpack[KohortFaultRequestFields]) -> KohortFaultResponse:
         """The server's response to a KohortFault."""
         from wire.client.faults import ask_for_fault
 
@@ -97,7 +98,7 @@ class Tests:
             consumer.ends.set()
 
 
-def fault(tests: Tests, event: Mapping[str, Any]) -> int:
+def fault(tests: Tests, event: Mapping[str, object]) -> int:
     """Inject a fault. Returns the id of its rule, -1 for an immediate event."""
     from wire.messages.schemas.faults import DO
 
@@ -130,7 +131,7 @@ def produce(tests: Tests, topic: str, values: list[str], key: str | None, partit
         raise RequestRefused(f"{topic}: {failed[0]}")
 
 
-def group(tests: Tests, group: str) -> dict[str, Any]:
+def group(tests: Tests, group: str) -> dict[str, object]:
     found = tests.described(group)
     if found is None:
         return {"state": "Dead", "type": "", "members": [], "is_settled": False}
@@ -198,7 +199,7 @@ class JoinedConsumer:
     def __init__(self, bootstrap: str, group: Group) -> None:
         from confluent_kafka import Consumer
 
-        config: dict[str, Any] = {
+        config: dict[str, object] = {
             "bootstrap.servers": bootstrap,
             "client.id": _client(),
             "group.id": group.id,

@@ -66,6 +66,7 @@ def test_nodes_of_a_topology_are_those_of_its_description() -> None:
     reported = STREAMS_GROUP_DESCRIBE.encode_response(1, 7, {"groups": [group]})
     (answer,) = STREAMS_GROUP_DESCRIBE.decode_response(1, reported[4:]).groups
     parts = Subtopology(id="0", source_topics=("in",)), Subtopology(id="1", changelogs=("app-x-changelog",))
+    assert answer.topology_description is not None
     found = with_nodes(Topology(epoch=2, subtopologies=parts), answer.topology_description)
     read = TopologyNode(name="read", kind=NodeKind.SOURCE, topics=("in",), successors=("count", "write"))
     assert found.subtopologies[0].nodes == (

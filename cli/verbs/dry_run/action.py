@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from assignors.assignor import Leader, Side
 from assignors.diff import Balance, MemberDiff
@@ -155,7 +154,7 @@ def dry_run_document(
     )
 
 
-def _data(run: DryRun) -> dict[str, Any]:
+def _data(run: DryRun) -> dict[str, object]:
     return {
         **fields(run, "group", "assignor"),
         "side": run.side.value,
@@ -187,14 +186,14 @@ def _undetermined_data(run: DryRun, item: Undetermined) -> dict[str, str]:
     return {"member" if is_member else "partition": item.subject, "why": item.why}
 
 
-def _balance_data(balance: Balance) -> dict[str, Any]:
+def _balance_data(balance: Balance) -> dict[str, object]:
     return {
         **fields(balance, "least", "most", "spread"),
         "standard_deviation": round(balance.standard_deviation, 4),
     }
 
 
-def _member_data(member: MemberDiff) -> dict[str, Any]:
+def _member_data(member: MemberDiff) -> dict[str, object]:
     partitions = fields(member, "before", "after", "kept", "gained", "lost")
     return {"id": member.id, **{name: _plain(each) for name, each in partitions.items()}}
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
@@ -141,7 +140,7 @@ def _listed(file: Path, text: str) -> Iterator[str]:
     yield from (str(name) for name in tree)
 
 
-def _tree(file: Path, text: str) -> Any:
+def _tree(file: Path, text: str) -> object:
     from groups.yaml_files import TreeError, load_tree
 
     try:
@@ -193,7 +192,7 @@ def _table(comparisons: Sequence[Comparison], client: ClientEngine | None) -> Ta
     return table_of(comparisons, *shown)
 
 
-def _data(comparison: Comparison) -> dict[str, Any]:
+def _data(comparison: Comparison) -> dict[str, object]:
     verdict, ever = comparison.verdict, comparison.ever
     topics = fields(comparison.matched, "broker", "client", "gained", "lost")
     return {
@@ -213,7 +212,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _joined(verdict: RegexVerdict) -> dict[str, Any]:
+def _joined(verdict: RegexVerdict) -> dict[str, object]:
     return {
         **fields(verdict, "pattern", "valid", "reason"),
         "dangerous": verdict.danger is not None if verdict.valid else None,
