@@ -184,13 +184,13 @@ def _topology(topology: streams.StreamsGroupDescribeResponseGroupTopology | None
         epoch=topology.epoch,
         subtopologies=tuple(
             Subtopology(
-                id=each.subtopology_id,
-                source_topics=tuple(each.source_topics),
-                repartition_sinks=tuple(each.repartition_sink_topics),
-                repartition_sources=tuple(topic.name for topic in each.repartition_source_topics),
-                changelogs=tuple(topic.name for topic in each.state_changelog_topics),
+                id=subtopology.subtopology_id,
+                source_topics=tuple(subtopology.source_topics),
+                repartition_sinks=tuple(subtopology.repartition_sink_topics),
+                repartition_sources=tuple(topic.name for topic in subtopology.repartition_source_topics),
+                changelogs=tuple(topic.name for topic in subtopology.state_changelog_topics),
             )
-            for each in topology.subtopologies or ()
+            for subtopology in topology.subtopologies or ()
         ),
     )
 
@@ -203,7 +203,9 @@ def with_nodes(
     stores = description.global_stores
     return replace(
         topology,
-        subtopologies=tuple(replace(each, nodes=nodes.get(each.id)) for each in topology.subtopologies),
+        subtopologies=tuple(
+            replace(subtopology, nodes=nodes.get(subtopology.id)) for subtopology in topology.subtopologies
+        ),
         global_nodes=tuple(_node(node) for store in stores for node in (store.source, store.processor)),
     )
 

@@ -102,7 +102,7 @@ class GroupFilter:
         if self.types and group.type not in self.types:
             return f"its type is {group.type.value}, not {_either(each.value for each in self.types)}"
         if self.states and group.state not in self.states:
-            return f"its state is {group.state.value}, not {_either(each.value for each in self.states)}"
+            return f"its state is {group.state.value}, not {_either(state.value for state in self.states)}"
         if self.protocols and not self.protocols & found:
             protocol = " with ".join(word for word in (group.protocol_type, group.protocol) if word)
             return f"its protocol is {protocol or 'not known'}, not {_either(self.protocols)}"

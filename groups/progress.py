@@ -220,7 +220,8 @@ def group_progress(
     places = readings[-1] if readings else {}
     partitions = {
         place: partition_progress(
-            [each[place] for each in readings if place in each], commit_interval_ms=commit_interval_ms
+            [reading[place] for reading in readings if place in reading],
+            commit_interval_ms=commit_interval_ms,
         )
         for place in places
     }
@@ -246,7 +247,7 @@ def partition_progress(
     """
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
-    known = [each for each in readings if each.committed is not None and each.lag is not None]
+    known = [reading for reading in readings if reading.committed is not None and reading.lag is not None]
     offsets = [each.committed for each in known if each.committed is not None]
     lags = [each.lag for each in known if each.lag is not None]
     if not known:

@@ -54,7 +54,9 @@ class MemberChoice:
         for kind, wanted, value in kinds:
             for name in dict.fromkeys(wanted):
                 meant = [
-                    each for each in group.members if value(each) == (_host(name) if kind == "host" else name)
+                    member
+                    for member in group.members
+                    if value(member) == (_host(name) if kind == "host" else name)
                 ]
                 found += meant
                 if not meant:

@@ -85,14 +85,14 @@ def bounds(name: str, brokers: Iterable[Mapping[str, str | None]]) -> tuple[int 
     kind, _, rest = name.partition(".")
     least, most = _NOT_BY_RULE.get(name, (f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"))
     settings = list(brokers)
-    lows = [number for each in settings if least and (number := _number(each.get(least))) is not None]
-    highs = [number for each in settings if (number := _number(each.get(most))) is not None]
+    lows = [number for setting in settings if least and (number := _number(setting.get(least))) is not None]
+    highs = [number for setting in settings if (number := _number(setting.get(most))) is not None]
     return max(lows, default=_LEAST.get(name)), min(highs, default=None)
 
 
 def broker_default(name: str, brokers: Iterable[Mapping[str, str | None]]) -> str | None:
     """The brokers' value for groups without their own setting; None if they differ or have no such setting."""
-    settings = {each.get(f"group.{name}") for each in brokers}
+    settings = {broker.get(f"group.{name}") for broker in brokers}
     return settings.pop() if len(settings) == 1 else None
 
 

@@ -93,7 +93,7 @@ class Topology:
     @property
     def input_topics(self) -> frozenset[str]:
         """The topics that the application reads and other applications write."""
-        return frozenset(topic for each in self.subtopologies for topic in each.source_topics)
+        return frozenset(topic for subtopology in self.subtopologies for topic in subtopology.source_topics)
 
     def internal_topics(self, application: str) -> dict[str, str]:
         """The kind of each internal topic of the application, `changelog` or `repartition`, by topic name.
@@ -102,8 +102,11 @@ class Topology:
         """
         kinds = {
             topic: kind
-            for each in self.subtopologies
-            for kind, topics in (("repartition", each.repartition_sources), ("changelog", each.changelogs))
+            for subtopology in self.subtopologies
+            for kind, topics in (
+                ("repartition", subtopology.repartition_sources),
+                ("changelog", subtopology.changelogs),
+            )
             for topic in topics
         }
         return {

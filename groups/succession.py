@@ -166,7 +166,7 @@ def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
     if found is None or not found.certain or not found.is_broker_order or not found.order:
         return None
     ids = [member.id for member in group.members]
-    listed = next(each for each in _capacities(len(ids)) if _as_listed(ids, each))
+    listed = next(capacity for capacity in _capacities(len(ids)) if _as_listed(ids, capacity))
     capacity = max(listed, grown_capacity(len(ids) + newcomers))
     bins = _bins(found.order, capacity)
     first = int(bins.argmin())

@@ -164,7 +164,7 @@ class Trees:
             return self._reader(inner)
         origin, arguments = get_origin(hint), get_args(hint)
         if origin in (Union, UnionType):
-            (one,) = (each for each in arguments if each is not type(None))
+            (one,) = (argument for argument in arguments if argument is not type(None))
             read = self._reader(one)
             return lambda value: None if value is None else read(value)
         if origin is tuple:
@@ -303,7 +303,7 @@ class Trees:
             return self._writer(inner) if tagged is None else self._tagged_writer(tagged, get_args(inner))
         origin, arguments = get_origin(hint), get_args(hint)
         if origin in (Union, UnionType):
-            write = self._writer(next(each for each in arguments if each is not type(None)))
+            write = self._writer(next(argument for argument in arguments if argument is not type(None)))
             return lambda value: None if value is None else write(value)
         if origin is tuple:
             write_item = self._writer(arguments[0])

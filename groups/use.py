@@ -128,7 +128,7 @@ def last_use(group: Group) -> LastUse:
     """The last use of a group that was described with its offsets and their known times."""
     in_use = bool(group.members) or group.state not in RESTING
     times = list(_commit_times(group))
-    committed = max((each for each in times if each is not None), default=None)
+    committed = max((time for time in times if time is not None), default=None)
     return LastUse(
         last_commit_ms=committed,
         emptied_ms=group.emptied_ms,

@@ -97,12 +97,18 @@ class DiagnosisCase:
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
         """The observations that show the group, oldest first."""
-        return ((each, each.group) for each in self.observations if each.group is not None)
+        return (
+            (observation, observation.group)
+            for observation in self.observations
+            if observation.group is not None
+        )
 
     @cached_property
     def last(self) -> Observation:
         """The newest observation that shows the group."""
-        return next(each for each in reversed(self.observations) if each.group is not None)
+        return next(
+            observation for observation in reversed(self.observations) if observation.group is not None
+        )
 
     @cached_property
     def group(self) -> Group:
@@ -117,7 +123,14 @@ class DiagnosisCase:
 
     def brokers_setting(self, name: str) -> str | None:
         """The value of a setting on which the brokers agree; None when not known."""
-        found = next((each.cluster for each in reversed(self.observations) if each.cluster is not None), None)
+        found = next(
+            (
+                observation.cluster
+                for observation in reversed(self.observations)
+                if observation.cluster is not None
+            ),
+            None,
+        )
         return None if found is None or found.settings is None else found.settings.get(name)
 
     @cached_property
@@ -129,18 +142,25 @@ class DiagnosisCase:
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
         """The topics in the newest observation that requested them."""
-        return next((each.topics for each in reversed(self.observations) if each.topics is not None), {})
+        return next(
+            (
+                observation.topics
+                for observation in reversed(self.observations)
+                if observation.topics is not None
+            ),
+            {},
+        )
 
     @cached_property
     def topic_names(self) -> frozenset[str] | None:
         """The names of all topics of the cluster; None when not known."""
-        known = (each.topic_names for each in reversed(self.observations))
+        known = (observation.topic_names for observation in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
     @cached_property
     def missing_topics(self) -> frozenset[str] | None:
         """Topics that the group uses but that do not exist; None when not known."""
-        known = (each.missing_topics for each in reversed(self.observations))
+        known = (observation.missing_topics for observation in reversed(self.observations))
         return next((names for names in known if names is not None), None)
 
     @property
@@ -151,12 +171,12 @@ class DiagnosisCase:
     def since_ms(self, holds: Callable[[Group], bool]) -> int | None:
         """The time since which a condition holds at every observation; None if it does not hold at the newest one."""
         since: int | None = None
-        for each in reversed(self.observations):
-            if each.group is None:
+        for observation in reversed(self.observations):
+            if observation.group is None:
                 continue
-            if not holds(each.group):
+            if not holds(observation.group):
                 break
-            since = each.at_ms
+            since = observation.at_ms
         return since
 
     def lasted_ms(self, since_ms: int | None) -> int:
@@ -170,12 +190,12 @@ class DiagnosisCase:
 
     def named(self, members: Iterable[str]) -> str:
         """The labels of the first few members, and the number of the others."""
-        return first_names([self.labels.get(each, each) for each in members])
+        return first_names([self.labels.get(member, member) for member in members])
 
     def member(self, member_id: str) -> Member | None:
         """A member by its id, from the newest observation that shows it."""
-        for each in reversed(self.observations):
-            for member in () if each.group is None else each.group.members:
+        for observation in reversed(self.observations):
+            for member in () if observation.group is None else observation.group.members:
                 if member.id == member_id:
                     return member
         return None
@@ -207,16 +227,16 @@ class Need(Enum):
 _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TWO_OBSERVATIONS: lambda case: sum(1 for _ in case.seen) > 1,
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
-    Need.TOPICS: lambda case: any(each.topics is not None for each in case.observations),
+    Need.TOPICS: lambda case: any(observation.topics is not None for observation in case.observations),
     Need.MISSING_TOPICS: lambda case: case.missing_topics is not None,
     Need.TOPIC_NAMES: lambda case: case.topic_names is not None,
     Need.OFFSETS: lambda case: any(group.offsets is not None for _, group in case.seen),
     Need.COMMITS: lambda case: (
         not any(member.owned for member in case.group.members)
         or any(
-            each.position is not None and each.position >= 0
+            offset.position is not None and offset.position >= 0
             for offsets in case.offsets.values()
-            for each in offsets.values()
+            for offset in offsets.values()
         )
     ),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),

@@ -103,16 +103,24 @@ def diagnose(
     progress: GroupProgress | None = None,
 ) -> Diagnosis:
     """Check the observations of one group, oldest first; its progress is computed from them unless it is passed."""
-    is_seen = any(each.group is not None for each in observations)
+    is_seen = any(observation.group is not None for observation in observations)
     labels: dict[str, str] = {}
-    for each in observations:
-        if each.group is not None:
-            labels |= labels_of(each.group)
+    for observation in observations:
+        if observation.group is not None:
+            labels |= labels_of(observation.group)
     progress = progress or group_progress(
         [
-            readings_of(each.at_ms, each.group, each.topics, each.waiting_since_ms, each.next_records)
-            for each in observations
-            if each.group is not None and each.group.offsets is not None and each.topics is not None
+            readings_of(
+                observation.at_ms,
+                observation.group,
+                observation.topics,
+                observation.waiting_since_ms,
+                observation.next_records,
+            )
+            for observation in observations
+            if observation.group is not None
+            and observation.group.offsets is not None
+            and observation.topics is not None
         ],
         commit_interval_ms=thresholds.commit_interval_ms,
     )
@@ -130,7 +138,7 @@ def diagnose(
             continue
         results = list(each_rule.findings(case))
         findings += results
-        is_found = any(each.level is not Level.NOTE for each in results)
+        is_found = any(result.level is not Level.NOTE for result in results)
         least_ms = None if is_found or each_rule.least is None else each_rule.least.lacking_ms(case)
         if least_ms is not None:
             missing.setdefault(_too_short(case, least_ms), []).append(each_rule.name)

@@ -160,8 +160,8 @@ def _speaks_consumer(case: DiagnosisCase, member_id: str) -> bool:
 )
 def evicted(case: DiagnosisCase) -> Iterator[Finding]:
     """Members gone while a rebalance waited for them were removed by a timeout; others may have left on their own."""
-    departures = {each.member.id: each for each in changes(case) if not each.came}
-    gone = [each for each in departures.values() if not _is_back(case, each)]
+    departures = {change.member.id: change for change in changes(case) if not change.came}
+    gone = [departure for departure in departures.values() if not _is_back(case, departure)]
     awaited_at = {at_ms: _long_awaited(case, at_ms) for at_ms in {each.since_ms for each in gone}}
     late = [each for each in gone if each.member.id in awaited_at[each.since_ms]]
     left = [each for each in gone if each not in late]

@@ -54,7 +54,9 @@ def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
 def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     found: set[TopicPartition] = set()
-    first = next((each.topics for each in case.observations if each.topics is not None), {})
+    first = next(
+        (observation.topics for observation in case.observations if observation.topics is not None), {}
+    )
     topics = case.topics
     for place, each, _ in committed(case):
         topic = topics.get(place[0])
@@ -96,7 +98,9 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
 
     In the last one is enough if the group has no members: a member may have read on without a commit.
     """
-    earlier = next((each.topics for each in case.observations if each.topics is not None), {})
+    earlier = next(
+        (observation.topics for observation in case.observations if observation.topics is not None), {}
+    )
     compared = (case.topics,) if earlier is case.topics or not case.group.members else (earlier, case.topics)
     lost: dict[TopicPartition, int] = {}
     for place, _, offset in committed(case):

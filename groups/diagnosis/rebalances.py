@@ -52,7 +52,7 @@ def awaited(case: DiagnosisCase) -> list[BlockingMember]:
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     found: list[BlockingMember] = []
     for member, waits in observations[-1][1].items():
-        wait = next((each for each in waits or () if each.kind in kinds), None)
+        wait = next((wait for wait in waits or () if wait.kind in kinds), None)
         if wait is not None:
             found.append(
                 BlockingMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
@@ -327,8 +327,12 @@ def unavailable(case: DiagnosisCase) -> Iterator[Finding]:
     name = None if last.problem is None else last.problem.error
     if name not in UNAVAILABLE and name != LOADING:
         return
-    earlier = [each for each in case.observations if each.group is not None]
-    failing = [each for each in case.observations if not earlier or each.at_ms > earlier[-1].at_ms]
+    earlier = [observation for observation in case.observations if observation.group is not None]
+    failing = [
+        observation
+        for observation in case.observations
+        if not earlier or observation.at_ms > earlier[-1].at_ms
+    ]
     loads = name == LOADING
     yield error(
         message=(

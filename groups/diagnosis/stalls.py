@@ -109,7 +109,7 @@ def _had_lag(one: PartitionProgress, limits: Thresholds) -> bool:
 
 
 def _joined(stalls: Iterable[Stall]) -> dict[TopicPartition, PartitionProgress]:
-    return {place: one for each in stalls for place, one in each.places.items()}
+    return {place: one for stall in stalls for place, one in stall.places.items()}
 
 
 def _still_ms(found: Mapping[TopicPartition, PartitionProgress]) -> int:
@@ -180,11 +180,11 @@ def _since_ms(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgr
 )
 def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     """None of the member's partitions advances, and some have unread records."""
-    stalls = [each for each in _stalls(case) if not each.moving]
+    stalls = [stall for stall in _stalls(case) if not stall.moving]
     if not stalls:
         return
     places = _joined(stalls)
-    members = [each.member.id for each in stalls]
+    members = [stall.member.id for stall in stalls]
     evidence = _evidence(case, places)
     one = len(members) == 1
     still_ms = _still_ms(places)
@@ -195,7 +195,7 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
             f"nothing for at least {duration_text(still_ms)} in {names(places)}, with "
-            f"{counted(sum(each.lag or 0 for each in places.values()), 'record')} to read there.{seldom}"
+            f"{counted(sum(place.lag or 0 for place in places.values()), 'record')} to read there.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has "
@@ -222,7 +222,7 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     A consumer that has taken over partitions may read one after another, for as long as it takes to catch up. Skipping
     a record would lose it, and is no remedy while the member makes progress.
     """
-    stalls = [each for each in _stalls(case) if each.moving]
+    stalls = [stall for stall in _stalls(case) if stall.moving]
     places = _joined(stalls)
     if not places:
         return
@@ -230,7 +230,10 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     at = case.offsets[topic][number].offset
     still_ms = _still_ms(places)
     unread = {
-        place: one for each in stalls for place, one in each.moving.items() if _had_lag(one, case.thresholds)
+        place: one
+        for stall in stalls
+        for place, one in stall.moving.items()
+        if _had_lag(one, case.thresholds)
     }
     elsewhere = (
         f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one "
@@ -250,10 +253,10 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
             f"The committed offset of {names(places)} has not moved for at least {duration_text(still_ms)}, with "
             f"{counted(sum(one.lag or 0 for one in places.values()), 'record')} to read there, while the same "
             f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
-            f"{case.named(each.member.id for each in stalls)}.{elsewhere if unread else ''}"
+            f"{case.named(stall.member.id for stall in stalls)}.{elsewhere if unread else ''}"
         ),
         remedy=wait + look if unread else look[0].upper() + look[1:],
-        members=tuple(each.member.id for each in stalls),
+        members=tuple(stall.member.id for stall in stalls),
         since_ms=_since_ms(case, places),
         evidence={**_evidence(case, places), "offset": at},
     )
@@ -274,10 +277,10 @@ def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     evidence = _evidence(case, lagging)
     unread = sum(one.lag or 0 for one in lagging.values())
     commits = [
-        each.timestamp
+        offset.timestamp
         for offsets in case.offsets.values()
-        for each in offsets.values()
-        if each.timestamp is not None
+        for offset in offsets.values()
+        if offset.timestamp is not None
     ]
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.

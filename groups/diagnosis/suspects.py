@@ -28,7 +28,11 @@ def unread_partitions(
     observation, and those whose members have more to read than was produced meanwhile; in the first, only those whose
     offset has moved since.
     """
-    shown = [each for each in observations if each.group is not None and each.group.offsets is not None]
+    shown = [
+        observation
+        for observation in observations
+        if observation.group is not None and observation.group.offsets is not None
+    ]
     if not shown:
         return None
     first, last = shown[0], shown[-1]

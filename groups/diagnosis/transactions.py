@@ -70,7 +70,7 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
 def _came(case: DiagnosisCase, place: TopicPartition) -> int:
     """The number of records produced to a partition in all of the observations, if its last stable offset was the same
     in the first and the last of them; else 0."""
-    known = [each.topics for each in case.observations if each.topics is not None]
+    known = [observation.topics for observation in case.observations if observation.topics is not None]
     first, last = (
         (_offsets(topics, place) for topics in (known[0], known[-1])) if known else ((None, None),) * 2
     )

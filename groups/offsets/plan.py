@@ -60,7 +60,7 @@ def _not_read(group: Group, places: Iterable[TopicPartition]) -> Iterator[Proble
     """
     if group.topology is None:
         return
-    read = {topic for each in group.topology.subtopologies for topic in each.topics_read}
+    read = {topic for subtopology in group.topology.subtopologies for topic in subtopology.topics_read}
     for topic in sorted({topic for topic, _ in places} - read - (group.offsets or {}).keys()):
         message = f"its topology does not read this topic; it reads {', '.join(sorted(read)) or 'none'}"
         yield Problem(subject=f"{group.id}, {topic}", message=message)

@@ -272,8 +272,8 @@ def _comparison(runs: Sequence[DryRun]) -> Table:
         ("#ROUNDS", lambda run: len(run.rebalances)),
         ("#MOVED", lambda run: f"{run.moved}{_share(run)}"),
         ("#FEWEST", "minimum_moved"),
-        ("#REVOKED", lambda run: sum(each.revoked for each in run.rebalances)),
-        ("#UNOWNED", lambda run: max(each.without_owner for each in run.rebalances)),
+        ("#REVOKED", lambda run: sum(rebalance.revoked for rebalance in run.rebalances)),
+        ("#UNOWNED", lambda run: max(rebalance.without_owner for rebalance in run.rebalances)),
         ("#SPREAD", lambda run: run.after.spread),
         ("#STD-DEV", lambda run: run.after.standard_deviation),
     )
