@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 from uuid import UUID
 
 from groups.listing import Cause as Cause
@@ -167,6 +167,20 @@ Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]
 """Committed offsets by topic and partition."""
 
 
+def each_commit(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
+    """Every partition with its committed offset; none for None."""
+    return (
+        ((topic, number), commit)
+        for topic, commits in (offsets or {}).items()
+        for number, commit in commits.items()
+    )
+
+
+def commit_of(offsets: Offsets | None, partition: TopicPartition) -> CommittedOffset | None:
+    """The committed offset of a partition, if there is one."""
+    return (offsets or {}).get(partition[0], {}).get(partition[1])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTransaction:
     """An open transaction on a partition: `read_committed` consumers wait there (KIP-664)."""
@@ -271,6 +285,23 @@ class Topic:
     """Log end offsets for consumers (high watermarks); None as above."""
     stable_offsets: Mapping[Partition, Count | None] | None = None
     """Last stable offsets: the limit for consumers with `isolation.level=read_committed`. None as above."""
+
+
+class LogOffsets(NamedTuple):
+    """The offsets of a partition's log, as of `Topic`. None means unknown."""
+
+    start: int | None = None
+    stable: int | None = None
+    end: int | None = None
+
+
+def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> LogOffsets:
+    """The known offsets of a partition's log."""
+    topic = (topics or {}).get(partition[0])
+    if topic is None:
+        return LogOffsets()
+    offsets = (topic.start_offsets, topic.stable_offsets, topic.end_offsets)
+    return LogOffsets(*((known or {}).get(partition[1]) for known in offsets))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from groups.model import Group, GroupState, GroupType, Member
+from groups.model import Group, GroupState, GroupType, Member, each_commit
 
 REBALANCING = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
 
@@ -140,10 +140,9 @@ def last_use(group: Group) -> LastUse:
 def _commit_times(group: Group) -> Iterator[int | None]:
     if group.type is GroupType.SHARE:
         return
-    for partitions in (group.offsets or {}).values():
-        for committed in partitions.values():
-            # Before Kafka 2.1, and in some tools, -1 means no time.
-            yield None if committed.timestamp == -1 else committed.timestamp
+    for _, committed in each_commit(group.offsets):
+        # Before Kafka 2.1, and in some tools, -1 means no time.
+        yield None if committed.timestamp == -1 else committed.timestamp
 
 
 def _unknown(group: Group, times: list[int | None]) -> str | None:

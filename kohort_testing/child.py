@@ -171,12 +171,13 @@ def _is_whole(tests: Tests, group: Group) -> bool:
 
 
 def committed(tests: Tests, group: str) -> list[tuple[str, int, int]]:
+    from groups.model import each_commit
+
     found = tests.described(group, offsets=True)
     return [
-        (topic, number, each.offset)
-        for topic, offsets in ((found.offsets if found else None) or {}).items()
-        for number, each in offsets.items()
-        if each.offset is not None
+        (topic, number, commit.offset)
+        for (topic, number), commit in each_commit(found.offsets if found else None)
+        if commit.offset is not None
     ]
 
 

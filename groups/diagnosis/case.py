@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from groups.counts import first_names
 from groups.findings import Finding, Level, finding
@@ -16,16 +16,22 @@ from groups.model import (
     Cluster,
     CommittedOffset,
     Group,
+    LogOffsets,
     Member,
     Offsets,
     OpenTransaction,
     Problem,
     Topic,
     TopicPartition,
+    commit_of,
+    each_commit,
+    log_of,
     partition_name,
 )
 from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
 from groups.settings import OFFSETS_RETENTION
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,71 +103,58 @@ class DiagnosisCase:
     @property
     def seen(self) -> Iterator[tuple[Observation, Group]]:
         """The observations that show the group, oldest first."""
-        return (
-            (observation, observation.group)
-            for observation in self.observations
-            if observation.group is not None
-        )
+        return ((seen, seen.group) for seen in self.observations if seen.group is not None)
 
     @cached_property
     def last(self) -> Observation:
         """The newest observation that shows the group."""
-        return next(
-            observation for observation in reversed(self.observations) if observation.group is not None
-        )
+        return [observation for observation, _ in self.seen][-1]
 
     @cached_property
     def group(self) -> Group:
         """The group in the newest observation that shows it."""
-        return next(group for observation in reversed(self.observations) if (group := observation.group))
+        return [group for _, group in self.seen][-1]
 
     @cached_property
     def offsets(self) -> Offsets:
         """The committed offsets in the newest observation that requested them."""
-        known = (each.offsets for _, each in reversed(list(self.seen)))
-        return next((offsets for offsets in known if offsets is not None), {})
+        return self._newest(lambda seen: None if seen.group is None else seen.group.offsets) or {}
 
     def brokers_setting(self, name: str) -> str | None:
         """The value of a setting on which the brokers agree; None when not known."""
-        found = next(
-            (
-                observation.cluster
-                for observation in reversed(self.observations)
-                if observation.cluster is not None
-            ),
-            None,
-        )
-        return None if found is None or found.settings is None else found.settings.get(name)
+        cluster = self._newest(lambda seen: seen.cluster)
+        return None if cluster is None else (cluster.settings or {}).get(name)
 
     @cached_property
-    def pending(self) -> frozenset[tuple[str, int]]:
+    def pending(self) -> frozenset[TopicPartition]:
         """Partitions with an offset in an open transaction, in the newest observation that requested them."""
-        known = (group.pending for _, group in reversed(list(self.seen)))
-        return next((pending.places for pending in known if pending is not None), frozenset())
+        pending = self._newest(lambda seen: None if seen.group is None else seen.group.pending)
+        return frozenset() if pending is None else pending.places
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
         """The topics in the newest observation that requested them."""
-        return next(
-            (
-                observation.topics
-                for observation in reversed(self.observations)
-                if observation.topics is not None
-            ),
-            {},
-        )
+        return self._newest(lambda seen: seen.topics) or {}
+
+    @cached_property
+    def first_topics(self) -> Mapping[str, Topic]:
+        """The topics in the oldest observation that requested them."""
+        return next((seen.topics for seen in self.observations if seen.topics is not None), {})
 
     @cached_property
     def topic_names(self) -> frozenset[str] | None:
         """The names of all topics of the cluster; None when not known."""
-        known = (observation.topic_names for observation in reversed(self.observations))
-        return next((names for names in known if names is not None), None)
+        return self._newest(lambda seen: seen.topic_names)
 
     @cached_property
     def missing_topics(self) -> frozenset[str] | None:
         """Topics that the group uses but that do not exist; None when not known."""
-        known = (observation.missing_topics for observation in reversed(self.observations))
-        return next((names for names in known if names is not None), None)
+        return self._newest(lambda seen: seen.missing_topics)
+
+    def _newest(self, fact: Callable[[Observation], T | None]) -> T | None:
+        """A fact of the newest observation that has it."""
+        known = map(fact, reversed(self.observations))
+        return next((value for value in known if value is not None), None)
 
     @property
     def seen_ms(self) -> int:
@@ -234,9 +227,7 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.COMMITS: lambda case: (
         not any(member.owned for member in case.group.members)
         or any(
-            offset.position is not None and offset.position >= 0
-            for offsets in case.offsets.values()
-            for offset in offsets.values()
+            commit.position is not None and commit.position >= 0 for _, commit in each_commit(case.offsets)
         )
     ),
     Need.END_OFFSETS: lambda case: any(topic.end_offsets is not None for topic in case.topics.values()),
@@ -245,7 +236,7 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
     Need.PENDING: lambda case: any(group.pending is not None for _, group in case.seen),
     Need.COMMIT_TIMES: lambda case: any(
-        each.timestamp is not None for found in case.offsets.values() for each in found.values()
+        commit.timestamp is not None for _, commit in each_commit(case.offsets)
     ),
     Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
@@ -326,10 +317,9 @@ def rule(
 
 def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOffset, int]]:
     """The group's committed offsets in the newest observation that requested them."""
-    for topic, offsets in case.offsets.items():
-        for partition, each in offsets.items():
-            if each.offset is not None and each.offset >= 0:
-                yield (topic, partition), each, each.offset
+    for partition, commit in each_commit(case.offsets):
+        if commit.offset is not None and commit.offset >= 0:
+            yield partition, commit, commit.offset
 
 
 def names(places: Iterable[TopicPartition]) -> str:
@@ -342,29 +332,20 @@ def all_names(places: Iterable[TopicPartition]) -> tuple[str, ...]:
     return tuple(map(partition_name, sorted(places)))
 
 
-def unread(case: DiagnosisCase, place: TopicPartition) -> int:
+def unread(case: DiagnosisCase, partition: TopicPartition) -> int:
     """The number of records between the committed offset and the end; 0 if it is not known."""
-    topic = case.topics.get(place[0])
-    end = None if topic is None else (topic.end_offsets or {}).get(place[1])
-    found = case.offsets.get(place[0], {}).get(place[1])
-    return max(records_between(None if found is None else found.offset, end) or 0, 0)
+    commit = commit_of(case.offsets, partition)
+    end = log_of(case.topics, partition).end
+    return max(records_between(None if commit is None else commit.offset, end) or 0, 0)
 
 
-def waits_for_transaction(case: DiagnosisCase, place: TopicPartition) -> bool:
+def waits_for_transaction(case: DiagnosisCase, partition: TopicPartition) -> bool:
     """Whether no record before the last stable offset is left to read, and records of open transactions follow."""
-    topic = case.topics.get(place[0])
-    commit = case.offsets.get(place[0], {}).get(place[1])
-    return (
-        topic is not None
-        and commit is not None
-        and is_held(topic, place[1], commit.offset, case.last.next_records.get(place))
-    )
+    commit = commit_of(case.offsets, partition)
+    record = case.last.next_records.get(partition)
+    return commit is not None and is_held(log_of(case.topics, partition), commit.offset, record)
 
 
-def is_held(topic: Topic, partition: int, committed: int | None, next_record: NextRecord | None) -> bool:
+def is_held(log: LogOffsets, committed: int | None, next_record: NextRecord | None) -> bool:
     """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
-    start, stable, end = (
-        (offsets or {}).get(partition)
-        for offsets in (topic.start_offsets, topic.stable_offsets, topic.end_offsets)
-    )
-    return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held
+    return readable(committed, **log._asdict(), next_record=next_record).is_held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from groups.diagnosis.case import (
 )
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.findings import Finding
-from groups.model import Topic, TopicPartition, each_partition
+from groups.model import TopicPartition, commit_of, each_partition, log_of
 from groups.settings import OFFSETS_RETENTION
 from groups.times import format_moment, seconds_text
 from groups.use import unsubscribed_topics
@@ -54,10 +54,7 @@ def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
 def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     found: set[TopicPartition] = set()
-    first = next(
-        (observation.topics for observation in case.observations if observation.topics is not None), {}
-    )
-    topics = case.topics
+    first, topics = case.first_topics, case.topics
     for place, each, _ in committed(case):
         topic = topics.get(place[0])
         if topic is None or topic.id is None:
@@ -72,11 +69,8 @@ def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
 
 def _same(case: DiagnosisCase, place: TopicPartition) -> bool:
     """Whether all observations that show the committed offset show the same one."""
-    topic, number = place
     offsets = {
-        each.offset
-        for _, group in case.seen
-        if group.offsets is not None and (each := group.offsets.get(topic, {}).get(number)) is not None
+        commit.offset for _, group in case.seen if (commit := commit_of(group.offsets, place)) is not None
     }
     return len(offsets) == 1
 
@@ -98,13 +92,11 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
 
     In the last one is enough if the group has no members: a member may have read on without a commit.
     """
-    earlier = next(
-        (observation.topics for observation in case.observations if observation.topics is not None), {}
-    )
-    compared = (case.topics,) if earlier is case.topics or not case.group.members else (earlier, case.topics)
+    earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
     for place, _, offset in committed(case):
-        starts = [start for topics in compared if (start := _start(topics, place)) is not None]
+        logs = log_of(earlier, place), log_of(case.topics, place)
+        starts = [log.start for log in logs if log.start is not None]
         if starts and offset < min(starts):
             lost[place] = min(starts) - offset
     if not lost:
@@ -126,11 +118,6 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def _start(topics: Mapping[str, Topic], place: TopicPartition) -> int | None:
-    topic = topics.get(place[0])
-    return None if topic is None or topic.start_offsets is None else topic.start_offsets.get(place[1])
-
-
 @rule(
     "beyond-end",
     source="strimzi/strimzi-kafka-operator#9269; KAFKA-4095",
@@ -139,11 +126,9 @@ def _start(topics: Mapping[str, Topic], place: TopicPartition) -> int | None:
 )
 def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
-    topics = case.topics
     found: dict[TopicPartition, int] = {}
     for place, _, offset in committed(case):
-        topic = topics.get(place[0])
-        end = None if topic is None else (topic.end_offsets or {}).get(place[1])
+        end = log_of(case.topics, place).end
         if end is not None and offset > end:
             found[place] = offset - end
     if found:
@@ -184,15 +169,10 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     known = {place for place, _, _ in committed(case)}
     missing: dict[TopicPartition, int] = {}
     for place in _owned_throughout(case) - known - case.pending:
-        topic = case.topics.get(place[0])
-        if topic is None:
-            continue
-        end = (topic.end_offsets or {}).get(place[1])
-        start = (topic.start_offsets or {}).get(place[1]) or 0
-        read = case.offsets.get(place[0], {}).get(place[1])
-        unreadable = read is not None and read.offset is None
-        if end is not None and end > start and not unreadable:
-            missing[place] = end - start
+        log, commit = log_of(case.topics, place), commit_of(case.offsets, place)
+        unreadable = commit is not None and commit.offset is None
+        if log.end is not None and log.end > (log.start or 0) and not unreadable:
+            missing[place] = log.end - (log.start or 0)
     if not missing:
         return
     yield warning(

@@ -25,7 +25,7 @@ from groups.diagnosis.case import (
 from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
 from groups.diagnosis.rebalances import assigned_ms, held_ms
 from groups.findings import Evidence, Finding
-from groups.model import Group, Member, TopicPartition, each_partition
+from groups.model import Group, Member, TopicPartition, commit_of, each_commit, each_partition
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, BurrowVerdict, PartitionProgress
 from groups.times import duration_text, format_moment
 
@@ -135,9 +135,9 @@ STILL = Least(
 def _evidence(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
     produced = [one.produced_per_s for one in found.values() if one.produced_per_s is not None]
     commits = [
-        each.timestamp
-        for topic, number in found
-        if (each := case.offsets.get(topic, {}).get(number)) is not None and each.timestamp is not None
+        commit.timestamp
+        for partition in found
+        if (commit := commit_of(case.offsets, partition)) is not None and commit.timestamp is not None
     ]
     return {
         "partitions": all_names(found),
@@ -276,12 +276,7 @@ def stopped(case: DiagnosisCase) -> Iterator[Finding]:
         return  # consumers may read and commit without being members
     evidence = _evidence(case, lagging)
     unread = sum(one.lag or 0 for one in lagging.values())
-    commits = [
-        offset.timestamp
-        for offsets in case.offsets.values()
-        for offset in offsets.values()
-        if offset.timestamp is not None
-    ]
+    commits = [commit.timestamp for _, commit in each_commit(case.offsets) if commit.timestamp is not None]
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.
     last_commit = f" The last commit was {duration_text(idle_ms)} ago." if idle_ms and idle_ms > 0 else ""

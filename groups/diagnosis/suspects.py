@@ -13,7 +13,17 @@ from itertools import islice
 
 from groups.diagnosis.case import Observation
 from groups.lag import NextRecord, NextRecords
-from groups.model import CommittedOffset, Group, GroupType, Topic, TopicPartition, each_partition
+from groups.model import (
+    CommittedOffset,
+    Group,
+    GroupType,
+    Topic,
+    TopicPartition,
+    commit_of,
+    each_commit,
+    each_partition,
+    log_of,
+)
 from groups.progress import FEW_RECORDS
 
 MOST_OF_A_MEMBER = 20
@@ -44,12 +54,13 @@ def unread_partitions(
     owners = {partition: member.id for member in group.members for partition in each_partition(member.owned)}
     still: dict[TopicPartition, CommittedOffset] = {}
     late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
-    for place, commit in _commits(group):
-        end = _end(last, place)
+    for place, commit in each_commit(group.offsets):
+        end = log_of(last.topics, place).end
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
             continue
-        unread, produced = end - commit.offset, end - (_end(first, place) or 0)
-        if _committed(base, place) == commit.offset:
+        unread, produced = end - commit.offset, end - (log_of(first.topics, place).end or 0)
+        known = None if base.group is None else commit_of(base.group.offsets, place)
+        if known is not None and known.offset == commit.offset:
             still[place] = commit
         elif place in owners and unread > max(produced, FEW_RECORDS):
             late[place] = unread, commit
@@ -64,21 +75,10 @@ def unread_partitions(
             continue
         topic, number = place
         chosen.setdefault(topic, {})[number] = commit
-        earlier = (first.group.offsets or {}).get(topic, {}).get(number)
+        earlier = commit_of(first.group.offsets, place)
         if earlier is not None and earlier.offset != commit.offset:
             before.setdefault(topic, {})[number] = earlier
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
-
-
-def _end(observation: Observation, place: TopicPartition) -> int | None:
-    topic = (observation.topics or {}).get(place[0])
-    return None if topic is None or topic.end_offsets is None else topic.end_offsets.get(place[1])
-
-
-def _committed(observation: Observation, place: TopicPartition) -> int | None:
-    offsets = None if observation.group is None else observation.group.offsets
-    commit = (offsets or {}).get(place[0], {}).get(place[1])
-    return None if commit is None else commit.offset
 
 
 def some_commits(group: Group) -> Group:
@@ -96,7 +96,7 @@ def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition,
     """What follows each committed offset; partitions for which it was not read are left out."""
     return {
         place: records[place][commit.offset]
-        for place, commit in _commits(group)
+        for place, commit in each_commit(group.offsets)
         if commit.offset is not None and commit.offset in records.get(place, ())
     }
 
@@ -111,7 +111,7 @@ def waiting_since(
     first two is not known are left out.
     """
     found: dict[TopicPartition, int | None] = {}
-    for place, commit in _commits(group):
+    for place, commit in each_commit(group.offsets):
         record = records.get(place)
         if record is None or record.is_unknown:
             continue
@@ -126,13 +126,7 @@ def waiting_since(
 
 def commits_of(group: Group) -> Mapping[TopicPartition, int]:
     """Committed offsets by partition."""
-    return {place: commit.offset for place, commit in _commits(group) if commit.offset is not None}
-
-
-def _commits(group: Group) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
-    for topic, offsets in (group.offsets or {}).items():
-        for partition, commit in offsets.items():
-            yield (topic, partition), commit
+    return {place: commit.offset for place, commit in each_commit(group.offsets) if commit.offset is not None}
 
 
 def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[TopicPartition]:

@@ -3,7 +3,7 @@ need an offset that was committed in one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from groups.counts import counted
 from groups.diagnosis.case import (
@@ -19,7 +19,7 @@ from groups.diagnosis.case import (
 )
 from groups.diagnosis.lag import has_offsets, is_consuming
 from groups.findings import Evidence, Finding
-from groups.model import OpenTransaction, PendingOffsets, Topic, TopicPartition
+from groups.model import OpenTransaction, PendingOffsets, TopicPartition, log_of
 from groups.times import duration_text, format_moment
 from groups.transactions import how_to_end, oldest, pending_remedy, pending_text, producer_of
 
@@ -70,21 +70,10 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
 def _came(case: DiagnosisCase, place: TopicPartition) -> int:
     """The number of records produced to a partition in all of the observations, if its last stable offset was the same
     in the first and the last of them; else 0."""
-    known = [observation.topics for observation in case.observations if observation.topics is not None]
-    first, last = (
-        (_offsets(topics, place) for topics in (known[0], known[-1])) if known else ((None, None),) * 2
-    )
-    (stable, end), (stable_now, end_now) = first, last
-    if stable is None or stable != stable_now or end is None or end_now is None:
+    first, last = log_of(case.first_topics, place), log_of(case.topics, place)
+    if first.stable is None or first.stable != last.stable or first.end is None or last.end is None:
         return 0
-    return max(0, end_now - end)
-
-
-def _offsets(topics: Mapping[str, Topic], place: TopicPartition) -> tuple[int | None, int | None]:
-    topic = topics.get(place[0])
-    if topic is None:
-        return None, None
-    return (topic.stable_offsets or {}).get(place[1]), (topic.end_offsets or {}).get(place[1])
+    return max(0, last.end - first.end)
 
 
 def _evidence(one: OpenTransaction) -> Evidence:

@@ -6,7 +6,16 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from groups.model import Group, GroupState, GroupType, Member, Problem, TopicPartition, partition_name
+from groups.model import (
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    Problem,
+    TopicPartition,
+    commit_of,
+    partition_name,
+)
 from groups.offsets.model import (
     GroupChange,
     OffsetChange,
@@ -43,7 +52,7 @@ def plan_reset(
     changes: list[OffsetChange] = []
     found = [*problems, *_not_read(group, places)]
     for topic, partition in places:
-        committed = (group.offsets or {}).get(topic, {}).get(partition)
+        committed = commit_of(group.offsets, (topic, partition))
         outcome = reset(scenario, group.id, (topic, partition), committed, positions)
         if isinstance(outcome, Problem):
             found.append(outcome)
@@ -80,8 +89,8 @@ def plan_copy(
     found = list(problems)
     for place in places:
         topic, partition = place
-        copied = (source.offsets or {}).get(topic, {}).get(partition)
-        before = (target.offsets or {}).get(topic, {}).get(partition)
+        copied = commit_of(source.offsets, place)
+        before = commit_of(target.offsets, place)
         if copied is None or copied.offset is None or copied.offset < 0:
             offset = None if copied is None else copied.offset
             message = f"its committed offset is {'not known' if offset is None else offset}"

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from groups.model import Group, GroupType, Problem, TopicPartition, partition_name
+from groups.model import Group, GroupType, Problem, TopicPartition, commit_of, partition_name
 from groups.offsets.model import GroupChange, OffsetChange, Positions
 from groups.offsets.plan import refusals
 from wire.log.record_digests import RecordDigest, RecordWindow
@@ -402,7 +402,7 @@ def plan_cluster_copy(
     for place, found in proved.items():
         committed = (original.offsets or {})[place[0]][place[1]]
         copy = topic, partition = names.in_target(place)
-        before = (target.offsets or {}).get(topic, {}).get(partition)
+        before = commit_of(target.offsets, copy)
         proof = found.proof
         lost = f"{found.lost} unread records are no longer in the source" if found.lost else None
         changes.append(

@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, Problem, TopicPartition, partition_name
+from groups.model import (
+    NOTHING_COMMITTED,
+    CommittedOffset,
+    Offsets,
+    Problem,
+    TopicPartition,
+    commit_of,
+    partition_name,
+)
 from groups.offsets.model import OffsetChange, Positions
 
 _LARGEST_OFFSET = 2**63 - 1
@@ -136,7 +144,7 @@ def _target(
         case ToListed(offsets):
             return _within(offsets[group][place], earliest, end)
         case ToGroup(_, offsets):
-            other = _of(offsets, place)
+            other = commit_of(offsets, place)
             if other is None or other.offset is None:
                 return _Target(None, f"the offset of {scenario.group} is not known")
             return _within(other.offset, earliest, end)
@@ -157,11 +165,7 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
     return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
 
 
-def _of(offsets: Offsets, place: TopicPartition) -> CommittedOffset | None:
-    return offsets.get(place[0], {}).get(place[1])
-
-
 def _has_offset(offsets: Offsets, place: TopicPartition) -> bool:
     """Whether an offset is committed, even if it could not be read."""
-    found = _of(offsets, place)
+    found = commit_of(offsets, place)
     return found is not None and found.offset != NOTHING_COMMITTED

@@ -30,7 +30,17 @@ from groups.diagnosis.suspects import (
     waiting_since,
 )
 from groups.lag import NextRecord, topics_read
-from groups.model import Cluster, Group, GroupType, OpenTransaction, Problem, Topic, TopicPartition
+from groups.model import (
+    Cluster,
+    Group,
+    GroupType,
+    OpenTransaction,
+    Problem,
+    Topic,
+    TopicPartition,
+    commit_of,
+    log_of,
+)
 from groups.times import seconds_text
 from wire.errors import WireError
 
@@ -284,9 +294,8 @@ def _is_waited_for(
     groups: Mapping[str, Group],
     after: Mapping[str, Mapping[TopicPartition, NextRecord]],
 ) -> bool:
-    topic, number = place
     return any(
-        is_held(topics[topic], number, commit.offset, after.get(name, {}).get(place))
+        is_held(log_of(topics, place), commit.offset, after.get(name, {}).get(place))
         for name, group in groups.items()
-        if group.members and (commit := (group.offsets or {}).get(topic, {}).get(number)) is not None
+        if group.members and (commit := commit_of(group.offsets, place)) is not None
     )
