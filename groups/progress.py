@@ -192,16 +192,16 @@ def readings_of_rows(
             continue
         topic = topics.get(row.topic)
         starts = (topic.start_offsets if topic is not None else None) or {}
-        place = row.topic, row.partition
+        partition = row.topic, row.partition
         committed = row.committed if row.committed is not None and row.committed >= 0 else None
-        found[place] = Reading(
+        found[partition] = Reading(
             at_ms,
             committed,
             row.end,
-            0 if place in waiting and waiting[place] is None else row.unread,
+            0 if partition in waiting and waiting[partition] is None else row.unread,
             starts.get(row.partition),
             row.member is not None,
-            waiting.get(place),
+            waiting.get(partition),
             row.last_commit_ms,
             _written_ms(row.next_record, at_ms),
         )
@@ -219,11 +219,11 @@ def group_progress(
     """The progress of the partitions in the last of the readings, which must be in ascending order of time."""
     places = readings[-1] if readings else {}
     partitions = {
-        place: partition_progress(
-            [reading[place] for reading in readings if place in reading],
+        partition: partition_progress(
+            [reading[partition] for reading in readings if partition in reading],
             commit_interval_ms=commit_interval_ms,
         )
-        for place in places
+        for partition in places
     }
     each = partitions.values()
     verdicts = [one.verdict for one in each if one.verdict is not None]

@@ -31,14 +31,14 @@ def how_to_end(place: tuple[str, int], transaction: OpenTransaction) -> str:
 
 def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
     """A sentence about offsets in open transactions; empty if there are none. Without a time, it has no durations."""
-    places = list(map(partition_name, sorted(pending.places)))
-    if not places:
+    partitions = list(map(partition_name, sorted(pending.places)))
+    if not partitions:
         return ""
-    names = first_names(places)
-    subject = f"The {'offset' if len(places) == 1 else 'offsets'} of {names} {_is(len(places))} pending in "
-    wait = (
-        f"consumers that get {'this partition' if len(places) == 1 else 'these partitions'} wait for its end"
+    names = first_names(partitions)
+    subject = (
+        f"The {'offset' if len(partitions) == 1 else 'offsets'} of {names} {_is(len(partitions))} pending in "
     )
+    wait = f"consumers that get {'this partition' if len(partitions) == 1 else 'these partitions'} wait for its end"
     transactions = _transactions(pending)
     if not transactions:
         why = f" ({pending.problem})" if pending.problem else ""
@@ -61,8 +61,8 @@ def pending_remedy(pending: PendingOffsets) -> str:
             "End the transaction in its application, or abort it, which loses what was written in it: "
             "kafka-transactions.sh list, describe, abort."
         )
-    place, first = transactions[0]
-    return how_to_end(place, first)
+    partition, first = transactions[0]
+    return how_to_end(partition, first)
 
 
 def oldest(pending: PendingOffsets) -> OpenTransaction | None:
@@ -71,7 +71,7 @@ def oldest(pending: PendingOffsets) -> OpenTransaction | None:
 
 
 def _transactions(pending: PendingOffsets) -> list[tuple[tuple[str, int], OpenTransaction]]:
-    return [(place, each) for place, listed in pending.transactions.items() for each in listed]
+    return [(partition, each) for partition, listed in pending.transactions.items() for each in listed]
 
 
 def _open_since(transaction: OpenTransaction, now_ms: int | None) -> str:

@@ -124,7 +124,7 @@ def _owners(group: Group) -> Owners | None:
     """The owner of each partition; None if the partitions of any member are not known."""
     if any(member.owned is None for member in group.members):
         return None
-    return {place: member.id for member in group.members for place in each_partition(member.owned)}
+    return {partition: member.id for member in group.members for partition in each_partition(member.owned)}
 
 
 def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
@@ -153,11 +153,11 @@ def _steps(
         yield Wait(kind=WaitKind.REJOIN if classic else WaitKind.REVOKE, partitions=by_topic(surplus))
     held: dict[str, set[TopicPartition]] = {}
     free: set[TopicPartition] = set()
-    for place in wanted:
-        if place in owners:
-            held.setdefault(owners[place], set()).add(place)
+    for partition in wanted:
+        if partition in owners:
+            held.setdefault(owners[partition], set()).add(partition)
         else:
-            free.add(place)
+            free.add(partition)
     # A classic member rejoins for free partitions only when no other member owns a part of its target any more.
     if not surplus and (behind or (free and not (classic and held))):
         kind = WaitKind.REJOIN if classic else WaitKind.HEARTBEAT

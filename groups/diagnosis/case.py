@@ -322,14 +322,14 @@ def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOf
             yield partition, commit, commit.offset
 
 
-def names(places: Iterable[TopicPartition]) -> str:
+def names(partitions: Iterable[TopicPartition]) -> str:
     """The first few partitions, and the number of the others."""
-    return first_names(all_names(places))
+    return first_names(all_names(partitions))
 
 
-def all_names(places: Iterable[TopicPartition]) -> tuple[str, ...]:
+def all_names(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
     """The names of all partitions, for the evidence."""
-    return tuple(map(partition_name, sorted(places)))
+    return tuple(map(partition_name, sorted(partitions)))
 
 
 def unread(case: DiagnosisCase, partition: TopicPartition) -> int:

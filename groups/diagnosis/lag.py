@@ -79,8 +79,8 @@ def _has_lag(case: DiagnosisCase) -> bool:
 def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
     """The log start approaches the committed offset and will reach it before the group has caught up."""
     found = {
-        place: one.overtaken_s
-        for place, one in case.progress.partitions.items()
+        partition: one.overtaken_s
+        for partition, one in case.progress.partitions.items()
         if one.overtaken_s is not None
         and 0 < one.overtaken_s < min(DAY_MS / 1000, NEVER if one.catch_up_s is None else one.catch_up_s)
     }
@@ -112,8 +112,8 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag grows although offsets move, or have not moved for a short time only, for a group that commits seldom."""
     gap_ms = case.group.commit_gap_ms or 0
     found = {
-        place: one
-        for place, one in case.progress.partitions.items()
+        partition: one
+        for partition, one in case.progress.partitions.items()
         if one.verdict is BurrowVerdict.WARN
         or (one.trend is Trend.GROWS and one.still_ms < STILL_INTERVALS * gap_ms)
     }
@@ -162,22 +162,22 @@ def _oldest_text(found: Mapping[TopicPartition, PartitionProgress]) -> str:
 def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag shrinks; reports the partition that takes longest to catch up at the present rates."""
     found = {
-        place: one.catch_up_s
-        for place, one in case.progress.partitions.items()
+        partition: one.catch_up_s
+        for partition, one in case.progress.partitions.items()
         if one.catch_up_s is not None
         and 0 < one.catch_up_s < NEVER
         and one.trend in (Trend.SHRINKS, Trend.DRAINS)
     }
     if not found:
         return
-    place = max(found, key=lambda each: found[each])
-    longest = found[place]
+    partition = max(found, key=lambda each: found[each])
+    longest = found[partition]
     level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
     yield level(
         message=(
             f"The group is catching up: {counted(case.progress.lag or 0, 'record')} "
             f"{'is' if case.progress.lag == 1 else 'are'} unread; at current rates "
-            f"{names([place])} takes longest, {seconds_text(longest)}."
+            f"{names([partition])} takes longest, {seconds_text(longest)}."
         ),
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={
@@ -204,7 +204,7 @@ def _is_used(case: DiagnosisCase) -> bool:
 def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order. If two consumers commit a
     partition in turn, its offset may be back where it was at the last observation."""
-    found = {place: one for place, one in case.progress.partitions.items() if one.rewinds}
+    found = {partition: one for partition, one in case.progress.partitions.items() if one.rewinds}
     if not found:
         return
     yield warning(
@@ -233,7 +233,7 @@ def rewound(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
     """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
-    found = {place: one for place, one in _hottest(case) if one.committed_per_s}
+    found = {partition: one for partition, one in _hottest(case) if one.committed_per_s}
     if not found:
         return
     yield warning(
@@ -251,19 +251,19 @@ def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
 
 def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, PartitionProgress]]:
     by_topic: dict[str, list[tuple[TopicPartition, PartitionProgress]]] = {}
-    for place, one in case.progress.partitions.items():
+    for partition, one in case.progress.partitions.items():
         if one.lag is not None:
-            by_topic.setdefault(place[0], []).append((place, one))
+            by_topic.setdefault(partition[0], []).append((partition, one))
     for rows in by_topic.values():
         if len(rows) < 3:
             continue
         usual = median(max(one.lag or 0, 0) for _, one in rows)
-        for place, one in rows:
+        for partition, one in rows:
             late = one.catch_up_s is not None and one.catch_up_s > _HOT_AFTER_S
             # What is produced in a minute may not have been committed yet.
             late &= (one.lag or 0) > (one.produced_per_s or 0) * _HOT_AFTER_S
             if late and (one.lag or 0) > case.thresholds.hot * max(usual, 1) and one.verdict in _GETS_ON:
-                yield place, one
+                yield partition, one
 
 
 _HOT_AFTER_S = 60

@@ -55,29 +55,33 @@ def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
     found: set[TopicPartition] = set()
     first, topics = case.first_topics, case.topics
-    for place, each, _ in committed(case):
-        topic = topics.get(place[0])
+    for partition, each, _ in committed(case):
+        topic = topics.get(partition[0])
         if topic is None or topic.id is None:
             continue
         if each.topic_id is not None and each.topic_id != UUID(int=0):
             if each.topic_id != topic.id:
-                found.add(place)
-        elif place[0] in first and first[place[0]].id not in (None, topic.id) and _same(case, place):
-            found.add(place)
+                found.add(partition)
+        elif (
+            partition[0] in first
+            and first[partition[0]].id not in (None, topic.id)
+            and _same(case, partition)
+        ):
+            found.add(partition)
     return found
 
 
-def _same(case: DiagnosisCase, place: TopicPartition) -> bool:
+def _same(case: DiagnosisCase, partition: TopicPartition) -> bool:
     """Whether all observations that show the committed offset show the same one."""
     offsets = {
-        commit.offset for _, group in case.seen if (commit := commit_of(group.offsets, place)) is not None
+        commit.offset for _, group in case.seen if (commit := commit_of(group.offsets, partition)) is not None
     }
     return len(offsets) == 1
 
 
-def first_topics(places: list[TopicPartition]) -> str:
+def first_topics(partitions: list[TopicPartition]) -> str:
     """The topics of partitions, as the subject of a sentence."""
-    topics = sorted({topic for topic, _ in places})
+    topics = sorted({topic for topic, _ in partitions})
     return topics[0] if len(topics) == 1 else f"{topics[0]} and {len(topics) - 1} more"
 
 
@@ -94,11 +98,11 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     """
     earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
-    for place, _, offset in committed(case):
-        logs = log_of(earlier, place), log_of(case.topics, place)
+    for partition, _, offset in committed(case):
+        logs = log_of(earlier, partition), log_of(case.topics, partition)
         starts = [log.start for log in logs if log.start is not None]
         if starts and offset < min(starts):
-            lost[place] = min(starts) - offset
+            lost[partition] = min(starts) - offset
     if not lost:
         return
     total = sum(lost.values())
@@ -127,13 +131,13 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
 def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     found: dict[TopicPartition, int] = {}
-    for place, _, offset in committed(case):
-        end = log_of(case.topics, place).end
+    for partition, _, offset in committed(case):
+        end = log_of(case.topics, partition).end
         if end is not None and offset > end:
-            found[place] = offset - end
+            found[partition] = offset - end
     if found:
         proved = _of_another_topic(case)
-        found = {place: above for place, above in found.items() if place not in proved}
+        found = {partition: above for partition, above in found.items() if partition not in proved}
     if not found:
         return
     yield error(
@@ -166,13 +170,13 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
     """
     if not any(True for _ in committed(case)):
         return  # it keeps its offsets elsewhere
-    known = {place for place, _, _ in committed(case)}
+    known = {partition for partition, _, _ in committed(case)}
     missing: dict[TopicPartition, int] = {}
-    for place in _owned_throughout(case) - known - case.pending:
-        log, commit = log_of(case.topics, place), commit_of(case.offsets, place)
+    for partition in _owned_throughout(case) - known - case.pending:
+        log, commit = log_of(case.topics, partition), commit_of(case.offsets, partition)
         unreadable = commit is not None and commit.offset is None
         if log.end is not None and log.end > (log.start or 0) and not unreadable:
-            missing[place] = log.end - (log.start or 0)
+            missing[partition] = log.end - (log.start or 0)
     if not missing:
         return
     yield warning(
@@ -211,8 +215,8 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
     retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
     now_ms = case.last.at_ms
     due = {
-        place: each.timestamp + retention_ms
-        for place, each, _ in committed(case)
+        partition: each.timestamp + retention_ms
+        for partition, each, _ in committed(case)
         if each.timestamp is not None and each.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
     }
     if not due:
@@ -246,7 +250,7 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
 def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()
-    left = [place for place, _, _ in committed(case) if place[0] in unsubscribed]
+    left = [partition for partition, _, _ in committed(case) if partition[0] in unsubscribed]
     if not left:
         return
     topics = sorted({topic for topic, _ in left})
@@ -254,12 +258,12 @@ def left_over(case: DiagnosisCase) -> Iterator[Finding]:
         message=(
             f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
             f"{first_names(topics)}; "
-            f"their lag: {sum(unread(case, place) for place in left):,}."
+            f"their lag: {sum(unread(case, partition) for partition in left):,}."
         ),
         remedy=(
             f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "
             f"--topic {','.join(topics)}. This loses the group's positions: a member that subscribes again "
             "follows auto.offset.reset."
         ),
-        evidence={"partitions": all_names(left), "lag": sum(unread(case, place) for place in left)},
+        evidence={"partitions": all_names(left), "lag": sum(unread(case, partition) for partition in left)},
     )

@@ -51,48 +51,49 @@ def _stalls(case: DiagnosisCase) -> Iterator[Stall]:
     """Members with partitions that have been stalled since the member got them."""
     for member in case.group.members:
         owned = {
-            place: case.progress.partitions[place]
-            for place in each_partition(member.owned)
-            if place in case.progress.partitions
+            partition: case.progress.partitions[partition]
+            for partition in each_partition(member.owned)
+            if partition in case.progress.partitions
         }
         stalled = {
-            place: one
-            for place, one in owned.items()
-            if one.verdict is BurrowVerdict.STALLED and not _waits(case, place)
+            partition: one
+            for partition, one in owned.items()
+            if one.verdict is BurrowVerdict.STALLED and not _waits(case, partition)
         }
         if stalled and _had(case, member, stalled) < case.seen_ms:
             still_ms = {
-                place: min(one.still_ms, _had(case, member, (place,))) for place, one in stalled.items()
+                partition: min(one.still_ms, _had(case, member, (partition,)))
+                for partition, one in stalled.items()
             }
             stalled = {
-                place: stalled[place]._replace(still_ms=each)
-                for place, each in still_ms.items()
+                partition: stalled[partition]._replace(still_ms=each)
+                for partition, each in still_ms.items()
                 if each >= STILL_INTERVALS * case.thresholds.commit_interval_ms
             }
         if stalled and _is_certain(case, owned, stalled):
             moving = {
-                place: one
-                for place, one in owned.items()
+                partition: one
+                for partition, one in owned.items()
                 if one.committed_per_s and one.verdict is not BurrowVerdict.STALLED
             }
             yield Stall(member=member, places=stalled, moving=moving)
 
 
-def _waits(case: DiagnosisCase, place: TopicPartition) -> bool:
-    return place in case.pending or waits_for_transaction(case, place)
+def _waits(case: DiagnosisCase, partition: TopicPartition) -> bool:
+    return partition in case.pending or waits_for_transaction(case, partition)
 
 
 def _is_certain(
     case: DiagnosisCase, owned: Iterable[TopicPartition], stalled: Mapping[TopicPartition, PartitionProgress]
 ) -> bool:
     """Whether a record is known to be unread, or no partition was searched for one."""
-    searched = [place for place in owned if place in case.last.next_records]
-    return not searched or any(place in stalled for place in searched)
+    searched = [partition for partition in owned if partition in case.last.next_records]
+    return not searched or any(partition in stalled for partition in searched)
 
 
-def _had(case: DiagnosisCase, member: Member, places: Iterable[TopicPartition]) -> int:
+def _had(case: DiagnosisCase, member: Member, partitions: Iterable[TopicPartition]) -> int:
     """How long every observation has shown that the member owns the partitions."""
-    wanted = set(places)
+    wanted = set(partitions)
 
     def owns(group: Group) -> bool:
         same = next((each for each in group.members if each.id == member.id), None)
@@ -109,7 +110,7 @@ def _had_lag(one: PartitionProgress, limits: Thresholds) -> bool:
 
 
 def _joined(stalls: Iterable[Stall]) -> dict[TopicPartition, PartitionProgress]:
-    return {place: one for stall in stalls for place, one in stall.places.items()}
+    return {partition: one for stall in stalls for partition, one in stall.places.items()}
 
 
 def _still_ms(found: Mapping[TopicPartition, PartitionProgress]) -> int:
@@ -120,8 +121,8 @@ def _still_ms(found: Mapping[TopicPartition, PartitionProgress]) -> int:
 def _may_stall(case: DiagnosisCase) -> bool:
     """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
     return any(
-        (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, place)
-        for place, one in case.progress.partitions.items()
+        (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, partition)
+        for partition, one in case.progress.partitions.items()
     )
 
 
@@ -183,19 +184,19 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     stalls = [stall for stall in _stalls(case) if not stall.moving]
     if not stalls:
         return
-    places = _joined(stalls)
+    partitions = _joined(stalls)
     members = [stall.member.id for stall in stalls]
-    evidence = _evidence(case, places)
+    evidence = _evidence(case, partitions)
     one = len(members) == 1
-    still_ms = _still_ms(places)
+    still_ms = _still_ms(partitions)
     level, seldom = _level(case, still_ms, evidence)
     host = stalls[0].member.client.host
     where = f" ({host.removeprefix('/')})" if host else ""
     yield level(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
-            f"nothing for at least {duration_text(still_ms)} in {names(places)}, with "
-            f"{counted(sum(place.lag or 0 for place in places.values()), 'record')} to read there.{seldom}"
+            f"nothing for at least {duration_text(still_ms)} in {names(partitions)}, with "
+            f"{counted(sum(one.lag or 0 for one in partitions.values()), 'record')} to read there.{seldom}"
         ),
         remedy=(
             f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has "
@@ -204,7 +205,7 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
             f"{duration_text(case.thresholds.commit_interval_ms)}, set --commit-interval."
         ),
         members=tuple(members),
-        since_ms=_since_ms(case, places),
+        since_ms=_since_ms(case, partitions),
         evidence=evidence,
     )
 
@@ -223,16 +224,16 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     a record would lose it, and is no remedy while the member makes progress.
     """
     stalls = [stall for stall in _stalls(case) if stall.moving]
-    places = _joined(stalls)
-    if not places:
+    partitions = _joined(stalls)
+    if not partitions:
         return
-    topic, number = min(places)
+    topic, number = min(partitions)
     at = case.offsets[topic][number].offset
-    still_ms = _still_ms(places)
+    still_ms = _still_ms(partitions)
     unread = {
-        place: one
+        partition: one
         for stall in stalls
-        for place, one in stall.moving.items()
+        for partition, one in stall.moving.items()
         if _had_lag(one, case.thresholds)
     }
     elsewhere = (
@@ -250,15 +251,15 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
     )
     yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
-            f"The committed offset of {names(places)} has not moved for at least {duration_text(still_ms)}, with "
-            f"{counted(sum(one.lag or 0 for one in places.values()), 'record')} to read there, while the same "
+            f"The committed offset of {names(partitions)} has not moved for at least {duration_text(still_ms)}, with "
+            f"{counted(sum(one.lag or 0 for one in partitions.values()), 'record')} to read there, while the same "
             f"{'member commits' if len(stalls) == 1 else 'members commit'} other partitions: "
             f"{case.named(stall.member.id for stall in stalls)}.{elsewhere if unread else ''}"
         ),
         remedy=wait + look if unread else look[0].upper() + look[1:],
         members=tuple(stall.member.id for stall in stalls),
-        since_ms=_since_ms(case, places),
-        evidence={**_evidence(case, places), "offset": at},
+        since_ms=_since_ms(case, partitions),
+        evidence={**_evidence(case, partitions), "offset": at},
     )
 
 
@@ -270,7 +271,7 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     """The group has no members, its offsets do not move, and there are unread records."""
-    lagging = {place: one for place, one in case.progress.partitions.items() if (one.lag or 0) > 0}
+    lagging = {partition: one for partition, one in case.progress.partitions.items() if (one.lag or 0) > 0}
     had_members = any(group.members for _, group in case.seen)
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
         return  # consumers may read and commit without being members

@@ -95,9 +95,9 @@ def some_commits(group: Group) -> Group:
 def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition, NextRecord]:
     """What follows each committed offset; partitions for which it was not read are left out."""
     return {
-        place: records[place][commit.offset]
-        for place, commit in each_commit(group.offsets)
-        if commit.offset is not None and commit.offset in records.get(place, ())
+        partition: records[partition][commit.offset]
+        for partition, commit in each_commit(group.offsets)
+        if commit.offset is not None and commit.offset in records.get(partition, ())
     }
 
 
@@ -111,22 +111,26 @@ def waiting_since(
     first two is not known are left out.
     """
     found: dict[TopicPartition, int | None] = {}
-    for place, commit in each_commit(group.offsets):
-        record = records.get(place)
+    for partition, commit in each_commit(group.offsets):
+        record = records.get(partition)
         if record is None or record.is_unknown:
             continue
         age_ms = record.age_ms(at_ms)
         if record.offset is None:
-            found[place] = None
+            found[partition] = None
         elif commit.timestamp is not None and age_ms is not None:
             committed_ms = commit.timestamp if commit.same_since_ms is None else commit.same_since_ms
-            found[place] = max(committed_ms, at_ms - age_ms, group.rebalanced_ms or 0)
+            found[partition] = max(committed_ms, at_ms - age_ms, group.rebalanced_ms or 0)
     return found
 
 
 def commits_of(group: Group) -> Mapping[TopicPartition, int]:
     """Committed offsets by partition."""
-    return {place: commit.offset for place, commit in each_commit(group.offsets) if commit.offset is not None}
+    return {
+        partition: commit.offset
+        for partition, commit in each_commit(group.offsets)
+        if commit.offset is not None
+    }
 
 
 def held_partitions(first: Mapping[str, Topic], last: Mapping[str, Topic]) -> Iterator[TopicPartition]:

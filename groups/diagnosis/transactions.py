@@ -37,14 +37,14 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     all of it before the transaction ended; else a note: short transactions are normal.
     """
     held = {
-        place: found[0]
-        for place, found in (case.last.transactions or {}).items()
-        if found and waits_for_transaction(case, place)
+        partition: found[0]
+        for partition, found in (case.last.transactions or {}).items()
+        if found and waits_for_transaction(case, partition)
     }
     if not held:
         return
-    place = min(held, key=lambda each: (held[each].since_ms, each))
-    one = held[place]
+    partition = min(held, key=lambda each: (held[each].since_ms, each))
+    one = held[partition]
     open_ms = case.last.at_ms - one.since_ms
     came = sum(_came(case, each) for each in held)
     level = error if open_ms >= case.thresholds.transaction_ms else warning if came else note
@@ -61,16 +61,16 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
                 else "."
             )
         ),
-        remedy=how_to_end(place, one),
+        remedy=how_to_end(partition, one),
         since_ms=one.since_ms,
         evidence={"partitions": all_names(held), **_evidence(one), "produced": came},
     )
 
 
-def _came(case: DiagnosisCase, place: TopicPartition) -> int:
+def _came(case: DiagnosisCase, partition: TopicPartition) -> int:
     """The number of records produced to a partition in all of the observations, if its last stable offset was the same
     in the first and the last of them; else 0."""
-    first, last = log_of(case.first_topics, place), log_of(case.topics, place)
+    first, last = log_of(case.first_topics, partition), log_of(case.topics, partition)
     if first.stable is None or first.stable != last.stable or first.end is None or last.end is None:
         return 0
     return max(0, last.end - first.end)
@@ -126,14 +126,14 @@ def pending_offsets(case: DiagnosisCase) -> Iterator[Finding]:
 def aborted_records(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag that consumers with `read_committed` never read; brokers do not show the isolation level of consumers."""
     after = {
-        place: record
-        for place, record in case.last.next_records.items()
-        if record.offset is None and record.aborted and place not in case.pending
+        partition: record
+        for partition, record in case.last.next_records.items()
+        if record.offset is None and record.aborted and partition not in case.pending
     }
     if not after:
         return
     count = sum(record.aborted for record in after.values())
-    limited = [place for place, record in after.items() if record.is_unknown]
+    limited = [partition for partition, record in after.items() if record.is_unknown]
     least = "at least " if limited else ""
     if len(limited) == len(after):
         end = "Whether other records follow them is not known: the search ended at its limit."

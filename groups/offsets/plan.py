@@ -42,7 +42,7 @@ def absent(name: str, kind: GroupType = GroupType.CLASSIC) -> Group:
 def plan_reset(
     group: Group,
     scenario: Scenario,
-    places: Sequence[TopicPartition],
+    partitions: Sequence[TopicPartition],
     positions: Positions,
     *,
     exists: bool = True,
@@ -50,8 +50,8 @@ def plan_reset(
 ) -> GroupChange:
     """Plan the commits of a reset for a group; `problems` are problems of its scope."""
     changes: list[OffsetChange] = []
-    found = [*problems, *_not_read(group, places)]
-    for topic, partition in places:
+    found = [*problems, *_not_read(group, partitions)]
+    for topic, partition in partitions:
         committed = commit_of(group.offsets, (topic, partition))
         outcome = reset(scenario, group.id, (topic, partition), committed, positions)
         if isinstance(outcome, Problem):
@@ -61,7 +61,7 @@ def plan_reset(
     return _change(group, changes, found, exists=exists)
 
 
-def _not_read(group: Group, places: Iterable[TopicPartition]) -> Iterator[Problem]:
+def _not_read(group: Group, partitions: Iterable[TopicPartition]) -> Iterator[Problem]:
     """A problem for each topic that a streams group does not read: a commit is useless, the name probably wrong.
 
     kafka-streams-groups requires a committed offset for each partition; here it is enough that the topology reads the
@@ -70,7 +70,7 @@ def _not_read(group: Group, places: Iterable[TopicPartition]) -> Iterator[Proble
     if group.topology is None:
         return
     read = {topic for subtopology in group.topology.subtopologies for topic in subtopology.topics_read}
-    for topic in sorted({topic for topic, _ in places} - read - (group.offsets or {}).keys()):
+    for topic in sorted({topic for topic, _ in partitions} - read - (group.offsets or {}).keys()):
         message = f"its topology does not read this topic; it reads {', '.join(sorted(read)) or 'none'}"
         yield Problem(subject=f"{group.id}, {topic}", message=message)
 
@@ -78,7 +78,7 @@ def _not_read(group: Group, places: Iterable[TopicPartition]) -> Iterator[Proble
 def plan_copy(
     source: Group,
     target: Group,
-    places: Iterable[TopicPartition],
+    partitions: Iterable[TopicPartition],
     positions: Positions,
     *,
     exists: bool = True,
@@ -87,7 +87,7 @@ def plan_copy(
     """Plan a copy of a group's offsets to another: offset, leader epoch and metadata unchanged, even out of range."""
     changes: list[OffsetChange] = []
     found = list(problems)
-    for place in places:
+    for place in partitions:
         topic, partition = place
         copied = commit_of(source.offsets, place)
         before = commit_of(target.offsets, place)
@@ -119,8 +119,8 @@ def plan_copy(
     return replace(change, refusals=(*change.refusals, Problem(subject=target.id, message=message)))
 
 
-def _out_of_range(offset: int, place: TopicPartition, positions: Positions) -> str | None:
-    earliest, end = positions.earliest.get(place), positions.end.get(place)
+def _out_of_range(offset: int, partition: TopicPartition, positions: Positions) -> str | None:
+    earliest, end = positions.earliest.get(partition), positions.end.get(partition)
     if end is not None and offset > end:
         return "beyond the end; copied unchanged"
     if earliest is not None and offset < earliest:
@@ -217,7 +217,7 @@ class OffsetsDeletion(PlannedChange):
     @property
     def places(self) -> tuple[TopicPartition, ...]:
         """The partitions, without their offsets."""
-        return tuple(place for place, _ in self.offsets)
+        return tuple(partition for partition, _ in self.offsets)
 
 
 def plan_offsets_deletion(
@@ -225,10 +225,10 @@ def plan_offsets_deletion(
 ) -> OffsetsDeletion:
     """Plan the deletion of a group's offsets in the scopes; `problems` are problems of reading the group."""
     committed = group.offsets or {}
-    places = committed_in(scopes, committed)
+    partitions = committed_in(scopes, committed)
     return OffsetsDeletion(
         described=group,
-        offsets=tuple(((topic, number), committed[topic][number].position) for topic, number in places),
+        offsets=tuple(((topic, number), committed[topic][number].position) for topic, number in partitions),
         refusals=tuple(_refusals(group, scopes)),
         problems=(*problems, *(() if problems else _without_commits(group, scopes))),
     )

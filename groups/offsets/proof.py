@@ -105,7 +105,7 @@ def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) ->
     """One window around the offset with the records of all windows; records between the windows may be missing."""
     several = (window, *others)
     records = {record.offset: record for each in several for record in (*each.before, *each.after)}
-    ordered = [records[place] for place in sorted(records)]
+    ordered = [records[position] for position in sorted(records)]
     return RecordWindow(
         before=tuple(record for record in ordered if record.offset < offset),
         after=tuple(record for record in ordered if record.offset >= offset),
@@ -338,9 +338,9 @@ class TopicNames:
     prefix: str = ""
     renamed: Mapping[str, str] = field(default_factory=dict)
 
-    def in_target(self, place: TopicPartition) -> TopicPartition:
+    def in_target(self, partition: TopicPartition) -> TopicPartition:
         """The name of a source partition in the target."""
-        topic, number = place
+        topic, number = partition
         return self.renamed.get(topic, f"{self.prefix}{topic}"), number
 
     def collisions(self, topics: Iterable[str]) -> list[tuple[str, str, str]]:

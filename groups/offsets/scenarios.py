@@ -90,37 +90,38 @@ class _Target:
 def reset(
     scenario: Scenario,
     group: str,
-    place: TopicPartition,
+    partition: TopicPartition,
     committed: CommittedOffset | None,
     positions: Positions,
 ) -> OffsetChange | Problem | None:
     """The change of one partition; a Problem if its new offset is unknown, None if it stays unchanged."""
-    if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, place):
+    if isinstance(scenario, ToGroup) and not _has_offset(scenario.offsets, partition):
         return None
     before = None if committed is None else committed.position
-    if place in positions.unread:
-        return Problem(subject=f"{group}, {partition_name(place)}", message=positions.unread[place])
-    target = _target(scenario, group, place, before, positions)
+    if partition in positions.unread:
+        return Problem(subject=f"{group}, {partition_name(partition)}", message=positions.unread[partition])
+    target = _target(scenario, group, partition, before, positions)
     if target.offset is None:
         return Problem(
-            subject=f"{group}, {partition_name(place)}", message=target.remark or "its offset is not known"
+            subject=f"{group}, {partition_name(partition)}",
+            message=target.remark or "its offset is not known",
         )
     return OffsetChange(
-        topic=place[0],
-        partition=place[1],
+        topic=partition[0],
+        partition=partition[1],
         before=before,
         after=target.offset,
-        earliest=positions.earliest.get(place),
-        end=positions.end.get(place),
+        earliest=positions.earliest.get(partition),
+        end=positions.end.get(partition),
         counted_lag=None if committed is None else committed.lag,
         remark=target.remark,
     )
 
 
 def _target(
-    scenario: Scenario, group: str, place: TopicPartition, before: int | None, positions: Positions
+    scenario: Scenario, group: str, partition: TopicPartition, before: int | None, positions: Positions
 ) -> _Target:
-    end, earliest = positions.end.get(place), positions.earliest.get(place)
+    end, earliest = positions.end.get(partition), positions.earliest.get(partition)
     match scenario:
         case ToEarliest():
             return _Target(earliest, None if earliest is not None else "its earliest offset is not known")
@@ -137,14 +138,14 @@ def _target(
                 return _Target(None, "nothing is committed, so there is nothing to shift")
             return _within(before + count, earliest, end)
         case ToTime():
-            found = positions.at.get(place)
+            found = positions.at.get(partition)
             if found is None:
                 return _Target(None, "its offset at that time is not known")
             return _Target(found) if found >= 0 else _at_end(end, "no record of that time or later: the end")
         case ToListed(offsets):
-            return _within(offsets[group][place], earliest, end)
+            return _within(offsets[group][partition], earliest, end)
         case ToGroup(_, offsets):
-            other = commit_of(offsets, place)
+            other = commit_of(offsets, partition)
             if other is None or other.offset is None:
                 return _Target(None, f"the offset of {scenario.group} is not known")
             return _within(other.offset, earliest, end)
@@ -165,7 +166,7 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
     return _Target(offset, NOT_CHECKED if earliest is None or end is None else None)
 
 
-def _has_offset(offsets: Offsets, place: TopicPartition) -> bool:
+def _has_offset(offsets: Offsets, partition: TopicPartition) -> bool:
     """Whether an offset is committed, even if it could not be read."""
-    found = commit_of(offsets, place)
+    found = commit_of(offsets, partition)
     return found is not None and found.offset != NOTHING_COMMITTED

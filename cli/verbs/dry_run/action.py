@@ -101,13 +101,15 @@ def _compare(
 def _check(groups: Sequence[Group], request: DryRunRequest) -> None:
     """UsageError for an unknown assignor, or a member that no group has."""
     if request.assignor is not None:
-        places = [
+        candidates = [
             (side, leader)
             for side in ([request.side] if request.side else Side)
             for leader in ([request.leader] if request.leader else Leader)
         ]
-        refusals = [refusal for place in places if (refusal := _refusal(request.assignor, *place))]
-        if len(refusals) == len(places):
+        refusals = [
+            refusal for candidate in candidates if (refusal := _refusal(request.assignor, *candidate))
+        ]
+        if len(refusals) == len(candidates):
             raise UsageError(f"--assignor: {refusals[0]}")
     unknown = unknown_names(request.what_if, groups)
     if unknown and groups:

@@ -101,25 +101,25 @@ def _bars(
         _Bar(
             member,
             TOP + position * (ROW + GAP),
-            sorted(places, key=_nearest_first(member, origin, order)),
+            sorted(partitions, key=_nearest_first(member, origin, order)),
         )
-        for position, (member, places) in enumerate(sides)
+        for position, (member, partitions) in enumerate(sides)
     ]
 
 
 def _nearest_first(
     member: str, origin: Mapping[TopicPartition, Sequence[str]], order: Mapping[str, int]
 ) -> Callable[[TopicPartition], tuple[bool, int, TopicPartition]]:
-    def key(place: TopicPartition) -> tuple[bool, int, TopicPartition]:
-        owner = _from(member, place, origin)
-        return owner != member, order.get(owner, -1), place
+    def key(partition: TopicPartition) -> tuple[bool, int, TopicPartition]:
+        owner = _from(member, partition, origin)
+        return owner != member, order.get(owner, -1), partition
 
     return key
 
 
-def _from(member: str, place: TopicPartition, origin: Mapping[TopicPartition, Sequence[str]]) -> str:
+def _from(member: str, partition: TopicPartition, origin: Mapping[TopicPartition, Sequence[str]]) -> str:
     """The previous owner of a member's partition: the member itself if it was one of several; empty for none."""
-    owners = origin.get(place, ())
+    owners = origin.get(partition, ())
     return member if member in owners else next(iter(owners), "")
 
 
@@ -174,7 +174,7 @@ def _ribbons(
 
 def _runs(bar: _Bar, origin: Mapping[TopicPartition, Sequence[str]]) -> Iterator[tuple[str, int, int]]:
     """The previous owner, index and length of each run of partitions that came from the same owner."""
-    owners = [_from(bar.member, place, origin) for place in bar.places]
+    owners = [_from(bar.member, partition, origin) for partition in bar.places]
     start = 0
     for owner, run in groupby(owners):
         length = len(list(run))
