@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial, wraps
+from inspect import signature
+from typing import Concatenate, ParamSpec, TypeVar
 
 from coordinator.configs.properties import parse_settings
 from coordinator.server.broker import Broker
@@ -12,8 +15,13 @@ from coordinator.server.cluster import Cluster
 from coordinator.server.listener import Listener, close_all
 from coordinator.server.security.security import Security
 from coordinator.store.data_directory import DataDirectory
+from tests.conformance.cluster import Cluster as Client
+from tests.conformance.peer import Peer
 
 HOST = "127.0.0.1"
+DEADLINE_S = 60
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
 @asynccontextmanager
@@ -58,3 +66,41 @@ async def connected(
         writer.transport.abort()
         with suppress(OSError):
             await writer.wait_closed()
+
+
+def played_in(
+    scene: Callable[[], AbstractAsyncContextManager[S]],
+) -> Callable[[Callable[Concatenate[S, P], Awaitable[None]]], Callable[P, None]]:
+    """Runs an asynchronous test in an event loop; its first argument is what the scene provides."""
+
+    def decorated(test: Callable[Concatenate[S, P], Awaitable[None]]) -> Callable[P, None]:
+        @wraps(test)
+        def played(*args: P.args, **kwargs: P.kwargs) -> None:
+            async def run() -> None:
+                async with scene() as provided:
+                    await test(provided, *args, **kwargs)
+
+            asyncio.run(run())
+
+        known = signature(test)
+        played.__signature__ = known.replace(parameters=[*known.parameters.values()][1:])  # type: ignore[attr-defined]
+        return played
+
+    return decorated
+
+
+def on_cluster(
+    settings: Mapping[str, str] | None = None, *, brokers: int = 1
+) -> Callable[[Callable[Concatenate[Cluster, P], Awaitable[None]]], Callable[P, None]]:
+    """A test of a running cluster."""
+    return played_in(partial(running_cluster, settings, brokers=brokers))
+
+
+@asynccontextmanager
+async def asking(broker: Broker) -> AsyncIterator[Client]:
+    """A client of a broker."""
+    client = Client(await Peer.connect(HOST, broker.port))
+    try:
+        yield client
+    finally:
+        await client.close()

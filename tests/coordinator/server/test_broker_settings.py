@@ -7,8 +7,7 @@ from pathlib import Path
 
 from coordinator.store.data_directory import DataDirectory
 from tests.conformance.cluster import Cluster as Client
-from tests.conformance.peer import Peer
-from tests.coordinator.server.running import running_cluster
+from tests.coordinator.server.running import asking, running_cluster
 from tests.coordinator.store.directories import SMALL
 from wire.errors import ErrorCode
 
@@ -36,11 +35,10 @@ async def commit(client: Client) -> int:
 def test_what_a_batch_may_hold_is_changed_at_once_and_kept(tmp_path: Path) -> None:
     async def scene(*, first: bool) -> None:
         data = DataDirectory.open(tmp_path, SMALL)
-        async with running_cluster(data=data) as cluster:
+        async with running_cluster(data=data) as cluster, asking(cluster.controller) as client:
             if first:
                 cluster.topics.create("t", 1)
                 cluster.topics_changed()
-            client = Client(await Peer.connect(cluster.controller.host, cluster.controller.port))
             await client.ask("FindCoordinator", 4, key_type=0, coordinator_keys=["g"])
             if first:
                 assert await commit(client) == 0
@@ -53,7 +51,6 @@ def test_what_a_batch_may_hold_is_changed_at_once_and_kept(tmp_path: Path) -> No
             if not first:
                 assert await alter(client, LIMIT, None) == 0
                 assert await commit(client) == 0
-            await client.close()
 
     asyncio.run(scene(first=True))
     asyncio.run(scene(first=False))

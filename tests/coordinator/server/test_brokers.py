@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,13 @@ from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker
 from coordinator.server.cluster import Cluster
 from coordinator.store.data_directory import DataDirectory
-from tests.conformance.cluster import Cluster as Connection
 from tests.conformance.peer import Closed, Peer
-from tests.coordinator.server.running import HOST, running_cluster
+from tests.coordinator.server.running import DEADLINE_S, HOST, asking, on_cluster, running_cluster
 from tests.coordinator.store.directories import SMALL
 from wire.errors import ErrorCode
 from wire.log.batch_writer import encode_batch
 
 BROKERS = 3
-DEADLINE_S = 60
 JOIN = {"session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
 RANGE = {"protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\xff\xff\xff\xff"}]}
 HEARTBEAT = {
@@ -31,15 +28,6 @@ HEARTBEAT = {
 }  # fmt: skip
 NONE = int(ErrorCode.NONE)
 BATCH = encode_batch([(b"key", b"value")], base_offset=0, timestamp=0)
-
-
-@asynccontextmanager
-async def asking(broker: Broker) -> AsyncIterator[Connection]:
-    connection = Connection(await Peer.connect(HOST, broker.port))
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 async def ask(broker: Broker, api: str, version: int, **fields: Any) -> Any:
@@ -77,128 +65,118 @@ async def committed(broker: Broker, group: str) -> tuple[int, int]:
     return (offsets or [-1])[0], found["error_code"]
 
 
-def test_every_broker_shows_all_brokers_and_the_same_leaders() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 6)
-        shown = [await ask(broker, "Metadata", 12, topics=None) for broker in cluster.brokers.values()]
-        brokers = [(one["node_id"], one["port"], one["rack"]) for one in shown[0]["brokers"]]
-        ports = [broker.port for broker in cluster.brokers.values()]
-        assert brokers == list(zip((1, 2, 3), ports, ("a", "b", "a"), strict=True))
-        assert shown[0] == shown[1] == shown[2]
-        (orders,) = shown[0]["topics"]
-        leaders = [one["leader_id"] for one in orders["partitions"]]
-        assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
-        described = await ask(cluster.brokers[2], "DescribeCluster", 2)
-        assert [one["broker_id"] for one in described["brokers"]] == [1, 2, 3]
-
-    play(scene, settings={"broker.rack": "a,b"})
+@on_cluster({"broker.rack": "a,b"}, brokers=BROKERS)
+async def test_every_broker_shows_all_brokers_and_the_same_leaders(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 6)
+    shown = [await ask(broker, "Metadata", 12, topics=None) for broker in cluster.brokers.values()]
+    brokers = [(one["node_id"], one["port"], one["rack"]) for one in shown[0]["brokers"]]
+    ports = [broker.port for broker in cluster.brokers.values()]
+    assert brokers == list(zip((1, 2, 3), ports, ("a", "b", "a"), strict=True))
+    assert shown[0] == shown[1] == shown[2]
+    (orders,) = shown[0]["topics"]
+    leaders = [one["leader_id"] for one in orders["partitions"]]
+    assert sorted(leaders) == [1, 1, 2, 2, 3, 3]
+    described = await ask(cluster.brokers[2], "DescribeCluster", 2)
+    assert [one["broker_id"] for one in described["brokers"]] == [1, 2, 3]
 
 
-def test_groups_are_spread_and_every_broker_knows_their_coordinators() -> None:
-    async def scene(cluster: Cluster) -> None:
-        keys = [f"group-{number}" for number in range(60)]
-        answers = [
-            await ask(broker, "FindCoordinator", 4, key_type=0, coordinator_keys=keys)
-            for broker in cluster.brokers.values()
-        ]
-        assert answers[0] == answers[1] == answers[2]
-        ports = {broker.node_id: broker.port for broker in cluster.brokers.values()}
-        found = {one["key"]: one["node_id"] for one in answers[0]["coordinators"]}
-        assert all(one["port"] == ports[one["node_id"]] for one in answers[0]["coordinators"])
-        assert set(found.values()) == {1, 2, 3}
-        topics = (await ask(cluster.brokers[1], "Metadata", 12, topics=None))["topics"]
-        assert [(one["name"], one["is_internal"]) for one in topics] == [("__consumer_offsets", True)]
-        leaders = {one["partition_index"]: one["leader_id"] for one in topics[0]["partitions"]}
-        assert {key: leaders[cluster.coordinators.partition_of(key)] for key in keys} == found
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_groups_are_spread_and_every_broker_knows_their_coordinators(cluster: Cluster) -> None:
+    keys = [f"group-{number}" for number in range(60)]
+    answers = [
+        await ask(broker, "FindCoordinator", 4, key_type=0, coordinator_keys=keys)
+        for broker in cluster.brokers.values()
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    ports = {broker.node_id: broker.port for broker in cluster.brokers.values()}
+    found = {one["key"]: one["node_id"] for one in answers[0]["coordinators"]}
+    assert all(one["port"] == ports[one["node_id"]] for one in answers[0]["coordinators"])
+    assert set(found.values()) == {1, 2, 3}
+    topics = (await ask(cluster.brokers[1], "Metadata", 12, topics=None))["topics"]
+    assert [(one["name"], one["is_internal"]) for one in topics] == [("__consumer_offsets", True)]
+    leaders = {one["partition_index"]: one["leader_id"] for one in topics[0]["partitions"]}
+    assert {key: leaders[cluster.coordinators.partition_of(key)] for key in keys} == found
 
 
-def test_only_the_coordinator_answers_for_a_group() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 1)
-        cluster.topics_changed()
-        first, second, _ = cluster.brokers.values()
-        mine, others = group_of(cluster, first), group_of(cluster, second)
-        for group in (mine, others):
-            await commit(cluster.coordinator_of(group) or first, group, 5)
-        wrong = int(ErrorCode.NOT_COORDINATOR)
-        joined = await ask(first, "JoinGroup", 5, group_id=others, **JOIN, **RANGE)
-        assert joined["error_code"] == wrong
-        beaten = await ask(
-            first, "ConsumerGroupHeartbeat", 0, group_id=others, member_id="", member_epoch=0,
-            **{name: one for name, one in HEARTBEAT.items() if name != "subscribed_topic_regex"},
-        )  # fmt: skip
-        assert beaten["error_code"] == wrong
-        assert await commit(first, others, 6) == wrong
-        assert await committed(first, others) == (-1, wrong)
-        assert await committed(first, mine) == (5, NONE)
-        described = await ask(first, "DescribeGroups", 5, groups=[mine, others])
-        assert {one["group_id"]: one["error_code"] for one in described["groups"]} == {
-            mine: NONE,
-            others: wrong,
-        }
-        described = await ask(first, "ConsumerGroupDescribe", 0, group_ids=[others])
-        assert [one["error_code"] for one in described["groups"]] == [wrong]
-        listed = await ask(first, "ListGroups", 4, states_filter=[])
-        assert [one["group_id"] for one in listed["groups"]] == [mine]
-        deleted = await ask(first, "DeleteGroups", 2, groups_names=[others, mine])
-        results = {one["group_id"]: one["error_code"] for one in deleted["results"]}
-        assert results == {mine: NONE, others: wrong}
-        listed = await ask(second, "ListGroups", 4, states_filter=[])
-        assert [one["group_id"] for one in listed["groups"]] == [others]
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_only_the_coordinator_answers_for_a_group(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 1)
+    cluster.topics_changed()
+    first, second, _ = cluster.brokers.values()
+    mine, others = group_of(cluster, first), group_of(cluster, second)
+    for group in (mine, others):
+        await commit(cluster.coordinator_of(group) or first, group, 5)
+    wrong = int(ErrorCode.NOT_COORDINATOR)
+    joined = await ask(first, "JoinGroup", 5, group_id=others, **JOIN, **RANGE)
+    assert joined["error_code"] == wrong
+    beaten = await ask(
+        first, "ConsumerGroupHeartbeat", 0, group_id=others, member_id="", member_epoch=0,
+        **{name: one for name, one in HEARTBEAT.items() if name != "subscribed_topic_regex"},
+    )  # fmt: skip
+    assert beaten["error_code"] == wrong
+    assert await commit(first, others, 6) == wrong
+    assert await committed(first, others) == (-1, wrong)
+    assert await committed(first, mine) == (5, NONE)
+    described = await ask(first, "DescribeGroups", 5, groups=[mine, others])
+    assert {one["group_id"]: one["error_code"] for one in described["groups"]} == {
+        mine: NONE,
+        others: wrong,
+    }
+    described = await ask(first, "ConsumerGroupDescribe", 0, group_ids=[others])
+    assert [one["error_code"] for one in described["groups"]] == [wrong]
+    listed = await ask(first, "ListGroups", 4, states_filter=[])
+    assert [one["group_id"] for one in listed["groups"]] == [mine]
+    deleted = await ask(first, "DeleteGroups", 2, groups_names=[others, mine])
+    results = {one["group_id"]: one["error_code"] for one in deleted["results"]}
+    assert results == {mine: NONE, others: wrong}
+    listed = await ask(second, "ListGroups", 4, states_filter=[])
+    assert [one["group_id"] for one in listed["groups"]] == [others]
 
 
-def test_a_coordinator_moves_with_what_the_log_holds() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 1)
-        cluster.topics_changed()
-        first, second, _ = cluster.brokers.values()
-        group = group_of(cluster, first)
-        await commit(first, group, 5)
-        async with asking(first) as one, asking(first) as other:
-            given = await one.ask("JoinGroup", 5, group_id=group, **JOIN, **RANGE)
-            joining = {"group_id": group, **JOIN, **RANGE, "member_id": given["member_id"]}
-            joined = await one.ask("JoinGroup", 5, **joining)
-            waiting = asyncio.create_task(other.ask("JoinGroup", 3, group_id=group, **JOIN, **RANGE))
-            while (await ask(first, "DescribeGroups", 5, groups=[group]))["groups"][0][
-                "group_state"
-            ] != "PreparingRebalance":
-                await asyncio.sleep(0.01)
-            cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id, 300_000)
-            assert (await asyncio.wait_for(waiting, DEADLINE_S))["error_code"] == ErrorCode.NOT_COORDINATOR
-        assert joined["generation_id"] == 1
-        loads = int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        assert await commit(first, group, 6) == ErrorCode.NOT_COORDINATOR
-        assert await commit(second, group, 6) == loads
-        assert (await ask(second, "ListGroups", 4, states_filter=[]))["error_code"] == loads
-        found = await ask(first, "FindCoordinator", 3, key=group)
-        assert (found["node_id"], found["port"]) == (second.node_id, second.port)
-        cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id)
-        assert await committed(second, group) == (5, NONE)
-        (described,) = (await ask(second, "DescribeGroups", 5, groups=[group]))["groups"]
-        assert (described["group_state"], described["members"]) == ("Empty", [])  # no member had synced
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_a_coordinator_moves_with_what_the_log_holds(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 1)
+    cluster.topics_changed()
+    first, second, _ = cluster.brokers.values()
+    group = group_of(cluster, first)
+    await commit(first, group, 5)
+    async with asking(first) as one, asking(first) as other:
+        given = await one.ask("JoinGroup", 5, group_id=group, **JOIN, **RANGE)
+        joining = {"group_id": group, **JOIN, **RANGE, "member_id": given["member_id"]}
+        joined = await one.ask("JoinGroup", 5, **joining)
+        waiting = asyncio.create_task(other.ask("JoinGroup", 3, group_id=group, **JOIN, **RANGE))
+        while (await ask(first, "DescribeGroups", 5, groups=[group]))["groups"][0][
+            "group_state"
+        ] != "PreparingRebalance":
+            await asyncio.sleep(0.01)
+        cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id, 300_000)
+        assert (await asyncio.wait_for(waiting, DEADLINE_S))["error_code"] == ErrorCode.NOT_COORDINATOR
+    assert joined["generation_id"] == 1
+    loads = int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    assert await commit(first, group, 6) == ErrorCode.NOT_COORDINATOR
+    assert await commit(second, group, 6) == loads
+    assert (await ask(second, "ListGroups", 4, states_filter=[]))["error_code"] == loads
+    found = await ask(first, "FindCoordinator", 3, key=group)
+    assert (found["node_id"], found["port"]) == (second.node_id, second.port)
+    cluster.move_coordinator(cluster.coordinators.partition_of(group), second.node_id)
+    assert await committed(second, group) == (5, NONE)
+    (described,) = (await ask(second, "DescribeGroups", 5, groups=[group]))["groups"]
+    assert (described["group_state"], described["members"]) == ("Empty", [])  # no member had synced
 
 
-def test_what_loads_for_a_while_is_loaded_then() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 1)
-        cluster.topics_changed()
-        broker = cluster.brokers[1]
-        group = group_of(cluster, broker)
-        await commit(broker, group, 5)
-        cluster.move_coordinator(cluster.coordinators.partition_of(group), broker.node_id, 50)
-        assert cluster.coordinators.refusal(broker.node_id, group) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        async with asyncio.timeout(DEADLINE_S):
-            while (await committed(broker, group))[1]:
-                await asyncio.sleep(0.01)
-        assert await committed(broker, group) == (5, NONE)
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_what_loads_for_a_while_is_loaded_then(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 1)
+    cluster.topics_changed()
+    broker = cluster.brokers[1]
+    group = group_of(cluster, broker)
+    await commit(broker, group, 5)
+    cluster.move_coordinator(cluster.coordinators.partition_of(group), broker.node_id, 50)
+    assert cluster.coordinators.refusal(broker.node_id, group) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    async with asyncio.timeout(DEADLINE_S):
+        while (await committed(broker, group))[1]:
+            await asyncio.sleep(0.01)
+    assert await committed(broker, group) == (5, NONE)
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "data"])
@@ -261,48 +239,40 @@ def test_the_only_broker_is_away_for_a_while() -> None:
     asyncio.run(scene())
 
 
-def test_only_the_leader_answers_for_a_partition() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 1)
-        cluster.topics_changed()
-        leader = cluster.leader_of("orders", 0)
-        partition = {"partition_index": 0, "timestamp": -1, "current_leader_epoch": -1}
-        asked = [{"name": "orders", "partitions": [partition]}]
-        for broker in cluster.brokers.values():
-            answer = await ask(broker, "ListOffsets", 7, topics=asked)
-            wanted = NONE if broker is leader else int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            assert answer["topics"][0]["partitions"][0]["error_code"] == wanted
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_only_the_leader_answers_for_a_partition(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 1)
+    cluster.topics_changed()
+    leader = cluster.leader_of("orders", 0)
+    partition = {"partition_index": 0, "timestamp": -1, "current_leader_epoch": -1}
+    asked = [{"name": "orders", "partitions": [partition]}]
+    for broker in cluster.brokers.values():
+        answer = await ask(broker, "ListOffsets", 7, topics=asked)
+        wanted = NONE if broker is leader else int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        assert answer["topics"][0]["partitions"][0]["error_code"] == wanted
 
 
-def test_what_is_wrong_with_a_request_itself_any_broker_says() -> None:
-    async def scene(cluster: Cluster) -> None:
-        cluster.topics.create("orders", 1)
-        cluster.topics_changed()
-        first, second, _ = cluster.brokers.values()
-        group = group_of(cluster, second)
-        too_short = await ask(
-            first, "JoinGroup", 5, group_id=group, **{**JOIN, "session_timeout": 1}, **RANGE
-        )
-        assert too_short["error_code"] == ErrorCode.INVALID_SESSION_TIMEOUT
-        beaten = await ask(
-            first, "ConsumerGroupHeartbeat", 1, group_id=group, member_id="m", member_epoch=-5, **HEARTBEAT
-        )
-        assert beaten["error_code"] == ErrorCode.INVALID_REQUEST
-        commits = [
-            {"partition_index": each, "committed_offset": 1, "committed_metadata": ""} for each in (0, 9)
-        ]
-        answer = await ask(
-            first, "OffsetCommit", 8, group_id=group, topics=[{"name": "orders", "partitions": commits}]
-        )
-        (topic,) = answer["topics"]
-        assert {one["partition_index"]: one["error_code"] for one in topic["partitions"]} == {
-            0: ErrorCode.NOT_COORDINATOR,
-            9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        }
-
-    play(scene)
+@on_cluster(brokers=BROKERS)
+async def test_what_is_wrong_with_a_request_itself_any_broker_says(cluster: Cluster) -> None:
+    cluster.topics.create("orders", 1)
+    cluster.topics_changed()
+    first, second, _ = cluster.brokers.values()
+    group = group_of(cluster, second)
+    too_short = await ask(first, "JoinGroup", 5, group_id=group, **{**JOIN, "session_timeout": 1}, **RANGE)
+    assert too_short["error_code"] == ErrorCode.INVALID_SESSION_TIMEOUT
+    beaten = await ask(
+        first, "ConsumerGroupHeartbeat", 1, group_id=group, member_id="m", member_epoch=-5, **HEARTBEAT
+    )
+    assert beaten["error_code"] == ErrorCode.INVALID_REQUEST
+    commits = [{"partition_index": each, "committed_offset": 1, "committed_metadata": ""} for each in (0, 9)]
+    answer = await ask(
+        first, "OffsetCommit", 8, group_id=group, topics=[{"name": "orders", "partitions": commits}]
+    )
+    (topic,) = answer["topics"]
+    assert {one["partition_index"]: one["error_code"] for one in topic["partitions"]} == {
+        0: ErrorCode.NOT_COORDINATOR,
+        9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
 
 
 def test_replicas_are_placed_as_they_are_asked_for(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from coordinator.server.security.access_file import AccessFile
 from coordinator.server.security.security import Security
 from coordinator.server.security.security import secure as secured
 from coordinator.server.security.settings import parse_security
-from tests.coordinator.server.running import HOST, running
+from tests.coordinator.server.running import DEADLINE_S, HOST, played_in, running
 from wire.client.security import SecurityProtocol
 from wire.errors import ErrorCode
 from wire.messages.definition import Api
@@ -25,7 +25,6 @@ from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import CLEAR, DO, FAULT_CLIENT, KOHORT_FAULT, LIST
 from wire.messages.schemas.log_records import FETCH, PRODUCE
 
-DEADLINE_S = 60
 HEART = {"group_id": "billing", "generation_id": 1, "member_id": "m-1"}
 PROTOCOL = {"protocol_type": "consumer", "protocol_name": "range"}
 SOFTWARE = {"client_software_name": "tests", "client_software_version": "1"}
@@ -46,12 +45,11 @@ class Client:
             length = int.from_bytes(await self._reader.readexactly(4), "big")
             return api.decode_response(version, (await self._reader.readexactly(length))[4:])
 
-    async def fault(self, **event: Any) -> Any:
-        return await self.ask(KOHORT_FAULT, {"operation": DO, "event": json.dumps(event)})
-
 
 class Scene:
     """A server, a client that requests faults, and other clients."""
+
+    operator: Client
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -62,102 +60,92 @@ class Scene:
         self._clients.append(client)
         return client
 
+    async def fault(self, **event: Any) -> Any:
+        """The answer to the request for a fault."""
+        return await self.operator.ask(KOHORT_FAULT, {"operation": DO, "event": json.dumps(event)})
+
     async def close(self) -> None:
         for client in self._clients:
             client.writer.transport.abort()
 
 
 @asynccontextmanager
-async def scene(security: Security | None = None) -> AsyncIterator[tuple[Scene, Client]]:
+async def faulty(security: Security | None = None) -> AsyncIterator[Scene]:
     async with running(security=security) as broker:
-        made = Scene(broker.port)
+        scene = Scene(broker.port)
         try:
-            yield made, await made.client(FAULT_CLIENT)
+            scene.operator = await scene.client(FAULT_CLIENT)
+            yield scene
         finally:
-            await made.close()
+            await scene.close()
 
 
-def test_an_error_is_answered_a_number_of_times() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            done = await operator.fault(error="NOT_COORDINATOR", api="Heartbeat", times=2)
-            assert (done.error_code, done.rule) == (ErrorCode.NONE, 1)
-            client = await made.client()
-            codes = [(await client.ask(HEARTBEAT, HEART)).error_code for _ in range(3)]
-            assert codes == [*[ErrorCode.NOT_COORDINATOR] * 2, ErrorCode.UNKNOWN_MEMBER_ID]
-
-    asyncio.run(play())
+played = played_in(faulty)
 
 
-def test_an_error_to_a_producer_without_acks_closes_its_connection() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(error="NOT_LEADER_OR_FOLLOWER", api="Produce", times=1)
-            with pytest.raises(asyncio.IncompleteReadError):
-                await (await made.client()).ask(PRODUCE, {"acks": 0, "timeout_ms": 1, "topic_data": []}, 9)
-
-    asyncio.run(play())
-
-
-def test_a_delay_holds_the_request_of_that_client_alone() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(delay=0.3, api="Heartbeat", client="app-1")
-            slow, other = await made.client("app-1"), await made.client("app-2")
-            began = time.monotonic()
-            late = asyncio.create_task(slow.ask(HEARTBEAT, HEART))
-            assert (await other.ask(HEARTBEAT, HEART)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
-            assert not late.done()
-            assert (await late).error_code == ErrorCode.UNKNOWN_MEMBER_ID
-            assert time.monotonic() - began >= 0.3
-
-    asyncio.run(play())
+@played
+async def test_an_error_is_answered_a_number_of_times(scene: Scene) -> None:
+    done = await scene.fault(error="NOT_COORDINATOR", api="Heartbeat", times=2)
+    assert (done.error_code, done.rule) == (ErrorCode.NONE, 1)
+    client = await scene.client()
+    codes = [(await client.ask(HEARTBEAT, HEART)).error_code for _ in range(3)]
+    assert codes == [*[ErrorCode.NOT_COORDINATOR] * 2, ErrorCode.UNKNOWN_MEMBER_ID]
 
 
-def test_a_dropped_connection_is_closed() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(drop="connection", client="app-1", times=1)
-            with pytest.raises(asyncio.IncompleteReadError):
-                await (await made.client()).ask(HEARTBEAT, HEART)
-            assert (await (await made.client()).ask(HEARTBEAT, HEART)).error_code
-
-    asyncio.run(play())
+@played
+async def test_an_error_to_a_producer_without_acks_closes_its_connection(scene: Scene) -> None:
+    await scene.fault(error="NOT_LEADER_OR_FOLLOWER", api="Produce", times=1)
+    with pytest.raises(asyncio.IncompleteReadError):
+        await (await scene.client()).ask(PRODUCE, {"acks": 0, "timeout_ms": 1, "topic_data": []}, 9)
 
 
-def test_after_a_dropped_answer_there_is_none_on_that_connection() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(drop="answer", api="Heartbeat", times=1)
-            client = await made.client()
-            waiting = asyncio.create_task(client.ask(HEARTBEAT, HEART))
-            await asyncio.wait({waiting}, timeout=0.1)
-            content = METADATA.encode_request(0, 7, "app-1", {"topics": []})
-            client.writer.write(len(content).to_bytes(4, "big") + content)
-            assert (await (await made.client()).ask(HEARTBEAT, HEART)).error_code
-            assert not waiting.done()
-            waiting.cancel()
-
-    asyncio.run(play())
+@played
+async def test_a_delay_holds_the_request_of_that_client_alone(scene: Scene) -> None:
+    await scene.fault(delay=0.3, api="Heartbeat", client="app-1")
+    slow, other = await scene.client("app-1"), await scene.client("app-2")
+    began = time.monotonic()
+    late = asyncio.create_task(slow.ask(HEARTBEAT, HEART))
+    assert (await other.ask(HEARTBEAT, HEART)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert not late.done()
+    assert (await late).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert time.monotonic() - began >= 0.3
 
 
-def test_rules_are_listed_and_cleared() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(delay=0, api="Heartbeat", **{"for": 1000})
-            await operator.fault(error="NOT_COORDINATOR", api="SyncGroup", times=3)
-            await (await made.client()).ask(HEARTBEAT, HEART)
-            first, second = (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
-            assert json.loads(first.event) == {"delay": 0.0, "api": "Heartbeat", "for": 1000.0}
-            assert (first.id, first.applied, first.times_left) == (1, 1, -1)
-            assert 0 < first.left_ms <= 1_000_000
-            assert (second.id, second.applied, second.times_left, second.left_ms) == (2, 0, 3, -1)
-            assert (await operator.ask(KOHORT_FAULT, {"operation": CLEAR, "rules": [1]})).outcome == "1"
-            assert [each.id for each in (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules] == [2]
-            assert (await operator.ask(KOHORT_FAULT, {"operation": CLEAR})).outcome == "1"
-            assert not (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+@played
+async def test_a_dropped_connection_is_closed(scene: Scene) -> None:
+    await scene.fault(drop="connection", client="app-1", times=1)
+    with pytest.raises(asyncio.IncompleteReadError):
+        await (await scene.client()).ask(HEARTBEAT, HEART)
+    assert (await (await scene.client()).ask(HEARTBEAT, HEART)).error_code
 
-    asyncio.run(play())
+
+@played
+async def test_after_a_dropped_answer_there_is_none_on_that_connection(scene: Scene) -> None:
+    await scene.fault(drop="answer", api="Heartbeat", times=1)
+    client = await scene.client()
+    waiting = asyncio.create_task(client.ask(HEARTBEAT, HEART))
+    await asyncio.wait({waiting}, timeout=0.1)
+    content = METADATA.encode_request(0, 7, "app-1", {"topics": []})
+    client.writer.write(len(content).to_bytes(4, "big") + content)
+    assert (await (await scene.client()).ask(HEARTBEAT, HEART)).error_code
+    assert not waiting.done()
+    waiting.cancel()
+
+
+@played
+async def test_rules_are_listed_and_cleared(scene: Scene) -> None:
+    await scene.fault(delay=0, api="Heartbeat", **{"for": 1000})
+    await scene.fault(error="NOT_COORDINATOR", api="SyncGroup", times=3)
+    await (await scene.client()).ask(HEARTBEAT, HEART)
+    first, second = (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
+    assert json.loads(first.event) == {"delay": 0.0, "api": "Heartbeat", "for": 1000.0}
+    assert (first.id, first.applied, first.times_left) == (1, 1, -1)
+    assert 0 < first.left_ms <= 1_000_000
+    assert (second.id, second.applied, second.times_left, second.left_ms) == (2, 0, 3, -1)
+    assert (await scene.operator.ask(KOHORT_FAULT, {"operation": CLEAR, "rules": [1]})).outcome == "1"
+    assert [each.id for each in (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules] == [2]
+    assert (await scene.operator.ask(KOHORT_FAULT, {"operation": CLEAR})).outcome == "1"
+    assert not (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
 
 
 @pytest.mark.parametrize(
@@ -173,141 +161,114 @@ def test_rules_are_listed_and_cleared() -> None:
         (None, "expected a mapping"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(event: str | None, said: str) -> None:
-    async def play() -> None:
-        async with scene() as (_, operator):
-            answer = await operator.ask(KOHORT_FAULT, {"operation": DO, "event": event})
-            assert answer.error_code == ErrorCode.INVALID_REQUEST
-            assert said in answer.error_message
-
-    asyncio.run(play())
-
-
-def test_an_error_of_partitions_is_answered_to_a_fetch_in_a_session() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            await operator.fault(topic="orders", create=1)
-            partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}
-            full: dict[str, Any] = {
-                "max_wait_ms": 0,
-                "min_bytes": 0,
-                "session_id": 0,
-                "session_epoch": 0,
-                "topics": [{"topic": "orders", "partitions": [partition]}],
-                "forgotten_topics_data": [],
-            }
-            client = await made.client()
-            begun = await client.ask(FETCH, full, 12)
-            assert (begun.error_code, begun.session_id > 0) == (ErrorCode.NONE, True)
-            within = {**full, "session_id": begun.session_id, "session_epoch": 1, "topics": []}
-            await operator.fault(error="OFFSET_OUT_OF_RANGE", api="Fetch", times=1)
-            assert (await client.ask(FETCH, within, 12)).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
-            answer = await client.ask(FETCH, full, 12)
-            assert answer.error_code == ErrorCode.NONE
-            assert answer.responses[0].partitions[0].error_code == ErrorCode.OFFSET_OUT_OF_RANGE
-            answer = await client.ask(FETCH, full, 12)
-            assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
-
-    asyncio.run(play())
+@played
+async def test_what_cannot_be_done_is_refused_with_the_reason(
+    scene: Scene, event: str | None, said: str
+) -> None:
+    answer = await scene.operator.ask(KOHORT_FAULT, {"operation": DO, "event": event})
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert said in answer.error_message
 
 
-def test_an_unknown_operation_is_refused() -> None:
-    async def play() -> None:
-        async with scene() as (_, operator):
-            answer = await operator.ask(KOHORT_FAULT, {"operation": 9})
-            assert (answer.error_code, answer.error_message) == (42, "unknown operation 9")
+@played
+async def test_an_error_of_partitions_is_answered_to_a_fetch_in_a_session(scene: Scene) -> None:
+    await scene.fault(topic="orders", create=1)
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}
+    full: dict[str, Any] = {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "session_id": 0,
+        "session_epoch": 0,
+        "topics": [{"topic": "orders", "partitions": [partition]}],
+        "forgotten_topics_data": [],
+    }
+    client = await scene.client()
+    begun = await client.ask(FETCH, full, 12)
+    assert (begun.error_code, begun.session_id > 0) == (ErrorCode.NONE, True)
+    within = {**full, "session_id": begun.session_id, "session_epoch": 1, "topics": []}
+    await scene.fault(error="OFFSET_OUT_OF_RANGE", api="Fetch", times=1)
+    assert (await client.ask(FETCH, within, 12)).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    answer = await client.ask(FETCH, full, 12)
+    assert answer.error_code == ErrorCode.NONE
+    assert answer.responses[0].partitions[0].error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    answer = await client.ask(FETCH, full, 12)
+    assert answer.responses[0].partitions[0].error_code == ErrorCode.NONE
 
-    asyncio.run(play())
+
+@played
+async def test_an_unknown_operation_is_refused(scene: Scene) -> None:
+    answer = await scene.operator.ask(KOHORT_FAULT, {"operation": 9})
+    assert (answer.error_code, answer.error_message) == (42, "unknown operation 9")
 
 
 @pytest.mark.parametrize(("client_id", "is_listed"), [(FAULT_CLIENT, True), ("app-1", False), ("", False)])
-def test_the_api_is_listed_to_its_own_client_alone(client_id: str, is_listed: bool) -> None:
-    async def play() -> None:
-        async with scene() as (made, _):
-            answer = await (await made.client(client_id)).ask(API_VERSIONS, SOFTWARE, 3)
-            assert (KOHORT_FAULT.key in {each.api_key for each in answer.api_keys}) is is_listed
-
-    asyncio.run(play())
-
-
-def test_who_asks_for_faults_meets_none() -> None:
-    async def play() -> None:
-        async with scene() as (_, operator):
-            await operator.fault(drop="connection")
-            assert (await operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
-
-    asyncio.run(play())
+@played
+async def test_the_api_is_listed_to_its_own_client_alone(
+    scene: Scene, client_id: str, is_listed: bool
+) -> None:
+    answer = await (await scene.client(client_id)).ask(API_VERSIONS, SOFTWARE, 3)
+    assert (KOHORT_FAULT.key in {each.api_key for each in answer.api_keys}) is is_listed
 
 
-def test_faults_need_alter_on_the_cluster() -> None:
-    async def play() -> None:
-        security = secured(parse_security(SecurityProtocol.PLAINTEXT, {}), AccessFile(acls=()))
-        async with scene(security) as (_, operator):
-            assert (
-                await operator.fault(drop="connection")
-            ).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-
-    asyncio.run(play())
+@played
+async def test_who_asks_for_faults_meets_none(scene: Scene) -> None:
+    await scene.fault(drop="connection")
+    assert (await scene.operator.ask(KOHORT_FAULT, {"operation": LIST})).rules
 
 
-def test_the_connections_of_a_client_are_closed() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            clients = [await made.client("app-1"), await made.client("app-1"), await made.client("app-2")]
-            for client in clients:
-                await client.ask(HEARTBEAT, HEART)
-            assert (await operator.fault(disconnect="app-1")).outcome == "closed 2 connections of app-1"
-            for client in clients[:2]:
-                with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
-                    await client.ask(HEARTBEAT, HEART)
-            assert (await clients[2].ask(HEARTBEAT, HEART)).error_code
-
-    asyncio.run(play())
+@played_in(lambda: faulty(secured(parse_security(SecurityProtocol.PLAINTEXT, {}), AccessFile(acls=()))))
+async def test_faults_need_alter_on_the_cluster(scene: Scene) -> None:
+    assert (await scene.fault(drop="connection")).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
-def test_topics_are_created_grown_recreated_and_deleted() -> None:
-    async def play() -> None:
-        async with scene() as (_, operator):
-
-            async def partitions() -> dict[str, tuple[int, Any]]:
-                answer = await operator.ask(
-                    METADATA, {"topics": None, "include_topic_authorized_operations": False}, 12
-                )
-                return {each.name: (len(each.partitions), each.topic_id) for each in answer.topics}
-
-            assert (await operator.fault(topic="orders", create=2)).error_code == 0
-            first = (await partitions())["orders"]
-            assert (await operator.fault(topic="orders", create=2)).error_code
-            await operator.fault(topic="orders", partitions=3)
-            assert (await partitions())["orders"] == (3, first[1])
-            await operator.fault(topic="orders", recreate=4)
-            count, topic_id = (await partitions())["orders"]
-            assert (first[0], count) == (2, 4)
-            assert topic_id != first[1]
-            await operator.fault(topic="orders", delete=True)
-            assert not await partitions()
-
-    asyncio.run(play())
+@played
+async def test_the_connections_of_a_client_are_closed(scene: Scene) -> None:
+    clients = [await scene.client("app-1"), await scene.client("app-1"), await scene.client("app-2")]
+    for client in clients:
+        await client.ask(HEARTBEAT, HEART)
+    assert (await scene.fault(disconnect="app-1")).outcome == "closed 2 connections of app-1"
+    for client in clients[:2]:
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            await client.ask(HEARTBEAT, HEART)
+    assert (await clients[2].ask(HEARTBEAT, HEART)).error_code
 
 
-def test_a_coordinator_that_moves_loads_its_groups() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            client = await made.client()
-            heart = await _stable_classic_member(client, None)
-            done = await operator.fault(coordinator="move", group="billing", **{"for": 0.5})
-            assert done.outcome == "the coordinator of billing is now broker 1, which loads for 500 ms"
-            code = (await client.ask(HEARTBEAT, heart)).error_code
-            assert code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-            while code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-                await asyncio.sleep(0.05)
-                code = (await client.ask(HEARTBEAT, heart)).error_code
-            assert code == ErrorCode.NONE
-            assert (await operator.fault(coordinator="move", group="billing", to=7)).error_code
-            assert not (await operator.fault(coordinator="move")).error_code
-            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
+@played
+async def test_topics_are_created_grown_recreated_and_deleted(scene: Scene) -> None:
+    async def partitions() -> dict[str, tuple[int, Any]]:
+        answer = await scene.operator.ask(
+            METADATA, {"topics": None, "include_topic_authorized_operations": False}, 12
+        )
+        return {each.name: (len(each.partitions), each.topic_id) for each in answer.topics}
 
-    asyncio.run(play())
+    assert (await scene.fault(topic="orders", create=2)).error_code == 0
+    first = (await partitions())["orders"]
+    assert (await scene.fault(topic="orders", create=2)).error_code
+    await scene.fault(topic="orders", partitions=3)
+    assert (await partitions())["orders"] == (3, first[1])
+    await scene.fault(topic="orders", recreate=4)
+    count, topic_id = (await partitions())["orders"]
+    assert (first[0], count) == (2, 4)
+    assert topic_id != first[1]
+    await scene.fault(topic="orders", delete=True)
+    assert not await partitions()
+
+
+@played
+async def test_a_coordinator_that_moves_loads_its_groups(scene: Scene) -> None:
+    client = await scene.client()
+    heart = await _stable_classic_member(client, None)
+    done = await scene.fault(coordinator="move", group="billing", **{"for": 0.5})
+    assert done.outcome == "the coordinator of billing is now broker 1, which loads for 500 ms"
+    code = (await client.ask(HEARTBEAT, heart)).error_code
+    assert code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    while code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        await asyncio.sleep(0.05)
+        code = (await client.ask(HEARTBEAT, heart)).error_code
+    assert code == ErrorCode.NONE
+    assert (await scene.fault(coordinator="move", group="billing", to=7)).error_code
+    assert not (await scene.fault(coordinator="move")).error_code
+    assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.NONE
 
 
 def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
@@ -344,30 +305,24 @@ async def _stable_classic_member(client: Client, instance: str | None) -> dict[s
 
 @pytest.mark.parametrize("by", ["member id", "client id"])
 @pytest.mark.parametrize("verb", ["expire", "fence"])
-def test_a_dynamic_classic_member_is_put_out(verb: str, by: str) -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            client = await made.client()
-            heart = await _stable_classic_member(client, None)
-            name = heart["member_id"] if by == "member id" else "app-1"
-            done = await operator.fault(**{verb: name, "group": "billing"})
-            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
-            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
-
-    asyncio.run(play())
+@played
+async def test_a_dynamic_classic_member_is_put_out(scene: Scene, verb: str, by: str) -> None:
+    client = await scene.client()
+    heart = await _stable_classic_member(client, None)
+    name = heart["member_id"] if by == "member id" else "app-1"
+    done = await scene.fault(**{verb: name, "group": "billing"})
+    assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+    assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_static_classic_member_is_fenced() -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            client = await made.client()
-            heart = await _stable_classic_member(client, "instance-1")
-            done = await operator.fault(fence="instance-1", group="billing")
-            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
-            assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.FENCED_INSTANCE_ID
-            assert (await operator.fault(expire="stranger", group="billing")).error_code
-
-    asyncio.run(play())
+@played
+async def test_a_static_classic_member_is_fenced(scene: Scene) -> None:
+    client = await scene.client()
+    heart = await _stable_classic_member(client, "instance-1")
+    done = await scene.fault(fence="instance-1", group="billing")
+    assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+    assert (await client.ask(HEARTBEAT, heart)).error_code == ErrorCode.FENCED_INSTANCE_ID
+    assert (await scene.fault(expire="stranger", group="billing")).error_code
 
 
 async def _consumer_member(client: Client, instance: str | None) -> dict[str, Any]:
@@ -394,13 +349,12 @@ async def _consumer_member(client: Client, instance: str | None) -> dict[str, An
         ("fence", "instance-1", ErrorCode.FENCED_INSTANCE_ID),
     ],
 )
-def test_a_member_of_a_consumer_group_is_put_out(verb: str, instance: str | None, code: ErrorCode) -> None:
-    async def play() -> None:
-        async with scene() as (made, operator):
-            client = await made.client()
-            heart = await _consumer_member(client, instance)
-            done = await operator.fault(**{verb: "m-1", "group": "billing"})
-            assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
-            assert (await client.ask(CONSUMER_GROUP_HEARTBEAT, heart)).error_code == code
-
-    asyncio.run(play())
+@played
+async def test_a_member_of_a_consumer_group_is_put_out(
+    scene: Scene, verb: str, instance: str | None, code: ErrorCode
+) -> None:
+    client = await scene.client()
+    heart = await _consumer_member(client, instance)
+    done = await scene.fault(**{verb: "m-1", "group": "billing"})
+    assert (done.error_message, done.error_code) == (None, ErrorCode.NONE)
+    assert (await client.ask(CONSUMER_GROUP_HEARTBEAT, heart)).error_code == code

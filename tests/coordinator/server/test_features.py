@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from coordinator.server.cluster import Cluster
 from tests.conformance.cluster import Cluster as Client
-from tests.conformance.peer import Peer
-from tests.coordinator.server.running import running_cluster
+from tests.coordinator.server.running import asking, on_cluster, running_cluster
 from wire.errors import ErrorCode
 
 JOIN = {
@@ -54,27 +54,23 @@ async def listed(client: Client) -> tuple[list[str], int, set[str]]:
     )
 
 
-def test_consumer_groups_stay_without_anybody_who_may_speak_for_them() -> None:
-    async def scene() -> None:
-        async with running_cluster() as cluster:
-            cluster.topics.create("t", 1)
-            cluster.topics_changed()
-            client = Client(await Peer.connect(cluster.controller.host, cluster.controller.port))
-            error, epoch = await beat(client, 0)
-            assert not error
-            await turn(client, 0, SAFE_DOWNGRADE)
-            assert (await beat(client, epoch))[0] == ErrorCode.UNSUPPORTED_VERSION
-            groups, described, features = await listed(client)
-            assert (groups, described) == (["g"], ErrorCode.UNSUPPORTED_VERSION)
-            assert "group.version" not in features
-            await turn(client, 1, UPGRADE)
-            assert await beat(client, epoch) == (0, epoch)
-            groups, described, features = await listed(client)
-            assert (groups, described) == (["g"], 0)
-            assert "group.version" in features
-            await client.close()
-
-    asyncio.run(scene())
+@on_cluster()
+async def test_consumer_groups_stay_without_anybody_who_may_speak_for_them(cluster: Cluster) -> None:
+    cluster.topics.create("t", 1)
+    cluster.topics_changed()
+    async with asking(cluster.controller) as client:
+        error, epoch = await beat(client, 0)
+        assert not error
+        await turn(client, 0, SAFE_DOWNGRADE)
+        assert (await beat(client, epoch))[0] == ErrorCode.UNSUPPORTED_VERSION
+        groups, described, features = await listed(client)
+        assert (groups, described) == (["g"], ErrorCode.UNSUPPORTED_VERSION)
+        assert "group.version" not in features
+        await turn(client, 1, UPGRADE)
+        assert await beat(client, epoch) == (0, epoch)
+        groups, described, features = await listed(client)
+        assert (groups, described) == (["g"], 0)
+        assert "group.version" in features
 
 
 @pytest.mark.parametrize(
@@ -82,9 +78,7 @@ def test_consumer_groups_stay_without_anybody_who_may_speak_for_them() -> None:
 )
 def test_a_server_without_the_consumer_protocol(settings: dict[str, str]) -> None:
     async def scene() -> None:
-        async with running_cluster(settings) as cluster:
-            client = Client(await Peer.connect(cluster.controller.host, cluster.controller.port))
+        async with running_cluster(settings) as cluster, asking(cluster.controller) as client:
             assert (await beat(client, 0))[0] == ErrorCode.UNSUPPORTED_VERSION
-            await client.close()
 
     asyncio.run(scene())

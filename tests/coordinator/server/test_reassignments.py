@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from coordinator.server.cluster import Cluster
 from tests.conformance.cluster import Cluster as Client
-from tests.conformance.peer import Peer
-from tests.coordinator.server.running import running_cluster
+from tests.coordinator.server.running import asking, on_cluster
 
 
 async def places(client: Client) -> list[tuple[int, list[int]]]:
@@ -39,19 +36,15 @@ def topic_of(cluster: Cluster) -> None:
     cluster.topics_changed()
 
 
-def test_a_reassignment_keeps_a_leader_that_has_a_replica() -> None:
-    async def scene() -> None:
-        async with running_cluster(brokers=3) as cluster:
-            topic_of(cluster)
-            client = Client(await Peer.connect(cluster.controller.host, cluster.controller.port))
-            assert await places(client) == [(1, [1]), (2, [2])]
-            await reassign(client, 0, [2, 3])
-            assert await places(client) == [(2, [2, 3]), (2, [2])]
-            await reassign(client, 0, [3, 2])
-            assert (await places(client))[0] == (2, [3, 2])
-            assert await elect(client, 0) == 0
-            assert (await places(client))[0] == (3, [3, 2])
-            assert await elect(client, 0) == 84
-            await client.close()
-
-    asyncio.run(scene())
+@on_cluster(brokers=3)
+async def test_a_reassignment_keeps_a_leader_that_has_a_replica(cluster: Cluster) -> None:
+    topic_of(cluster)
+    async with asking(cluster.controller) as client:
+        assert await places(client) == [(1, [1]), (2, [2])]
+        await reassign(client, 0, [2, 3])
+        assert await places(client) == [(2, [2, 3]), (2, [2])]
+        await reassign(client, 0, [3, 2])
+        assert (await places(client))[0] == (2, [3, 2])
+        assert await elect(client, 0) == 0
+        assert (await places(client))[0] == (3, [3, 2])
+        assert await elect(client, 0) == 84
