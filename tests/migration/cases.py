@@ -1,13 +1,13 @@
 """Groups and clusters for the tests of rules and plans."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from zlib import crc32
 
 from groups.findings import Finding, Level
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, MemberProtocol, Topic
 from migration.access import Access
-from migration.client_config import ClientConfig
+from migration.client_config import ClientConfig, kept, library_by_keys, of_consumers
 from migration.clients import parse_clients
 from migration.commands import ClusterOptions
 from migration.model import Destination, Plan
@@ -105,6 +105,20 @@ def plan(
     )
     known = [Topic(name=name, partitions=2) for name in topics]
     return make_plan(case_of(request, group, cluster, topics=known, access=access))
+
+
+def config_of(text: Mapping[str, str], library: str | None = None, member: str | None = None) -> ClientConfig:
+    """A configuration file with these settings, a line each, for a library or a member if one is given."""
+    entries = [(key, value, line) for line, (key, value) in enumerate(text.items(), 1)]
+    inferred, known_by = library_by_keys(entries)
+    return ClientConfig(
+        name="app.properties",
+        settings=tuple(kept(of_consumers(entries, library or inferred))),
+        library=library or inferred,
+        known_by=known_by,
+        member=member,
+        is_for_library=library is not None,
+    )
 
 
 def found(plan: Plan, rule: str) -> Finding | None:

@@ -1,50 +1,34 @@
-"""Configuration files of clients: what is read of them, and what they say against a step."""
+"""Configuration files of clients: what is read of them, in each form that applications and clusters have them in."""
 
+from __future__ import annotations
+
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaException
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.findings import Level
-from migration.client_config import KEPT, ClientConfig, kafka_key, kept, library_by_keys
-from migration.model import Destination
-from tests.kafka.broker import Broker
-from tests.kafka.members import Members, fresh_name
-from tests.kafka.topics import fresh_topic
+from cli.verbs.plan.files import read_client_config
+from migration.client_config import KEPT, kafka_key, kept, library_by_keys, of_consumers
+from migration.config_forms import read_config
 from tests.migration.cases import (
     CLASSIC,
     CONSUMER,
     COOPERATIVE,
     EMPTY,
     GROUP,
-    NEW,
-    NEWER,
     blockers,
-    check_finding,
-    found,
+    config_of,
     member,
     plan,
-    the_finding,
 )
 
 JAVA = "org.apache.kafka.clients.consumer."
 STRATEGY = "partition.assignment.strategy"
-
-
-def _config(text: Mapping[str, str], library: str | None = None, member: str | None = None) -> ClientConfig:
-    entries = [(key, value, line) for line, (key, value) in enumerate(text.items(), 1)]
-    inferred, known_by = library_by_keys(entries)
-    return ClientConfig(
-        name="app.properties",
-        settings=tuple(kept(entries)),
-        library=library or inferred,
-        known_by=known_by,
-        member=member,
-        is_for_library=library is not None,
-    )
+BOTH = f"{JAVA}RangeAssignor,{JAVA}CooperativeStickyAssignor"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +69,7 @@ def test_kafkas_name_of_a_key(written: str, key: str | None) -> None:
     ],
 )
 def test_the_library_shows_in_the_keys(entries: Mapping[str, str], library: str | None) -> None:
-    assert _config(entries).library == library
+    assert config_of(entries).library == library
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
@@ -96,7 +80,7 @@ def test_only_what_rules_look_at_is_kept(entries: dict[str, str]) -> None:
         "sasl.jaas.config": "hunter2",
         "ssl.key.password": "hunter2",
     }
-    config = _config(secret)
+    config = config_of(secret)
     assert {each.key for each in config.settings} <= KEPT
     assert "hunter2" not in repr(config)
 
@@ -106,302 +90,17 @@ def test_the_last_of_a_repeated_key_counts() -> None:
     assert (only.value, only.line, only.place) == ("b", 2, "consumer.group.id (line 2)")
 
 
-TIMEOUTS = {"key.deserializer": "x", "session.timeout.ms": "50000", "heartbeat.interval.ms": "6000"}
-TABLE: Mapping[str, tuple[Mapping[str, str], str, Destination, str, Level | None, str]] = {
-    "leftovers-to-remove": (
-        {**TIMEOUTS, STRATEGY: f"{JAVA}RangeAssignor"}, "java:4.1", CONSUMER, "client-config-leftover", Level.WARNING,
-        "session.timeout.ms (line 2), heartbeat.interval.ms (line 3), partition.assignment.strategy (line 4)",
-    ),
-    "leftovers-that-stop-it": (
-        {"group.protocol": "CONSUMER", **TIMEOUTS}, "java:4.1", CONSUMER, "client-config-leftover", Level.BLOCKER,
-        "It contains both now.",
-    ),
-    "librdkafka-has-one-more": (
-        {"enable.partition.eof": "x", "group.protocol.type": "consumer"}, "librdkafka:2.16", CONSUMER,
-        "client-config-leftover", Level.WARNING, "group.protocol.type (line 2)",
-    ),
-    "java-does-not-mind-empty-ones": (
-        {"key.deserializer": "x", "group.protocol": "consumer", "session.timeout.ms": " "}, "java:4.1", CONSUMER,
-        "client-config-leftover", None, "",
-    ),
-    "librdkafka-minds-empty-ones": (
-        {"enable.partition.eof": "x", "group.protocol": "consumer", "session.timeout.ms": ""}, "librdkafka:2.16",
-        CONSUMER, "client-config-leftover", Level.BLOCKER, "session.timeout.ms (line 3)",
-    ),
-    "nothing-left": ({"key.deserializer": "x"}, "java:4.1", CONSUMER, "client-config-leftover", None, ""),
-    "classic-keeps-its-timeouts": (TIMEOUTS, "java:4.1", COOPERATIVE, "client-config-leftover", None, ""),
-    "mixed-list": (
-        {STRATEGY: "cooperative-sticky,range"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed", Level.BLOCKER,
-        "must have the same protocol type",
-    ),
-    "a-list-of-one-kind": (
-        {STRATEGY: "range,roundrobin"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed", None, "",
-    ),
-    "an-assignor-that-librdkafka-lacks": (
-        {"enable.partition.eof": "x", STRATEGY: "sticky"}, "librdkafka:2.16", COOPERATIVE, "client-config-mixed",
-        Level.BLOCKER, "Unsupported",
-    ),
-    "java-may-mix": (
-        {STRATEGY: f"{JAVA}CooperativeStickyAssignor,{JAVA}RangeAssignor"}, "java:4.1", COOPERATIVE,
-        "client-config-mixed", None, "",
-    ),
-    "custom": (
-        {STRATEGY: "com.example.Own", "key.deserializer": "x"}, "java:4.1", CONSUMER, "custom-assignor", Level.WARNING,
-        "lists an assignor that is not Kafka's: com.example.Own",
-    ),
-    "another-group": (
-        {"group.id": "refunds"}, "java:4.1", CONSUMER, "client-config-group", Level.BLOCKER, "'refunds'",
-    ),
-    "a-group-to-be-filled-in": (
-        {"group.id": "${GROUP:refunds}"}, "java:4.1", CONSUMER, "client-config-group", None, "",
-    ),
-    "this-group": ({"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-group", None, ""),
-    "another-library": (
-        {"enable.partition.eof": "x"}, "java:4.1", CONSUMER, "client-config-library", Level.WARNING, "run java",
-    ),
-    "no-library": (
-        {"group.id": "payments"}, "java:4.1", CONSUMER, "client-config-library", Level.INFO, "is unknown",
-    ),
-    "the-new-protocol-too-early": (
-        {"group.protocol": "consumer"}, "java:4.1", COOPERATIVE, "client-config-protocol", Level.BLOCKER, "converts",
-    ),
-    "the-new-protocol": ({"group.protocol": "consumer"}, "java:4.1", CONSUMER, "client-config-protocol", None, ""),
-    "the-name-of-the-proposal": (
-        {"group.protocol": "generic"}, "java:4.1", CONSUMER, "client-config-protocol", Level.BLOCKER,
-        "clients call it classic",
-    ),
-    "its-name-on-the-way-back": (
-        {"group.protocol": "Generic"}, "librdkafka:2.16", COOPERATIVE, "client-config-protocol", Level.BLOCKER,
-        "refuses to start",
-    ),
-    "a-protocol-to-be-filled-in": (
-        {"group.protocol": "${PROTOCOL}"}, "java:4.1", CONSUMER, "client-config-protocol", None, "",
-    ),
-    "any-case": ({"group.protocol": "Classic"}, "java:4.1", COOPERATIVE, "client-config-protocol", None, ""),
-    "a-setting-of-the-proposal": (
-        {"key.deserializer": "x", "group.local.assignors": "org.example.Mine"}, "java:4.1", CONSUMER,
-        "client-config-local-assignors", Level.WARNING, "group.local.assignors (line 2) exists in no release",
-    ),
-    "that-librdkafka-refuses": (
-        {"enable.partition.eof": "x", "group.local.assignors": ""}, "librdkafka:2.16", COOPERATIVE,
-        "client-config-local-assignors", Level.BLOCKER, "No such configuration property",
-    ),
-    "rack": ({"client.rack": "a"}, "java:4.1", CONSUMER, "rack-awareness", Level.WARNING, "(a)"),
-    "timeouts-to-move": (
-        TIMEOUTS, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING, "session.timeout.ms 50000 (now 45000)",
-    ),
-    "timeouts-as-the-brokers-have-them": (
-        {**TIMEOUTS, "session.timeout.ms": "45000", "heartbeat.interval.ms": "5000"}, "java:4.1", CONSUMER,
-        "group-timeouts", None, "",
-    ),
-    "timeouts-out-of-bounds": (
-        {**TIMEOUTS, "session.timeout.ms": "10000"}, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING,
-        "session.timeout.ms=10000 is below group.consumer.min.session.timeout.ms=45000",
-    ),
-    "no-timeout-at-all": (
-        {**TIMEOUTS, "session.timeout.ms": "soon"}, "java:4.1", CONSUMER, "group-timeouts", Level.WARNING,
-        "is not a number of milliseconds",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "client", "to", "rule", "level", "said"), TABLE.values(), ids=TABLE.keys())
-def test_what_a_file_says(
-    text: Mapping[str, str], client: str, to: Destination, rule: str, level: Level | None, said: str
-) -> None:
-    check_finding(plan(GROUP, to, client, configs=[_config(text)]), rule, level, said)
-
-
-@pytest.mark.kafka
-def test_what_java_makes_of_the_proposals_settings(broker: Broker, members: Members) -> None:
-    """KIP-848's `generic` is refused, its `group.local.assignors` ignored."""
-    topic = fresh_topic(broker, 1)
-    refused = members.java(broker, fresh_name("group"), [topic], group_protocol="generic")
-    assert "generic" in (refused.wait_event("error").reason or "")
-    ignored = members.java(broker, fresh_name("group"), [topic], group_local_assignors="org.example.Mine")
-    ignored.wait_assignment({topic: [0]})
-
-
-def test_what_librdkafka_makes_of_them() -> None:
-    for name, value in (("group.protocol", "generic"), ("group.local.assignors", "org.example.Mine")):
-        with pytest.raises(KafkaException, match=f'configuration property[: ]+"{name}"'):
-            Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", name: value})
-
-
-IDLE, POLL, RESET = "connections.max.idle.ms", "max.poll.interval.ms", "auto.offset.reset"
-JAVAS = {"key.deserializer": "x"}
-NEW_PARTITIONS = "client-config-new-partitions"
-TIMES: Mapping[str, tuple[Mapping[str, str], Destination, str, Level | None, str]] = {
-    "idle-by-default": (JAVAS, COOPERATIVE, "client-config-idle", None, ""),
-    "idle-too-short": (
-        {IDLE: "180000"}, COOPERATIVE, "client-config-idle", Level.WARNING,
-        "connections.max.idle.ms (line 1) 180000 is less than max.poll.interval.ms 300000 (the default)",
-    ),
-    "polls-too-seldom": (
-        {POLL: "600000"}, COOPERATIVE, "client-config-idle", Level.WARNING,
-        "connections.max.idle.ms 540000 (the default) is less than max.poll.interval.ms (line 1) 600000",
-    ),
-    "both-in-step": ({POLL: "600000", IDLE: "600000"}, COOPERATIVE, "client-config-idle", None, ""),
-    "never-closed": ({IDLE: "-1"}, COOPERATIVE, "client-config-idle", None, ""),
-    "no-number": ({IDLE: "${IDLE}"}, COOPERATIVE, "client-config-idle", None, ""),
-    "no-classic-rebalances": ({IDLE: "180000"}, CONSUMER, "client-config-idle", None, ""),
-    "librdkafka-has-no-such-default": (
-        {"enable.partition.eof": "x", POLL: "600000"}, COOPERATIVE, "client-config-idle", None, "",
-    ),
-    "latest": ({RESET: "latest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "auto.offset.reset (line 1) is latest"),
-    "latest-under-classic": (
-        {RESET: "latest"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING, "up to metadata.max.age.ms 300000 (the default)",
-    ),
-    "latest-by-default": (JAVAS, CONSUMER, NEW_PARTITIONS, Level.INFO, "is latest (the default)"),
-    "librdkafkas-latest": (
-        {"enable.partition.eof": "x", RESET: "largest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "is largest",
-    ),
-    "connects-default-is-earliest": ({"connector.class": "x"}, CONSUMER, NEW_PARTITIONS, None, ""),
-    "connects-latest": (
-        {"connector.class": "x", f"consumer.override.{RESET}": "latest"}, CONSUMER, NEW_PARTITIONS, Level.WARNING,
-        "consumer.override.auto.offset.reset (line 2) is latest",
-    ),
-    "earliest": ({RESET: "earliest"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
-    "none": ({RESET: "none"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
-    "no-duration": ({RESET: "by_duration:soon"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
-    "too-short-for-classic": (
-        {RESET: "by_duration:PT5S"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING, "less than it may take",
-    ),
-    "long-enough-for-classic": ({RESET: "by_duration:PT6M"}, COOPERATIVE, NEW_PARTITIONS, None, ""),
-    "an-older-metadata": (
-        {RESET: "by_duration:PT6M", "metadata.max.age.ms": "600000"}, COOPERATIVE, NEW_PARTITIONS, Level.WARNING,
-        "metadata.max.age.ms (line 2) 600000",
-    ),
-    "too-short-for-consumer": (
-        {RESET: "by_duration:PT4.9S"}, CONSUMER, NEW_PARTITIONS, Level.WARNING, "a heartbeat interval (5000 ms)",
-    ),
-    "too-short-for-a-rollback": (
-        {RESET: "BY_DURATION:PT5S"}, CONSUMER, NEW_PARTITIONS, Level.INFO, "too short after a rollback",
-    ),
-    "long-enough-for-both": ({RESET: "by_duration:P1D"}, CONSUMER, NEW_PARTITIONS, None, ""),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "to", "rule", "level", "said"), TIMES.values(), ids=TIMES.keys())
-def test_what_times_in_a_file_mean(
-    text: Mapping[str, str], to: Destination, rule: str, level: Level | None, said: str
-) -> None:
-    check_finding(plan(GROUP, to, configs=[_config(text)]), rule, level, said)
-
-
-def test_a_rollback_makes_a_duration_too_short() -> None:
-    finding = the_finding(
-        plan(NEWER, CLASSIC, configs=[_config({RESET: "by_duration:PT5S"})]), NEW_PARTITIONS
-    )
-    assert finding.level is Level.WARNING
-    assert "by_duration:PT6M" in finding.remedy
-    check_finding(
-        plan(NEWER, CLASSIC, configs=[_config({IDLE: "180000"})]), "client-config-idle", Level.WARNING
-    )
-
-
-def test_what_a_duration_has_to_cover_is_the_groups_heartbeat() -> None:
-    cluster = replace(NEW, settings={"group.consumer.heartbeat.interval.ms": "15000"})
-    for duration, level in (("PT10S", Level.WARNING), ("PT15S", Level.INFO), ("PT6M", None)):
-        made = plan(GROUP, CONSUMER, cluster=cluster, configs=[_config({RESET: f"by_duration:{duration}"})])
-        check_finding(made, NEW_PARTITIONS, level)
-
-
-def test_what_is_said_of_the_file_of_a_member_names_it() -> None:
-    for owner, member_named in (("m2", "m2"), (None, None)):
-        finding = found(
-            plan(GROUP, CONSUMER, configs=[_config(TIMEOUTS, member=owner)]), "client-config-leftover"
-        )
-        assert finding is not None
-        assert (finding.member, finding.members) == (member_named, ())
-
-
-def test_the_command_that_moves_the_timeouts() -> None:
-    odd = replace(GROUP, id="a b")
-    finding = the_finding(plan(odd, CONSUMER, configs=[_config(TIMEOUTS)]), "group-timeouts")
-    assert finding.remedy.endswith(
-        "--entity-type groups --entity-name 'a b' "
-        "--add-config consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
-    )
-
-
-@pytest.mark.parametrize(
-    ("bounds", "said"),
-    [
-        ({}, "=45000, unless the brokers are set otherwise"),
-        ({"group.consumer.min.session.timeout.ms": "45000"}, "=45000."),
-    ],
-)
-def test_bounds_that_are_not_known_are_kafkas(bounds: dict[str, str], said: str) -> None:
-    cluster = replace(NEW, settings={"group.consumer.migration.policy": "bidirectional", **bounds})
-    configs = [_config({"session.timeout.ms": "10000"})]
-    finding = the_finding(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
-    assert finding.message.endswith(f"below group.consumer.min.session.timeout.ms{said}".rstrip(".") + ".")
-
-
-def test_no_nonsense_is_put_into_a_command() -> None:
-    configs = [_config({"session.timeout.ms": "${TIMEOUT:`id`}"})]
-    finding = the_finding(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
-    assert finding.remedy.endswith("--add-config consumer.session.timeout.ms=MILLISECONDS")
-
-
-def test_the_brokers_bounds_are_theirs() -> None:
-    cluster = replace(NEW, settings={"group.consumer.min.session.timeout.ms": "6000"})
-    configs = [_config({**TIMEOUTS, "session.timeout.ms": "10000"})]
-    finding = the_finding(plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "group-timeouts")
-    assert "consumer.session.timeout.ms=10000" in finding.remedy
-    assert "below" not in finding.message
-
-
-def test_files_that_do_not_agree() -> None:
-    configs = [_config(TIMEOUTS), _config({**TIMEOUTS, "session.timeout.ms": "60000"})]
-    finding = the_finding(plan(GROUP, CONSUMER, configs=configs), "group-timeouts")
-    assert "different values of session.timeout.ms" in finding.message
-
-
-@pytest.mark.parametrize(
-    ("protocol", "library", "level"),
-    [
-        ("consumer", "java", Level.WARNING),
-        ("classic", "java", Level.BLOCKER),
-        ("classic", "librdkafka", None),
-    ],
-)
-def test_the_rollback_has_leftovers_too(protocol: str, library: str, level: Level | None) -> None:
-    """Java refuses group.remote.assignor under the classic protocol; librdkafka passes over it."""
-    config = _config({"group.protocol": protocol, "group.remote.assignor": "uniform"}, library)
-    check_finding(plan(NEWER, CLASSIC, f"{library}:99", configs=[config]), "client-config-leftover", level)
-
-
 def test_a_file_shows_the_library_of_unknown_members() -> None:
     unknown = replace(GROUP, members=(member("m1"), member("m2", "librdkafka", "2.16")))
-    java = _config({"key.deserializer": "x"})
+    java = config_of({"key.deserializer": "x"})
     assert blockers(plan(unknown, CONSUMER)) == ["client-library"]
     assert plan(unknown, CONSUMER, configs=[java]).clients == ("java", "librdkafka")
     assert plan(EMPTY, CONSUMER, configs=[java]).clients == ("java",)
     assert plan(EMPTY, CONSUMER, "librdkafka:2.16", configs=[]).clients == ("librdkafka",)
-    assert plan(unknown, CLASSIC, configs=[_config({"key.deserializer": "x"}, member="m1")]).clients == (
+    assert plan(unknown, CLASSIC, configs=[config_of({"key.deserializer": "x"}, member="m1")]).clients == (
         "java",
         "librdkafka",
     )
-
-
-def test_a_remote_assignor_must_be_offered() -> None:
-    cluster = replace(NEW, settings={"group.consumer.assignors": "uniform,range"})
-    for asked, level in (("sticky", Level.BLOCKER), ("range", None)):
-        configs = [_config({"group.remote.assignor": asked})]
-        check_finding(
-            plan(GROUP, CONSUMER, cluster=cluster, configs=configs), "client-config-assignor", level
-        )
-
-
-def test_instance_ids_of_members_that_are_not_there() -> None:
-    configs = [_config({"key.deserializer": "x", "group.instance.id": "seat"})]
-    finding = the_finding(plan(EMPTY, CONSUMER, "java:4.1", configs=configs), "static-member")
-    assert "(seat)" in finding.message
-
-
-BOTH = f"{JAVA}RangeAssignor,{JAVA}CooperativeStickyAssignor"
 
 
 @pytest.mark.parametrize(
@@ -418,20 +117,167 @@ BOTH = f"{JAVA}RangeAssignor,{JAVA}CooperativeStickyAssignor"
 def test_a_list_that_has_both_saves_a_bounce(client: str, text: Mapping[str, str], path: str) -> None:
     """Java's default lists both since 3.0; a file that does not list what is in use is of another time."""
     assert plan(GROUP, COOPERATIVE, client).path == "two bounces"
-    assert plan(GROUP, COOPERATIVE, client, configs=[_config(text)]).path == path
+    assert plan(GROUP, COOPERATIVE, client, configs=[config_of(text)]).path == path
 
 
 def test_the_file_of_a_member_beats_that_of_all() -> None:
-    both = _config({STRATEGY: BOTH})
-    of_one = _config({STRATEGY: f"{JAVA}RangeAssignor"}, member="m2")
+    both = config_of({STRATEGY: BOTH})
+    of_one = config_of({STRATEGY: f"{JAVA}RangeAssignor"}, member="m2")
     assert plan(GROUP, COOPERATIVE, configs=[both, of_one]).path == "two bounces"
     assert plan(GROUP, COOPERATIVE, configs=[both]).path == "one bounce"
-    assert plan(GROUP, COOPERATIVE, configs=[both, _config({"key.deserializer": "x"})]).path == "one bounce"
+    assert plan(GROUP, COOPERATIVE, configs=[both, config_of({"key.deserializer": "x"})]).path == "one bounce"
 
 
-def test_the_file_of_a_library_that_no_member_runs() -> None:
-    finding = the_finding(
-        plan(GROUP, CONSUMER, configs=[_config({"group.id": "payments"}, "librdkafka")]),
-        "client-config-library",
+READ = {"group.protocol": "consumer", "auto.offset.reset": "earliest"}
+FORMS = {
+    "env": (
+        "app.env",
+        "# of the application\nexport KAFKA_GROUP_PROTOCOL=consumer  # new\nKAFKA_AUTO_OFFSET_RESET='earliest'\n"
+        "USER_GROUP_ID=1000\nKAFKA_PRODUCER_GROUP_ID=x\n",
+        READ,
+    ),
+    "plain names": (".env", 'GROUP_PROTOCOL="consumer"\nAUTO_OFFSET_RESET=earliest\n', READ),
+    "spring's variables": (
+        "spring.env",
+        "SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_PROTOCOL=consumer\nSPRING_KAFKA_CONSUMER_AUTOOFFSETRESET=earliest\n"
+        "SPRING_KAFKA_CONSUMER_HEARTBEATINTERVAL=3s\n",
+        {**READ, "heartbeat.interval.ms": "3000"},
+    ),
+    "quarkus": (
+        "q.env",
+        "MP_MESSAGING_INCOMING_ORDERS_GROUP_PROTOCOL=consumer\n"
+        "MP_MESSAGING_INCOMING_ORDERS_AUTO_OFFSET_RESET=earliest\n"
+        "MP_MESSAGING_OUTGOING_BILLS_GROUP_ID=x\n",
+        READ,
+    ),
+    "confluent's rest proxy": (
+        "rest.env",
+        "KAFKA_REST_CONSUMER_GROUP_PROTOCOL=consumer\nKAFKA_REST_CONSUMER_AUTO_OFFSET_RESET=earliest\n",
+        READ,
+    ),
+    "confluent's connect": (
+        "connect.env",
+        "CONNECT_CONFIG_STORAGE_TOPIC=configs\nCONNECT_GROUP_ID=workers\nCONNECT_SESSION_TIMEOUT_MS=10000\n"
+        "CONNECT_CONSUMER_GROUP_PROTOCOL=consumer\nCONNECT_CONSUMER_AUTO_OFFSET_RESET=earliest\n",
+        READ,
+    ),
+    "spring": (
+        "application.yml",
+        "spring:\n  kafka:\n    consumer:\n      auto-offset-reset: earliest\n      heartbeat-interval: 3s\n"
+        "      max-poll-interval: PT5M\n      properties:\n        group.protocol: consumer\n",
+        {**READ, "heartbeat.interval.ms": "3000", "max.poll.interval.ms": "300000"},
+    ),
+    "spring in capitals": (
+        "application.yaml",
+        "spring.kafka.consumer:\n  autoOffsetReset: earliest\n  groupId: billing\n"
+        "  properties[group.protocol]: consumer\n"
+        "  properties: {group-instance-id: a}\n",
+        {**READ, "group.id": "billing", "group.instance.id": "a"},
+    ),
+    "spring's documents": (
+        "application.yml",
+        "spring.kafka.consumer.auto-offset-reset: earliest\n---\n"
+        "spring.kafka.properties.group.protocol: consumer\n---\n"
+        "spring:\n  config.activate.on-profile: test\n  kafka.consumer.auto-offset-reset: latest\n---\n",
+        READ,
+    ),
+    "spring's documents of properties": (
+        "application.properties",
+        "spring.kafka.consumer.auto-offset-reset=earliest\n#---\n"
+        "spring.kafka.properties.group.protocol=consumer\n#---\n"
+        "spring.config.activate.on-profile=test\nspring.kafka.consumer.auto-offset-reset=latest\n",
+        READ,
+    ),
+    "compose": (
+        "compose.yaml",
+        "services:\n  kafka:\n    image: apache/kafka\n"
+        "    environment: {KAFKA_NODE_ID: 1, KAFKA_CONNECTIONS_MAX_IDLE_MS: 5}\n"
+        "  app:\n    environment:\n      - KAFKA_GROUP_PROTOCOL=consumer\n      - KAFKA_AUTO_OFFSET_RESET=earliest\n"
+        "      - TZ=UTC\n  db:\n    environment: {USER_GROUP_ID: 5}\n",
+        READ,
+    ),
+    "config map": (
+        "cm.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, labels: {group.id: x}}\ndata:\n"
+        "  KAFKA_GROUP_PROTOCOL: consumer\n  application.properties: |\n"
+        "    spring.kafka.consumer.auto-offset-reset=earliest\n",
+        READ,
+    ),
+    "config map with yaml": (
+        "cm.yaml",
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data:\n    application.yml: |\n"
+        "      spring.kafka.consumer:\n        auto-offset-reset: earliest\n"
+        "        properties: {group.protocol: consumer}\n",
+        READ,
+    ),
+    "deployment": (
+        "deploy.yml",
+        "apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n"
+        "      containers:\n      - name: app\n        env:\n        - {name: KAFKA_GROUP_PROTOCOL, value: consumer}\n"
+        "        - {name: KAFKA_AUTO_OFFSET_RESET, value: earliest}\n"
+        "        - {name: X, valueFrom: {secretKeyRef: {}}}\n",
+        READ,
+    ),
+    "json": ("c.json", '{"kafka": {"groupProtocol": "consumer", "auto.offset.reset": "earliest"}}', READ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "settings"), FORMS.values(), ids=FORMS)
+def test_the_settings_of_a_file_are_read_in_its_form(name: str, text: str, settings: dict[str, str]) -> None:
+    entries = read_config(name, text).entries
+    library, _ = library_by_keys(entries)
+    assert {each.key: each.value for each in kept(of_consumers(entries, library))} == settings
+
+
+NOT_READ = {
+    "filebeat": (
+        "filebeat.yml",
+        "filebeat.inputs:\n- type: kafka\n  hosts: [b:9092]\n  group_id: beats\n  topics: [orders]\n"
+        "output.kafka:\n  client_id: beats\n  group_id: x\n",
+    ),
+    "logging": ("log4j2.yaml", "Configuration: {status: warn, name: app}\n"),
+    "config map": ("cm.yaml", "apiVersion: v1\nkind: ConfigMap\ndata: {LOG_LEVEL: debug}\n"),
+    "secret": ("s.yaml", "apiVersion: v1\nkind: Secret\ndata: {KAFKA_GROUP_ID: YmlsbGluZw==}\n"),
+    "variables of others": ("a.env", "USER_GROUP_ID=1000\nPATH=/bin\nDEBUG=true\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), NOT_READ.values(), ids=NOT_READ)
+def test_a_file_of_another_program_has_no_client_setting(name: str, text: str) -> None:
+    assert [written for written, _, _ in read_config(name, text).entries if kafka_key(written)] == []
+
+
+def test_parts_of_a_file_that_are_not_used_are_named() -> None:
+    profiles = "group.id: a\n---\nspring.config.activate.on-profile: prod\ngroup.id: b\n"
+    (unread,) = read_config("a.yml", profiles).unread
+    assert unread == "Documents of Spring profiles (prod) are not used: whether they apply is not known."
+    in_map = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"application.yml": profiles}}
+    assert read_config("cm.json", json.dumps(in_map)).unread == (unread,)
+    services = "services:\n  a: {environment: [KAFKA_GROUP_ID=a]}\n  b: {environment: {KAFKA_GROUP_ID: b}}\n"
+    content = read_config("compose.yml", services)
+    assert content.unread == ("The services a, b have consumer settings: give each a separate file.",)
+    assert content.entries == ()
+
+
+def test_of_a_workers_file_only_the_consumers_settings_count(tmp_path: Path) -> None:
+    file = tmp_path / "worker.properties"
+    file.write_text(
+        "group.id=connect-cluster\nsession.timeout.ms=10000\nconfig.storage.topic=connect-configs\n"
+        f"consumer.session.timeout.ms=20000\nconsumer.{STRATEGY}={JAVA}RangeAssignor\n"
     )
-    assert finding.level is Level.BLOCKER
+    config = read_client_config(str(file))
+    assert (config.library, config.known_by) == ("connect", "config.storage.topic is Connect's")
+    leftovers = [setting.place for setting in config.leftovers("consumer")]
+    assert leftovers == ["consumer.session.timeout.ms (line 4)", f"consumer.{STRATEGY} (line 5)"]
+    assert config.setting("group.id") is None
+
+
+def test_a_connectors_configuration_as_the_rest_api_takes_it(tmp_path: Path) -> None:
+    file = tmp_path / "s3.json"
+    settings = {"connector.class": "S3", "consumer.override.session.timeout.ms": "20000", "topics": "orders"}
+    file.write_text(json.dumps({"name": "s3", "config": settings}))
+    config = read_client_config(str(file))
+    assert config.library == "connect"
+    assert [one.place for one in config.leftovers("consumer")] == [
+        "config.consumer.override.session.timeout.ms"
+    ]

@@ -90,6 +90,9 @@ STREAMS = replace(
 """Two instances of an application with two threads each; the release is not known."""
 
 
+SINK = replace(GROUP, id="connect-s3")
+
+
 def in_the_map(*ids: str, leader: str, static: str | None = None) -> Group:
     """A group of librdkafka whose members are listed as the broker's map has them: of one letter each, whose bin of 16
     is its code modulo 16."""
@@ -228,6 +231,15 @@ PLANS = {
     "old-streams-to-eager": plan(STREAMS, EAGER, "java:2.3.1"),
     "streams-offline": plan(STREAMS, COOPERATIVE, "java:2.3.1", offline=True),
     "empty-streams": plan(replace(STREAMS, state=GroupState.EMPTY, members=()), COOPERATIVE, "java:2.3"),
+    # Kafka Connect.
+    "sink-to-cooperative": plan(SINK, COOPERATIVE, "connect:4.4.0"),
+    "sink-to-consumer": plan(SINK, CONSUMER, "connect:4.4.0"),
+    "sink-to-eager": plan(replace(SINK, protocol="cooperative-sticky"), EAGER, "connect:4.4.0"),
+    "sink-to-classic": plan(
+        replace(with_members(SINK, protocol=MemberProtocol.CONSUMER, target={}), type=GroupType.CONSUMER),
+        CLASSIC,
+        "connect:4.4",
+    ),
     # Offline, where it is asked for.
     "offline": plan(GROUP, COOPERATIVE, offline=True),
     "offline-back": plan(JAVA_STICKY, EAGER, offline=True),

@@ -79,7 +79,7 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     return {"normal_s": normal_s, "bridged_s": bridged_s, "restarts": float(restarts)}
 
 
-LIBRDKAFKA = pytest.param(librdkafka("cooperative-sticky"), id="librdkafka")
+LIBRDKAFKA = pytest.param(librdkafka("cooperative-sticky"), id="librdkafka", marks=LONG)
 SARAMA = pytest.param(sarama(), id="sarama")
 
 

@@ -24,26 +24,30 @@ def test_lines_of_the_library_alone_are_applied() -> None:
     }
 
 
-def test_lines_above_all_headings_are_for_everyone() -> None:
-    assert apply(["a=1", "# java", "b=2"], {}, "librdkafka", {}) == {"a": "1"}
-    assert apply([], {"a": "1"}, "java", {}) == {"a": "1"}
-
-
-def test_what_is_not_there_need_not_be_removed() -> None:
-    assert apply(["# remove: a"], {}, "java", {}) == {}
-
-
-def test_what_was_removed_is_put_back() -> None:
-    lines = ["# restore, if it was set: a", "# restore, if it was set: b"]
-    assert apply(lines, {"c": "3"}, "java", {"a": "1"}) == {"a": "1", "c": "3"}
+@pytest.mark.parametrize(
+    ("lines", "config", "before", "after"),
+    [
+        (["a=1", "# java", "b=2"], {}, {}, {"a": "1"}),
+        ([], {"a": "1"}, {}, {"a": "1"}),
+        (["# remove: a"], {}, {}, {}),
+        (
+            ["# restore, if it was set: a", "# restore, if it was set: b"],
+            {"c": "3"},
+            {"a": "1"},
+            {"a": "1", "c": "3"},
+        ),
+    ],
+    ids=["above all headings", "none", "nothing to remove", "restored"],
+)
+def test_lines_for_every_library(
+    lines: list[str], config: dict[str, str], before: dict[str, str], after: dict[str, str]
+) -> None:
+    assert apply(lines, config, "librdkafka", before) == after
 
 
 @pytest.mark.parametrize("line", ["restart it", "# perhaps remove a", "=x", "# remove: a, b"])
 def test_unclear_line(line: str) -> None:
     with pytest.raises(UnclearLine):
         apply([line], {}, "java", {})
-
-
-def test_library_without_lines() -> None:
     with pytest.raises(UnclearLine):
         apply(["# java", "a=1"], {}, "librdkafka", {})

@@ -3,10 +3,8 @@
 import pytest
 
 from tests.migration.end_to_end.consumption import (
-    FOREVER_NS,
     Interleaving,
     Overlap,
-    Stay,
     interleavings,
     lost,
     outside,
@@ -57,22 +55,16 @@ def test_overlap_is_found_by_the_listeners_alone() -> None:
     assert overlaps(BOTH_AT_ONCE[::-1]) == overlaps(BOTH_AT_ONCE)
 
 
-def test_overlap_within_a_longer_stay() -> None:
-    long = journal("a", "10 assigned", "30 revoked")
-    short = journal("b", "12 assigned", "14 revoked", "20 assigned", "21 revoked")
-    assert [one.overlap_ns for one in overlaps([long, short])] == [2, 1]
-
-
-def test_one_that_never_let_go_overlaps_with_all_that_come_after() -> None:
-    never = journal("a", "10 assigned")
-    after = journal("b", "12 assigned", "14 revoked")
-    assert stays([never])[P] == [Stay(from_ns=10, until_ns=FOREVER_NS, member="a")]
-    assert overlaps([never, after]) == [Overlap(partition=P, members=("a", "b"), overlap_ns=2)]
-
-
-def test_two_lives_of_one_member_are_two_consumers() -> None:
-    first, second = journal("a.1", "10 assigned", "20 revoked"), journal("a.2", "15 assigned", "30 revoked")
-    assert len(overlaps([first, second])) == 1
+@pytest.mark.parametrize(
+    ("first", "second", "overlaps_ns"),
+    [
+        (("10 assigned", "30 revoked"), ("12 assigned", "14 revoked", "20 assigned", "21 revoked"), [2, 1]),
+        (("10 assigned",), ("12 assigned", "14 revoked"), [2]),
+    ],
+    ids=["within a longer stay", "after one that never let go"],
+)
+def test_stays_that_overlap(first: tuple[str, ...], second: tuple[str, ...], overlaps_ns: list[int]) -> None:
+    assert [one.overlap_ns for one in overlaps([journal("a", *first), journal("b", *second)])] == overlaps_ns
 
 
 def test_interleaving_is_found_by_the_records_alone() -> None:
@@ -96,10 +88,6 @@ def test_repetition_after_a_crash_is_no_interleaving() -> None:
 def test_record_outside_of_a_stay() -> None:
     late = journal("a", "10 assigned", "12 revoked", "13 record 5")
     assert [(member, entry.offset) for member, entry in outside([late])] == [("a", 5)]
-    assert outside([journal("a", "13 record 5")])
-
-
-def test_stay_of_another_does_not_count() -> None:
     assert outside([journal("a", "10 assigned"), journal("b", "11 record 0")])
 
 

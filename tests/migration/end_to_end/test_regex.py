@@ -14,10 +14,9 @@ from tests.migration.end_to_end.shell import Shell
 from tests.migration.end_to_end.test_migrations import state_of
 from tests.support.long import LONG
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 
-@LONG
 def test_java_pattern_stays_and_goes_to_the_broker_later(
     deploy: Deploy, follow: Follow, shell: Shell, tools: ToolHost
 ) -> None:

@@ -5,6 +5,7 @@ import pytest
 from tests.migration.end_to_end.conftest import Deploy, Follow
 from tests.migration.end_to_end.fleets import java, librdkafka
 from tests.migration.end_to_end.follower import CLOSED, of_round
+from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
 
@@ -12,6 +13,7 @@ TO_COOPERATIVE = ("--to", "cooperative", "--client", "java")
 TO_CONSUMER = ("--to", "consumer", "--client", "librdkafka:2.16.0")
 
 
+@LONG
 def test_one_bounce_instead_of_two(deploy: Deploy, follow: Follow) -> None:
     """A member with the new assignor alone cannot join: the gate names it, and opens when it has the right list."""
     deployment = deploy(java("range"))
@@ -49,6 +51,7 @@ def test_forgotten_member(deploy: Deploy, follow: Follow) -> None:
     deployment.finish().check()
 
 
+@LONG
 def test_old_member_rejoins_between_the_bounces(deploy: Deploy, follow: Follow) -> None:
     """It turns the whole group back to the old assignor: strayed, back to the first bounce."""
     deployment = deploy(java("range"))
@@ -67,6 +70,7 @@ def test_old_member_rejoins_between_the_bounces(deploy: Deploy, follow: Follow) 
     deployment.finish().check()
 
 
+@LONG
 def test_settled_mixed_group(deploy: Deploy, follow: Follow) -> None:
     """One member went back to the classic protocol after the roll: the gate names it and the step to go back to."""
     deployment = deploy(librdkafka("range"))
