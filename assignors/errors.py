@@ -25,7 +25,7 @@ class NoCommonProtocolError(AssignorError):
     """Members have no assignor in common, or the assignors of one member have no rebalance protocol in common."""
 
 
-class Rule(Enum):
+class AssignmentRule(Enum):
     """A rule that an assignment can break; the value describes the violation."""
 
     TWICE = "a partition is assigned twice"
@@ -38,6 +38,6 @@ class Rule(Enum):
 class RuleBrokenError(AssignorError):
     """A custom assignor broke a rule."""
 
-    def __init__(self, assignor: str, rule: Rule, detail: str) -> None:
+    def __init__(self, assignor: str, rule: AssignmentRule, detail: str) -> None:
         super().__init__(f"assignor {assignor!r}: {rule.value}: {detail}")
         self.assignor, self.rule, self.detail = assignor, rule, detail

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.errors import Rule, RuleBrokenError
+from assignors.errors import AssignmentRule, RuleBrokenError
 from assignors.model import Assignment, DenseGroup, Result, Rows
 
 
@@ -33,23 +33,27 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
     members = group.spec.members
     if len(rows) != len(members):
         raise RuleBrokenError(
-            assignor.name, Rule.NON_MEMBER, f"{len(rows)} assignments for {len(members)} members"
+            assignor.name, AssignmentRule.NON_MEMBER, f"{len(rows)} assignments for {len(members)} members"
         )
     partitions, owners = rows.values, rows.row_of
     beyond = np.flatnonzero((partitions < 0) | (partitions >= group.partition_count))
     if len(beyond):
         raise RuleBrokenError(
-            assignor.name, Rule.NO_SUCH_PARTITION, _partition_and_member(group, rows, int(beyond[0]))
+            assignor.name,
+            AssignmentRule.NO_SUCH_PARTITION,
+            _partition_and_member(group, rows, int(beyond[0])),
         )
     pairs = owners * group.partition_count + partitions if assignor.may_share else partitions
     given, counts = np.unique(pairs, return_counts=True)
     again = given[counts > 1] % max(1, group.partition_count)
     if len(again):
-        raise RuleBrokenError(assignor.name, Rule.TWICE, _name(group, int(again.min())))
+        raise RuleBrokenError(assignor.name, AssignmentRule.TWICE, _name(group, int(again.min())))
     unsubscribed = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])
     if len(unsubscribed):
         raise RuleBrokenError(
-            assignor.name, Rule.NON_SUBSCRIBER, _partition_and_member(group, rows, int(unsubscribed[0]))
+            assignor.name,
+            AssignmentRule.NON_SUBSCRIBER,
+            _partition_and_member(group, rows, int(unsubscribed[0])),
         )
     if RebalanceProtocol.COOPERATIVE in assignor.protocols:
         _check_handover(assignor, assignment)
@@ -64,7 +68,7 @@ def _check_handover(assignor: Assignor, assignment: Assignment) -> None:
     taken = np.flatnonzero(~np.isin(has, had) & np.isin(rows.values, lost))
     if len(taken):
         raise RuleBrokenError(
-            assignor.name, Rule.HANDED_OVER, _partition_and_member(group, rows, int(taken[0]))
+            assignor.name, AssignmentRule.HANDED_OVER, _partition_and_member(group, rows, int(taken[0]))
         )
 
 
@@ -78,13 +82,15 @@ def from_named(name: str, group: DenseGroup, named: Mapping[str, Mapping[str, Se
     rows: list[list[int]] = [[] for _ in group.spec.members]
     for member, topics in named.items():
         if member not in member_index:
-            raise RuleBrokenError(name, Rule.NON_MEMBER, member)
+            raise RuleBrokenError(name, AssignmentRule.NON_MEMBER, member)
         for topic, partitions in topics.items():
             index = group.topic_index.get(topic)
             count = 0 if index is None else group.spec.topics[index].partitions
             for partition in partitions:
                 if index is None or not 0 <= partition < count:
-                    raise RuleBrokenError(name, Rule.NO_SUCH_PARTITION, f"{topic}-{partition} to {member}")
+                    raise RuleBrokenError(
+                        name, AssignmentRule.NO_SUCH_PARTITION, f"{topic}-{partition} to {member}"
+                    )
                 rows[member_index[member]].append(int(group.topic_start[index]) + partition)
     return Assignment(group, Rows.of([sorted(row) for row in rows]))
 

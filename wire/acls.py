@@ -1,4 +1,4 @@
-"""Access control entries, in Kafka's terms: numbers are those on the wire."""
+"""Access control entries, and what has settings, in Kafka's terms: numbers are those on the wire."""
 
 from __future__ import annotations
 
@@ -31,6 +31,25 @@ class ResourceType(_Known):
     TRANSACTIONAL_ID = 5
     DELEGATION_TOKEN = 6
     USER = 7
+
+
+class ConfigResourceType(IntEnum):
+    """The kinds of resources with settings. A broker's settings are known only to that broker."""
+
+    TOPIC = 2
+    BROKER = 4
+    GROUP = 32
+
+
+class ConfigSource(IntEnum):
+    """The source of a value, in the numbers of DescribeConfigs."""
+
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    GROUP = 8
 
 
 class PatternType(_Known):

@@ -19,13 +19,14 @@ from cli.sources.permissions import CHANGING_CONFIGS, READING_CONFIGS, with_miss
 from cli.sources.source import Notices
 from cli.sources.writer import Failed, failed_of
 from groups.settings import ConfigOrigin, GroupConfig, bounds, broker_default
+from wire.acls import ConfigResourceType, ConfigSource
 from wire.client.cluster import KafkaClient
 from wire.client.errors import raise_if_silent
-from wire.client.settings import ConfigSource, ResourceType, describe_configs
+from wire.client.settings import describe_configs
 
 _ORIGINS = {
-    ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
-    ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
+    ConfigSource.GROUP: ConfigOrigin.GROUP,
+    ConfigSource.DEFAULT: ConfigOrigin.DEFAULT,
 }
 """Origins by the protocol's numbers; confluent-kafka names only some of them."""
 
@@ -123,7 +124,7 @@ class GroupSettings:
     def _brokers_by_wire(self, client: KafkaClient) -> tuple[list[Mapping[str, str | None]], dict[str, str]]:
         """librdkafka would wait for a broker that it cannot reach, longer than asked, and not name its address."""
         nodes = [str(broker.node_id) for broker in client.metadata([]).brokers]
-        answers = describe_configs(client, ResourceType.BROKER, nodes)
+        answers = describe_configs(client, ConfigResourceType.BROKER, nodes)
         raise_if_silent(answers)
         self._send_to(
             [*answers.found, *(node for node, failure in answers.failed.items() if failure.code is not None)]
@@ -171,10 +172,8 @@ def _config(name: str, entry: Any, least: int | None, most: int | None, default:
 
 def _default(entry: Any) -> str | None:
     """The default of a setting that the brokers do not set."""
-    if entry.source == ConfigSource.DEFAULT_CONFIG.value:
+    if entry.source == ConfigSource.DEFAULT:
         value: str | None = entry.value
         return value
-    known = [
-        each.value for each in entry.synonyms.values() if each.source == ConfigSource.DEFAULT_CONFIG.value
-    ]
+    known = [each.value for each in entry.synonyms.values() if each.source == ConfigSource.DEFAULT]
     return known[0] if known else None

@@ -191,9 +191,10 @@ class LiveSource:
 
     def _with_settings(self, client: KafkaClient, cluster: Cluster, brokers: Sequence[str]) -> Cluster:
         from groups.settings import with_settings
-        from wire.client.settings import ResourceType, describe_configs
+        from wire.acls import ConfigResourceType
+        from wire.client.settings import describe_configs
 
-        answers = describe_configs(client, ResourceType.BROKER, brokers)
+        answers = describe_configs(client, ConfigResourceType.BROKER, brokers)
         by_broker = {
             broker: {name: entry.value for name, entry in settings.items()}
             for broker, settings in answers.found.items()
@@ -463,14 +464,14 @@ class LiveSource:
         if self.client is None:
             return SettingsOfGroups()
         from groups.settings import ConfigOrigin, GroupConfig
-        from wire.client.settings import ConfigSource, ResourceType
+        from wire.acls import ConfigResourceType, ConfigSource
 
-        origins = {
-            ConfigSource.DYNAMIC_GROUP_CONFIG.value: ConfigOrigin.GROUP,
-            ConfigSource.DEFAULT_CONFIG.value: ConfigOrigin.DEFAULT,
+        origins: dict[int, ConfigOrigin] = {
+            ConfigSource.GROUP: ConfigOrigin.GROUP,
+            ConfigSource.DEFAULT: ConfigOrigin.DEFAULT,
         }
 
-        answers = describe_configs(self.client, ResourceType.GROUP, groups)
+        answers = describe_configs(self.client, ConfigResourceType.GROUP, groups)
         found = {
             group: {
                 name: GroupConfig(

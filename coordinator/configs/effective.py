@@ -8,24 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Value
 from coordinator.errors import InvalidSetting
+from wire.acls import ConfigSource
 
 ALL = ""
 """The key of the dynamic configs of all brokers; the key of a single broker's configs is its node id."""
-
-
-class ConfigSource(IntEnum):
-    """The source of a value, in the numbers of DescribeConfigs."""
-
-    TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    GROUP = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,6 @@ from weakref import WeakSet
 from coordinator.configs.definitions import BROKER
 from coordinator.configs.effective import (
     BrokerConfigs,
-    ConfigSource,
     TopicConfigs,
     check_others,
     of_consumer_groups,
@@ -55,6 +54,7 @@ from coordinator.store.records import encode_record
 from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState, TransactionVersion
+from wire.acls import ConfigSource
 from wire.errors import ErrorCode
 from wire.log.errors import DamagedLog, StorageFailed, Unusable
 from wire.uuids import format_uuid

@@ -11,7 +11,7 @@ import pytest
 
 from assignors import registry
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
-from assignors.errors import Rule, RuleBrokenError, UnknownAssignorError
+from assignors.errors import AssignmentRule, RuleBrokenError, UnknownAssignorError
 from assignors.model import Assignment, Claim, DenseGroup, GroupSpec, MemberSpec, Result, Rows, TopicSpec
 from assignors.registry import find, known
 from assignors.rules import checked, from_named
@@ -68,7 +68,7 @@ def test_a_custom_assignor_is_found_and_its_answers_are_checked() -> None:
     group = DenseGroup.of(GroupSpec(topics=(TopicSpec(name="orders", partitions=1),), members=members))
     with pytest.raises(RuleBrokenError) as caught:
         assignor.assign(group)
-    assert caught.value.rule is Rule.TWICE
+    assert caught.value.rule is AssignmentRule.TWICE
 
 
 @pytest.mark.usefixtures("installed")
@@ -109,16 +109,16 @@ def test_a_result_that_keeps_the_rules_passes() -> None:
 @pytest.mark.parametrize(
     ("named", "rule", "detail"),
     [
-        ({"anna": {"orders": [0]}, "bob": {"orders": [0]}}, Rule.TWICE, "orders-0"),
-        ({"anna": {"orders": [0, 0]}}, Rule.TWICE, "orders-0"),
-        ({"carl": {"orders": [0]}}, Rule.NON_MEMBER, "carl"),
-        ({"anna": {"bills": [0]}}, Rule.NON_SUBSCRIBER, "bills-0 to anna"),
-        ({"anna": {"orders": [3]}}, Rule.NO_SUCH_PARTITION, "orders-3 to anna"),
-        ({"anna": {"gone": [0]}}, Rule.NO_SUCH_PARTITION, "gone-0 to anna"),
-        ({"anna": {"orders": [0]}, "bob": {"orders": [1]}}, Rule.HANDED_OVER, "orders-1 to bob"),
+        ({"anna": {"orders": [0]}, "bob": {"orders": [0]}}, AssignmentRule.TWICE, "orders-0"),
+        ({"anna": {"orders": [0, 0]}}, AssignmentRule.TWICE, "orders-0"),
+        ({"carl": {"orders": [0]}}, AssignmentRule.NON_MEMBER, "carl"),
+        ({"anna": {"bills": [0]}}, AssignmentRule.NON_SUBSCRIBER, "bills-0 to anna"),
+        ({"anna": {"orders": [3]}}, AssignmentRule.NO_SUCH_PARTITION, "orders-3 to anna"),
+        ({"anna": {"gone": [0]}}, AssignmentRule.NO_SUCH_PARTITION, "gone-0 to anna"),
+        ({"anna": {"orders": [0]}, "bob": {"orders": [1]}}, AssignmentRule.HANDED_OVER, "orders-1 to bob"),
     ],
 )
-def test_a_broken_rule_is_named(named: Named, rule: Rule, detail: str) -> None:
+def test_a_broken_rule_is_named(named: Named, rule: AssignmentRule, detail: str) -> None:
     with pytest.raises(RuleBrokenError) as caught:
         checked(_assignor(named, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     assert (caught.value.rule, caught.value.detail) == (rule, detail)
@@ -138,7 +138,7 @@ def test_a_client_side_assignor_may_share_if_it_declares_so() -> None:
     with pytest.raises(RuleBrokenError) as of_one_member:
         checked(_sharing({"bob": {"orders": [2, 2]}})).assign(GROUP)
     details = [(caught.value.rule, caught.value.detail) for caught in (of_broker, of_one_member)]
-    assert details == [(Rule.TWICE, "orders-1"), (Rule.TWICE, "orders-2")]
+    assert details == [(AssignmentRule.TWICE, "orders-1"), (AssignmentRule.TWICE, "orders-2")]
 
 
 def test_a_sharing_cooperative_assignor_may_add_an_owner_only() -> None:
@@ -146,7 +146,7 @@ def test_a_sharing_cooperative_assignor_may_add_an_owner_only() -> None:
     checked(_sharing(added, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
     with pytest.raises(RuleBrokenError) as caught:
         checked(_sharing({"bob": {"orders": [1]}}, RebalanceProtocol.COOPERATIVE)).assign(GROUP)
-    assert (caught.value.rule, caught.value.detail) == (Rule.HANDED_OVER, "orders-1 to bob")
+    assert (caught.value.rule, caught.value.detail) == (AssignmentRule.HANDED_OVER, "orders-1 to bob")
 
 
 def test_an_eager_assignor_may_hand_over_at_once() -> None:

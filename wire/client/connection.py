@@ -48,7 +48,7 @@ _BROKER_REGISTRATION = 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
+class FinalizedFeatures:
     """The cluster's finalized features ("group.version": 1).
 
     `supported` is the highest level of each feature that this broker supports.
@@ -74,7 +74,7 @@ class Connection:
     ) -> None:
         """Prepare; `node_id` is the broker that the cluster advertises at the address, if known."""
         self.address = address
-        self.features = Features(levels={}, supported={})
+        self.features = FinalizedFeatures(levels={}, supported={})
         self._settings = settings
         self._advertised = advertised
         self._node_id = node_id
@@ -336,7 +336,7 @@ class Connection:
             name = error_name(response.error_code)
             raise ProtocolError(str(self.address), f"ApiVersions was refused: {name}")
         self._versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
-        self.features = Features(
+        self.features = FinalizedFeatures(
             levels={feature.name: feature.max_version_level for feature in response.finalized_features},
             supported={feature.name: feature.max_version for feature in response.supported_features},
         )

@@ -36,7 +36,7 @@ _FOUND_PER_REQUEST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broker:
+class AdvertisedBroker:
     """A broker as the cluster advertises it."""
 
     node_id: int
@@ -58,7 +58,7 @@ class ClusterMetadata:
     """The cluster as one broker sees it. `failed` contains the topics that were requested by name and have an error."""
 
     cluster_id: str | None
-    brokers: tuple[Broker, ...]
+    brokers: tuple[AdvertisedBroker, ...]
     topics: dict[str, TopicMetadata]
     failed: dict[str, Failure]
 
@@ -93,7 +93,7 @@ def fetch_metadata(
     if response.error_code:
         raise refused(connection.address, METADATA.name, response.error_code)
     brokers = tuple(
-        Broker(node_id=broker.node_id, address=Address(broker.host, broker.port), rack=broker.rack)
+        AdvertisedBroker(node_id=broker.node_id, address=Address(broker.host, broker.port), rack=broker.rack)
         for broker in response.brokers
     )
     answered = {topic.name: topic for topic in response.topics if topic.name is not None}

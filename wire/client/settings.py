@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
 from wire import acls
-from wire.acls import Operation
+from wire.acls import ConfigResourceType, Operation
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
 from wire.client.errors import Answers, batches, refused
@@ -30,23 +29,9 @@ Settings: TypeAlias = "dict[str, DescribeConfigsResponseResultConfig]"
 _FIRST_DELETING_BY_ID = 6
 
 
-class ResourceType(Enum):
-    """The kinds of resources with settings. A broker's settings are known only to that broker."""
-
-    TOPIC = 2
-    BROKER = 4
-    GROUP = 32
-
-
-class ConfigSource(Enum):
-    """The source of a value, in the numbers of the protocol."""
-
-    STATIC_BROKER_CONFIG = 4
-    DEFAULT_CONFIG = 5
-    DYNAMIC_GROUP_CONFIG = 8
-
-
-def describe_configs(client: KafkaClient, kind: ResourceType, names: Iterable[str]) -> Answers[str, Settings]:
+def describe_configs(
+    client: KafkaClient, kind: ConfigResourceType, names: Iterable[str]
+) -> Answers[str, Settings]:
     """All settings of groups, topics or brokers (a broker's name is its node id)."""
 
     def ask(
@@ -55,7 +40,7 @@ def describe_configs(client: KafkaClient, kind: ResourceType, names: Iterable[st
         requests = [
             {
                 "resources": [
-                    {"resource_type": kind.value, "resource_name": name, "configuration_keys": None}
+                    {"resource_type": kind, "resource_name": name, "configuration_keys": None}
                     for name in batch
                 ]
             }
@@ -68,7 +53,11 @@ def describe_configs(client: KafkaClient, kind: ResourceType, names: Iterable[st
             for result in answer.results
         }
 
-    return client.ask_nodes(names, ask) if kind is ResourceType.BROKER else client.ask_one_broker(names, ask)
+    return (
+        client.ask_nodes(names, ask)
+        if kind is ConfigResourceType.BROKER
+        else client.ask_one_broker(names, ask)
+    )
 
 
 _NOT_ASKED_FOR = -(2**31)

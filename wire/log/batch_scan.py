@@ -47,7 +47,7 @@ _LEAST_COST = 1 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class BatchFault:
     """Why the scan ended before the end of the bytes.
 
     `unfinished`: a write that was cut off can cause this: less than a header, a header without its batch, or a batch
@@ -64,7 +64,7 @@ class Scan:
     """The batches before the first fault, or all of them."""
 
     batches: Batches
-    fault: Fault | None
+    fault: BatchFault | None
 
 
 def scan(data: bytes, file: str, *, checksums: bool = True) -> Scan:
@@ -74,7 +74,7 @@ def scan(data: bytes, file: str, *, checksums: bool = True) -> Scan:
     liar = _first_impossible(batches)
     if liar is not None:
         index, reason = liar
-        fault = Fault(position=positions[index], reason=reason, unfinished=False)
+        fault = BatchFault(position=positions[index], reason=reason, unfinished=False)
         return Scan(batches=batches[:index], fault=fault)
     due = int(batches.last_offsets[-1]) + 1 if len(batches) else 0
     return Scan(batches=batches, fault=None if end == len(data) else _fault(data, end, due))
@@ -141,22 +141,22 @@ def _first_impossible(batches: Batches) -> tuple[int, str] | None:
     return index, reason.format_map(fields)
 
 
-def _fault(data: bytes, position: int, due: int) -> Fault:
+def _fault(data: bytes, position: int, due: int) -> BatchFault:
     """The fault of the bytes at `position`, which are not a whole batch. The next offset is at least `due`."""
     old = _old_format(data, position)
     if old is not None:
-        return Fault(position=position, reason=old, unfinished=False)
+        return BatchFault(position=position, reason=old, unfinished=False)
     left = len(data) - position
     header = data[position : position + HEADER_BYTES]
     if len(header) < HEADER_BYTES:
         reason = f"{left} bytes are left, fewer than a batch header has ({HEADER_BYTES})"
-        return Fault(position=position, reason=reason, unfinished=True)
+        return BatchFault(position=position, reason=reason, unfinished=True)
     impossible = _impossible(header, due)
     if impossible is not None:
         # If nothing was written from the magic on, the bytes before it may be half a number.
         unfinished = not any(header[_MAGIC_AT:])
-        return Fault(position=position, reason=impossible, unfinished=unfinished)
-    return Fault(position=position, reason=_unfinished(data, position, left), unfinished=True)
+        return BatchFault(position=position, reason=impossible, unfinished=unfinished)
+    return BatchFault(position=position, reason=_unfinished(data, position, left), unfinished=True)
 
 
 def _impossible(header: bytes, due: int) -> str | None:

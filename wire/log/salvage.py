@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wire.log.batch_header import Batches
-from wire.log.batch_scan import BatchSearch, Fault, scan
+from wire.log.batch_scan import BatchFault, BatchSearch, scan
 from wire.log.columns import Columns, columns_of
 from wire.log.errors import DamagedLog
 
@@ -25,7 +25,7 @@ class IntactRun:
     """
 
     batches: Batches
-    fault: Fault | None = None
+    fault: BatchFault | None = None
     last: bool = True
     torn: bool = False
 

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from wire.files import open_regular
 from wire.log.batch_header import Batches
-from wire.log.batch_scan import BatchSearch, Fault, scan
+from wire.log.batch_scan import BatchFault, BatchSearch, scan
 from wire.log.errors import DamagedLog
 
 MOST_BYTES = (1 << 31) - 1
@@ -173,7 +173,7 @@ def _read(path: Path, stream: BinaryIO, *, checksums: bool = True) -> Segment:
     return parse_segment(path, stream.read(size), checksums=checksums)
 
 
-def _torn(data: bytes, path: Path, fault: Fault) -> Torn:
+def _torn(data: bytes, path: Path, fault: BatchFault) -> Torn:
     """The torn tail that starts with `fault`. :raises DamagedLog: it is damage instead"""
     if not fault.unfinished:
         raise DamagedLog(path, fault.position, fault.reason)

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
-from coordinator.configs.effective import ALL, ConfigSource, Synonym
+from coordinator.configs.effective import ALL, Synonym
 from coordinator.configs.features import FEATURES
 from coordinator.configs.properties import OURS
 from coordinator.errors import InvalidSetting, RequestRefused
@@ -17,6 +17,7 @@ from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.cluster import Cluster
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import check_name, missing
+from wire.acls import ConfigSource
 from wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 from tests.kafka.members import fresh_name
 from tests.kafka.ports import HOST
 from tests.kafka.turnstile import Turnstile
+from wire.acls import ConfigResourceType
 from wire.client.address import Address
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
@@ -21,7 +22,7 @@ from wire.client.faults import ask_for_fault, fault_client
 from wire.client.groups import describe_groups
 from wire.client.offsets import NewOffset, commit_offsets, fetch_offsets
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ResourceType, describe_configs
+from wire.client.settings import describe_configs
 from wire.client.steps import Deadline, Steps
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, JOIN_GROUP
 from wire.messages.schemas.faults import LIST
@@ -74,7 +75,9 @@ class Scene:
 
     def setting(self) -> str | None:
         """The group's own session timeout."""
-        entry = describe_configs(self.client, ResourceType.GROUP, [self.group]).found[self.group][SETTING]
+        entry = describe_configs(self.client, ConfigResourceType.GROUP, [self.group]).found[self.group][
+            SETTING
+        ]
         return entry.value
 
     def members(self) -> list[str | None]:

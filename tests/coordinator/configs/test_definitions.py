@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition
-from coordinator.configs.effective import ConfigSource
 from coordinator.errors import InvalidSetting
 from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wire import ask
+from wire.acls import ConfigSource
 
 OF_TOPICS, OF_BROKERS, OF_GROUPS = 2, 4, 32
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.configs.effective import ALL, BrokerConfigs, ConfigSource, TopicConfigs
+from coordinator.configs.effective import ALL, BrokerConfigs, TopicConfigs
 from coordinator.errors import InvalidSetting
+from wire.acls import ConfigSource
 
 RETENTION = "retention.ms"
 

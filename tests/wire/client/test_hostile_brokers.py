@@ -13,6 +13,7 @@ from tests.wire.client.peer import peer
 from tests.wire.client.scripted import ALL_APIS, broker
 from tests.wire.client.test_client import coordinator, metadata
 from tests.wire.messages.test_requests import plain
+from wire.acls import ConfigResourceType
 from wire.client.cluster import KafkaClient
 from wire.client.errors import WireError
 from wire.client.first_records import first_records
@@ -28,7 +29,7 @@ from wire.client.offsets import (
 )
 from wire.client.record_windows import WindowRequest, record_windows
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ResourceType, delete_topics, describe_configs
+from wire.client.settings import delete_topics, describe_configs
 from wire.client.transactions import known_transactions, open_transactions
 from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
@@ -57,8 +58,8 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "open transactions": lambda client: open_transactions(client, [("a", 0), ("", 1)]),
     "known transactions": lambda client: known_transactions(client, [5]),
     "ends": lambda client: offsets_at(client, [("a", 0), ("", 1)], [EARLIEST, LATEST]),
-    "configs": lambda client: describe_configs(client, ResourceType.GROUP, ["g"]),
-    "brokers": lambda client: describe_configs(client, ResourceType.BROKER, ["1"]),
+    "configs": lambda client: describe_configs(client, ConfigResourceType.GROUP, ["g"]),
+    "brokers": lambda client: describe_configs(client, ConfigResourceType.BROKER, ["1"]),
 }
 
 

@@ -9,6 +9,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
+from wire.acls import ConfigResourceType, ConfigSource
 from wire.client.cluster import KafkaClient
 from wire.client.groups import describe_groups, list_groups
 from wire.client.offsets import (
@@ -21,7 +22,7 @@ from wire.client.offsets import (
     offsets_at,
 )
 from wire.client.security import ConnectionSettings
-from wire.client.settings import ConfigSource, ResourceType, describe_configs
+from wire.client.settings import describe_configs
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
@@ -158,12 +159,12 @@ def test_offsets(client: KafkaClient, broker: Broker) -> None:
 
 def test_configs(client: KafkaClient, broker: Broker) -> None:
     topic, group = fresh_topic(broker), fresh_name("configured")
-    of_group = describe_configs(client, ResourceType.GROUP, [group]).found[group]
+    of_group = describe_configs(client, ConfigResourceType.GROUP, [group]).found[group]
     assert of_group["consumer.session.timeout.ms"].value == "6000"
-    of_brokers = describe_configs(client, ResourceType.BROKER, ["1", "9"])
-    assert of_brokers.found["1"]["broker.rack"].config_source == ConfigSource.STATIC_BROKER_CONFIG.value
+    of_brokers = describe_configs(client, ConfigResourceType.BROKER, ["1", "9"])
+    assert of_brokers.found["1"]["broker.rack"].config_source == ConfigSource.STATIC_BROKER
     assert of_brokers.failed["9"].message == "the cluster has no such broker"
-    of_topics = describe_configs(client, ResourceType.TOPIC, [topic, "nowhere"])
+    of_topics = describe_configs(client, ConfigResourceType.TOPIC, [topic, "nowhere"])
     assert of_topics.found[topic]["cleanup.policy"].value == "delete"
     assert of_topics.failed["nowhere"].name == "UNKNOWN_TOPIC_OR_PARTITION"
 

@@ -11,7 +11,7 @@ from assignors.java.hash_map import string_hashes
 from wire.client.address import Address
 from wire.client.metadata import (
     OFFSETS_TOPIC,
-    Broker,
+    AdvertisedBroker,
     ClusterMetadata,
     TopicMetadata,
     brokers_with_failures,
@@ -49,7 +49,9 @@ def metadata(
         for index, (leader, replicas) in enumerate(leaders)
     )
     topic = TopicMetadata(name=OFFSETS_TOPIC, topic_id=None, partitions=partitions)
-    brokers = tuple(Broker(node_id=node, address=Address("a", 9092 + node), rack=None) for node in (1, 2))
+    brokers = tuple(
+        AdvertisedBroker(node_id=node, address=Address("a", 9092 + node), rack=None) for node in (1, 2)
+    )
     return ClusterMetadata(cluster_id=None, brokers=brokers, topics={OFFSETS_TOPIC: topic}, failed={})
 
 
