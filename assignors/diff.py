@@ -95,9 +95,9 @@ def _diff(member: str, before: Partitions, after: Partitions) -> MemberDiff:
                 kept[topic] = old
             continue
         had, has = set(old), set(new)
-        for found, numbers in ((kept, had & has), (gained, has - had), (lost, had - has)):
+        for partitions, numbers in ((kept, had & has), (gained, has - had), (lost, had - has)):
             if numbers:
-                found[topic] = tuple(sorted(numbers))
+                partitions[topic] = tuple(sorted(numbers))
     return MemberDiff(
         id=member,
         before={topic: before[topic] for topic in sorted(before)},

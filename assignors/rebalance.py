@@ -103,19 +103,21 @@ def run_rebalances(
         new = owners_in(assignment)
         # Members that have left cannot revoke, and do not rejoin.
         given_up = [
-            (place, owner)
-            for place, holders in owners.items()
+            (partition, owner)
+            for partition, holders in owners.items()
             for owner in holders
-            if owner in eager or owner not in new.get(place, ())
+            if owner in eager or owner not in new.get(partition, ())
         ]
-        taken = [(place, owner) for place, owner in given_up if owner in assignment]
-        given_up_by = Counter(place for place, _ in given_up)
+        taken = [(partition, owner) for partition, owner in given_up if owner in assignment]
+        given_up_by = Counter(partition for partition, _ in given_up)
         rebalances.append(
             Rebalance(
                 assignment=assignment,
                 moved=moved_between(latest, new),
-                revoked=len({place for place, _ in taken}),
-                without_owner=sum(1 for place, count in given_up_by.items() if count == len(owners[place])),
+                revoked=len({partition for partition, _ in taken}),
+                without_owner=sum(
+                    1 for partition, count in given_up_by.items() if count == len(owners[partition])
+                ),
             )
         )
         rests = assignor.side is Side.BROKER or all(owner in eager for _, owner in taken)
@@ -136,8 +138,8 @@ def owners_in(assignment: Mapping[str, Partitions]) -> Owners:
     for member, topics in assignment.items():
         for topic, numbers in topics.items():
             for number in numbers:
-                place = topic, number
-                owners[place] = (*owners[place], member) if place in owners else (member,)
+                partition = topic, number
+                owners[partition] = (*owners[partition], member) if partition in owners else (member,)
     return owners
 
 
@@ -145,8 +147,8 @@ def moved_between(latest: Owners, new: Owners) -> int:
     """The number of partitions that had an owner and are now assigned to a member that was not an owner."""
     return sum(
         1
-        for place, holders in new.items()
-        if (had := latest.get(place, holders)) != holders and not set(holders) <= set(had)
+        for partition, holders in new.items()
+        if (had := latest.get(partition, holders)) != holders and not set(holders) <= set(had)
     )
 
 

@@ -57,8 +57,8 @@ BUILT_IN = (
 
 def known(side: Side, leader: Leader | None = None) -> tuple[str, ...]:
     """Names of the assignors of a side and leader (client side: Java by default), custom ones included."""
-    own = {assignor.name for assignor in BUILT_IN if _fits(assignor, side, leader)}
-    return tuple(sorted(own | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}))
+    names = {assignor.name for assignor in BUILT_IN if _fits(assignor, side, leader)}
+    return tuple(sorted(names | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}))
 
 
 def find(name: str, side: Side, leader: Leader | None = None) -> Assignor:

@@ -44,8 +44,8 @@ def check(assignor: Assignor, assignment: Assignment) -> None:
             _partition_and_member(group, rows, int(beyond[0])),
         )
     pairs = owners * group.partition_count + partitions if assignor.may_share else partitions
-    given, counts = np.unique(pairs, return_counts=True)
-    again = given[counts > 1] % max(1, group.partition_count)
+    distinct, counts = np.unique(pairs, return_counts=True)
+    again = distinct[counts > 1] % max(1, group.partition_count)
     if len(again):
         raise RuleBrokenError(assignor.name, AssignmentRule.TWICE, _name(group, int(again.min())))
     unsubscribed = np.flatnonzero(~group.subscribed()[owners, group.partition_topic[partitions]])

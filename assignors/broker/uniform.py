@@ -179,12 +179,12 @@ def _cut(
 ) -> None:
     """Walk the members: members above their quota revoke, members below it are noted with the difference."""
     counts = np.diff(group.topic_start)
-    each, extras = divmod(int(counts[topics].sum()), len(order))
+    least, extras = divmod(int(counts[topics].sum()), len(order))
     sizes = np.bincount(claims.members, minlength=len(order)).tolist()
     targets: Targets | None = None
     for position, member in enumerate(order.tolist()):
         has_extra = extras > 0
-        quota = each + has_extra
+        quota = least + has_extra
         if sizes[member] > quota:
             targets = targets or Targets(group, java)
             for ids in _beyond(targets, member, set(topics), quota):

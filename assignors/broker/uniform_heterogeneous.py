@@ -202,8 +202,8 @@ class _State:
             owners = np.where(owned, self.order.astype(np.int32)[self.owners], np.int32(-1))
             return Assignment.from_owners(self.group, owners)
         # A granted claim ends when the partition moves on.
-        given = [self.order[m.givers] * self._total + m.partitions for m in self.moves if m.givers[0] >= 0]
-        shadows = np.setdiff1d(self.overshadowed, np.concatenate([self.overshadowed[:0], *given]))
+        moved = [self.order[m.givers] * self._total + m.partitions for m in self.moves if m.givers[0] >= 0]
+        shadows = np.setdiff1d(self.overshadowed, np.concatenate([self.overshadowed[:0], *moved]))
         ids = np.flatnonzero(owned)
         owners = self.order[self.owners[ids]] * self._total + ids
         return Assignment.from_pairs(self.group, np.concatenate((shadows, owners)))
@@ -216,7 +216,7 @@ def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]
     """
     pointers = _Pointers(loads, line)
     holdings = _TopicHoldings(owners)
-    given: list[int] = []
+    moved: list[int] = []
     received: list[int] = []
     while not pointers.level():
         giver = pointers.giver(holdings)
@@ -226,15 +226,15 @@ def level_topic(loads: Ints, line: Ints, owners: NDArray[np.int32]) -> list[int]
         receiver = pointers.receiver()
         if pointers.level():
             break
-        given.append(partition)
+        moved.append(partition)
         received.append(receiver)
         pointers.loads[giver] -= 1
         pointers.loads[receiver] += 1
-    if given:
-        np.subtract.at(loads, owners[given], 1)
+    if moved:
+        np.subtract.at(loads, owners[moved], 1)
         np.add.at(loads, received, 1)
-        owners[given] = received
-    return given
+        owners[moved] = received
+    return moved
 
 
 class _TopicHoldings:

@@ -197,8 +197,8 @@ class JavaMap:
         self._bins: dict[int, _Bin] = {}
 
     def __iter__(self) -> Iterator[int]:
-        for place in sorted(self._bins):
-            yield from self._bins[place].chain
+        for slot in sorted(self._bins):
+            yield from self._bins[slot].chain
 
     def put(self, key: int) -> None:
         """Add a key that is not in the map."""
@@ -236,10 +236,10 @@ class JavaMap:
             self.size -= 1
 
     def _bin(self, key: int) -> _Bin:
-        place = self.spreads[key] & (self.capacity - 1)
-        bin_ = self._bins.get(place)
+        slot = self.spreads[key] & (self.capacity - 1)
+        bin_ = self._bins.get(slot)
         if bin_ is None:
-            bin_ = self._bins[place] = _Bin([])
+            bin_ = self._bins[slot] = _Bin([])
         return bin_
 
     def _too_full(self) -> bool:
@@ -255,11 +255,11 @@ class JavaMap:
         bit = self.capacity
         self.capacity *= 2
         bins: dict[int, _Bin] = {}
-        for place, bin_ in self._bins.items():
+        for slot, bin_ in self._bins.items():
             for half in (0, bit):
                 chain = [key for key in bin_.chain if self.spreads[key] & bit == half]
                 if chain:
-                    bins[place + half] = bin_.part(chain, self._less)
+                    bins[slot + half] = bin_.part(chain, self._less)
         self._bins = bins
 
     def _less(self, left: int, right: int) -> bool:

@@ -102,10 +102,10 @@ def _needs_racks(
     if not mine or topic.partitions == 0:
         return False
     spec = group.spec.topics[index]
-    given = spec.racks or (((),) * topic.partitions)
-    for replicas in set(given) - sets.keys():
+    of_partitions = spec.racks or (((),) * topic.partitions)
+    for replicas in set(of_partitions) - sets.keys():
         sets[replicas] = frozenset(replicas)
-    topic.racks = [sets[replicas] for replicas in given]
+    topic.racks = [sets[replicas] for replicas in of_partitions]
     distinct = set(topic.racks)
     union = frozenset().union(*distinct)
     return not mine.isdisjoint(union) and any(r != union for r in distinct)
@@ -162,29 +162,29 @@ class Quota:
 
     partitions: int
     members: int
-    each: int = field(init=False)
+    quota: int = field(init=False)
     extras: int = field(init=False)
-    """Members that may still get one more than `each`."""
+    """Members that may still get one more than `quota`."""
     have: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.each, self.extras = divmod(self.partitions, self.members)
+        self.quota, self.extras = divmod(self.partitions, self.members)
         self.have = [0] * self.members
 
     def room(self, member: int) -> int:
         """The number of partitions that the member may still take."""
-        return max(0, self.each + (self.extras > 0) - self.have[member])
+        return max(0, self.quota + (self.extras > 0) - self.have[member])
 
     def take(self, member: int) -> None:
         self.have[member] += 1
-        if self.have[member] > self.each:
+        if self.have[member] > self.quota:
             self.extras -= 1
 
     def rest(self) -> Ints:
         """The number of partitions that each member takes if all members, in order, take as many as they may."""
         have = np.array(self.have)
-        rest: Ints = np.maximum(self.each - have, 0)
-        rest[np.flatnonzero(have <= self.each)[: self.extras]] += 1
+        rest: Ints = np.maximum(self.quota - have, 0)
+        rest[np.flatnonzero(have <= self.quota)[: self.extras]] += 1
         return rest
 
 
@@ -195,8 +195,8 @@ def plain_ranges(group: DenseGroup, members: Ints) -> Assignment:
 
 def counts(partitions: int, members: int) -> Ints:
     """The number of partitions of each member."""
-    each, extra = divmod(partitions, members)
-    result = np.full(members, each, dtype=np.int64)
+    quota, extra = divmod(partitions, members)
+    result = np.full(members, quota, dtype=np.int64)
     result[:extra] += 1
     return result
 
@@ -206,9 +206,9 @@ def _alike_ranges(group: DenseGroup, members: Ints) -> Assignment:
     rows = group.subscriptions
     topics = rows.values[: int(rows.start[1])] if len(members) else rows.values
     rank = places(members)[:, np.newaxis]
-    each, extra = np.divmod(np.diff(group.topic_start)[topics], max(1, len(members)))
-    length = each + (rank < extra)
-    first = group.topic_start[topics] + rank * each + np.minimum(rank, extra)
+    quota, extra = np.divmod(np.diff(group.topic_start)[topics], max(1, len(members)))
+    length = quota + (rank < extra)
+    first = group.topic_start[topics] + rank * quota + np.minimum(rank, extra)
     start = np.zeros(len(members) + 1, dtype=np.int64)
     np.cumsum(length.sum(axis=1), out=start[1:])
     flat = length.ravel()

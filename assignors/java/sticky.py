@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from assignors.java.sticky_claims import Holdings, StickyOutcome, grant_claims
-from assignors.java.sticky_equal import assign_equal
-from assignors.java.sticky_general import assign_general
+from assignors.java.sticky_different_subscriptions import assign_general
+from assignors.java.sticky_equal_subscriptions import assign_equal
 from assignors.java.sticky_input import StickyInput, racks_of
 from assignors.model import DenseGroup, Result
 

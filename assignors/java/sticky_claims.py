@@ -139,8 +139,8 @@ def _stall(inputs: StickyInput, held: Holdings, topics: Ints) -> int:
     if not len(kept):
         return count
     lengths = np.diff(inputs.group.topic_start)[topics]
-    place = np.zeros(len(inputs.group.spec.topics), dtype=np.int64)
-    place[topics] = np.cumsum(lengths) - lengths
+    rank = np.zeros(len(inputs.group.spec.topics), dtype=np.int64)
+    rank[topics] = np.cumsum(lengths) - lengths
     of = inputs.stray_topics[kept]
     numbers = inputs.numbers_of(kept + count)
-    return int((place[of] + np.clip(numbers, 0, np.diff(inputs.group.topic_start)[of])).min())
+    return int((rank[of] + np.clip(numbers, 0, np.diff(inputs.group.topic_start)[of])).min())

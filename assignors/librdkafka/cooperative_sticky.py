@@ -110,13 +110,13 @@ class _Plan:
         self.order = self._in_order()
         for topic in self.assignable:
             span = self._span(topic)
-            own = self.owner[span]
-            stays = np.isin(own, self.subscribers[topic])
+            owners = self.owner[span]
+            stays = np.isin(owners, self.subscribers[topic])
             if self.racks.count:
-                stays &= self.racks.match(topic, own)
-            gone = (own >= 0) & ~stays
+                stays &= self.racks.match(topic, owners)
+            gone = (owners >= 0) & ~stays
             self.took_away |= bool(gone.any())
-            own[gone] = NO_MEMBER
+            owners[gone] = NO_MEMBER
         self.left = self.order[self.owner[self.order] < 0]
         self.initializing = not self.counts().any()
 
@@ -262,10 +262,10 @@ class _Racks:
 
 def _trimmed(group: DenseGroup, owner: Ints, claimant: Ints) -> Assignment:
     """Step 6. `owner` and `claimant` are by partition id; `claimant` includes strays."""
-    given = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
-    given[: len(owner)] = owner
-    final = np.where(given < 0, claimant, given)
-    final[(given >= 0) & (claimant >= 0) & (given != claimant)] = NO_MEMBER
+    owners = np.full(len(claimant), NO_MEMBER, dtype=np.int64)
+    owners[: len(owner)] = owner
+    final = np.where(owners < 0, claimant, owners)
+    final[(owners >= 0) & (claimant >= 0) & (owners != claimant)] = NO_MEMBER
     return Assignment.from_owners(group, final)
 
 

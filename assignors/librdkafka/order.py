@@ -66,26 +66,26 @@ class MemberOrder:
         """Some members, given in the order of the spec, sorted among themselves."""
         if not self.is_order:
             return self._sorted(members)
-        wanted = set(members)
-        return [member for member in self.all if member in wanted]
+        names = set(members)
+        return [member for member in self.all if member in names]
 
     def agrees(self, order: Sequence[int]) -> bool:
         """Whether every pair is in the order of the comparison: then every sort has the same result."""
         last_static = last_dynamic = b""
         highest_static_id = b""
         for member in order:
-            own, instance = self._ids[member], self._instances[member]
-            if own < last_dynamic:
+            member_id, instance = self._ids[member], self._instances[member]
+            if member_id < last_dynamic:
                 return False
             if instance is None:
-                if own < highest_static_id:
+                if member_id < highest_static_id:
                     return False
-                last_dynamic = own
+                last_dynamic = member_id
             else:
                 if instance < last_static:
                     return False
                 last_static = instance
-                highest_static_id = max(highest_static_id, own)
+                highest_static_id = max(highest_static_id, member_id)
         return True
 
     def _sorted(self, members: Sequence[int]) -> list[int]:

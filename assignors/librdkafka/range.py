@@ -56,10 +56,10 @@ def _subscribers(group: DenseGroup) -> tuple[list[Ints], tuple[Undetermined, ...
     plain = group.subscribers(np.arange(len(members)))
     rows, doubtful = [], set()
     for topic in range(len(group.spec.topics)):
-        own = order.of(plain[topic].tolist())
-        rows.append(np.array(own, dtype=np.int64))
-        if not order.agrees(own):
-            doubtful.update(own)
+        ordered = order.of(plain[topic].tolist())
+        rows.append(np.array(ordered, dtype=np.int64))
+        if not order.agrees(ordered):
+            doubtful.update(ordered)
     return rows, no_order([members[m] for m in sorted(doubtful)])
 
 
@@ -82,4 +82,4 @@ def _give_by_rack(group: DenseGroup, topics: Sequence[RangeTopic]) -> None:
 def _needs_racks(topic: RangeTopic, racks: Sequence[str | None]) -> bool:
     union = frozenset().union(*topic.racks)
     some_match = any(rack in union for rack in racks if rack is not None)
-    return some_match and any(len(own) != len(union) for own in topic.racks)
+    return some_match and any(len(replicas) != len(union) for replicas in topic.racks)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignors.java.sticky_balance import PartitionMovements
-from assignors.java.sticky_general import balance_score
+from assignors.java.sticky_different_balance import PartitionMovements
+from assignors.java.sticky_different_subscriptions import balance_score
 from assignors.model import level_fill
 
 

@@ -212,10 +212,10 @@ class Connection:
         protocol = self._settings.security_protocol
         if protocol.sasl:
             return error
-        wanted = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
+        protocol_name = "SASL_SSL" if protocol.tls else "SASL_PLAINTEXT"
         return Unreachable(
             str(self.address),
-            f"{error.reason}. If the listener requires a login, set security.protocol to {wanted}.",
+            f"{error.reason}. If the listener requires a login, set security.protocol to {protocol_name}.",
         )
 
     def close(self) -> None:
@@ -292,11 +292,11 @@ class Connection:
     def _check_correlation_id(self, answer: bytes, expected: int, api: Api) -> None:
         if len(answer) < 4:
             raise ProtocolError(str(self.address), f"the answer to {api.name} has only {len(answer)} bytes")
-        found = int.from_bytes(answer[:4], "big", signed=True)
-        if found != expected:
+        correlation_id = int.from_bytes(answer[:4], "big", signed=True)
+        if correlation_id != expected:
             raise ProtocolError(
                 str(self.address),
-                f"the answer to {api.name} has correlation id {found}, expected {expected}: "
+                f"the answer to {api.name} has correlation id {correlation_id}, expected {expected}: "
                 "not a Kafka broker, or a proxy mixes up answers",
             )
 
@@ -474,13 +474,13 @@ def _resolve(address: Address) -> list[tuple[int, SocketAddress]]:
     # As bytes, because a text would have the tables of international names imported.
     host = address.host.encode() if address.host.isascii() else address.host
     try:
-        found = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NotConnected(
             str(address), f"the host name is not known ({reason}). Check its spelling and the name service."
         ) from None
-    return [(family, sockaddr) for family, _, _, _, sockaddr in found]
+    return [(family, sockaddr) for family, _, _, _, sockaddr in addresses]
 
 
 def _connect_one(

@@ -19,7 +19,7 @@ def masked(text: str, secrets: Collection[str] = ()) -> str:
     """Text of another party, on one line, without known secrets and without anything that looks like a token."""
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
-    printable = "".join(each if each.isprintable() else " " for each in text)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(_LONG_WORD.sub(_hidden, printable).split())
 
 

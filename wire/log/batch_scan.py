@@ -132,10 +132,10 @@ def _first_impossible(batches: Batches) -> tuple[int, str] | None:
         ),
         (descending, "the base offset {base_offset} is not above the last offset of the batch before"),
     )
-    found = [(int(np.argmax(wrong)), reason) for wrong, reason in checks if wrong.any()]
-    if not found:
+    faults = [(int(np.argmax(wrong)), reason) for wrong, reason in checks if wrong.any()]
+    if not faults:
         return None
-    index, reason = min(found, key=lambda each: each[0])
+    index, reason = min(faults, key=lambda fault: fault[0])
     header = headers[index]
     fields = {name: int(header[name]) for name in HEADER.fields or ()}
     return index, reason.format_map(fields)
@@ -235,8 +235,8 @@ class BatchSearch:
         able &= octets[start + _FRONT_AT : stop + _FRONT_AT] < _NEGATIVE
         able &= octets[start + ATTRIBUTES_AT : stop + ATTRIBUTES_AT] == 0
         able &= octets[start + ATTRIBUTES_AT + 1 : stop + ATTRIBUTES_AT + 1] < 2 * DELETE_HORIZON
-        found: list[int] = (np.flatnonzero(able) + start).tolist()
-        return found
+        starts: list[int] = (np.flatnonzero(able) + start).tolist()
+        return starts
 
     def _is_batch(self, position: int) -> bool:
         (length,) = _LENGTH.unpack_from(self._data, position + _FRONT_AT)

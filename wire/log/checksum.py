@@ -21,13 +21,13 @@ _EXTENSION = "_crc32c"
 def _load() -> Checksum:
     package = PathFinder.find_spec(_PACKAGE)
     places = package.submodule_search_locations if package else None
-    found = PathFinder.find_spec(_EXTENSION, places) if places else None
-    if found is None or not isinstance(found.loader, ExtensionFileLoader):
+    spec = PathFinder.find_spec(_EXTENSION, places) if places else None
+    if spec is None or not isinstance(spec.loader, ExtensionFileLoader):
         from crc32c import crc32c as imported
 
         return imported
-    extension = found.loader.create_module(found)
-    found.loader.exec_module(extension)
+    extension = spec.loader.create_module(spec)
+    spec.loader.exec_module(extension)
     function: Checksum = extension.crc32c
     return function
 

@@ -177,12 +177,12 @@ def _walk_side_by_side(chunk: _Chunk, counts: Ints) -> Ints | None:
     octets = np.frombuffer(chunk.data, dtype=np.uint8)
     # Batches with most records are first, so that the unfinished ones are at the front.
     order = np.argsort(-counts, kind="stable")
-    position, place = chunk.starts[order], (np.cumsum(counts) - counts)[order]
+    position, slot = chunk.starts[order], (np.cumsum(counts) - counts)[order]
     walking = np.searchsorted(-counts[order], -np.arange(most), side="left").tolist()
-    found = np.empty(total, dtype=np.int64)
+    starts = np.empty(total, dtype=np.int64)
     for step, batches in enumerate(walking):
         at = position[:batches]
-        found[place[:batches] + step] = at
+        starts[slot[:batches] + step] = at
         if int(at.max()) + 1 >= len(octets):
             return None
         first, second = octets[at].astype(np.int64), octets[at + 1].astype(np.int64)
@@ -195,26 +195,26 @@ def _walk_side_by_side(chunk: _Chunk, counts: Ints) -> Ints | None:
             return None
         position[:batches] += (size >> 1) + 1 + long
     filled = counts[order] > 0
-    return found if np.array_equal(position[filled], chunk.ends[order][filled]) else None
+    return starts if np.array_equal(position[filled], chunk.ends[order][filled]) else None
 
 
 def _walk(chunk: _Chunk, counts: list[int]) -> array[int]:
     """The first byte of each record. The records of every batch must fill it exactly."""
-    found = array("q")
+    starts = array("q")
     bounds = zip(chunk.starts.tolist(), chunk.ends.tolist(), counts, strict=True)
     for index, (start, end, count) in enumerate(bounds):
         try:
-            filled = _walk_batch(chunk.data, start, count, found)
+            filled = _walk_batch(chunk.data, start, count, starts)
         except (IndexError, BadVarint):
             filled = None
         if count and filled != end:
             raise _InvalidBatch(chunk.first + index)
-    return found
+    return starts
 
 
-def _walk_batch(data: bytes, position: int, count: int, found: array[int]) -> int:
+def _walk_batch(data: bytes, position: int, count: int, starts: array[int]) -> int:
     for _ in range(count):
-        found.append(position)
+        starts.append(position)
         size = data[position]
         if size < 0x80:
             position += (size >> 1) + 1

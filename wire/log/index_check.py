@@ -56,8 +56,8 @@ def check_indexes(segment: Path, base_offset: int, batches: Batches) -> Iterator
         entries = _used(np.frombuffer(data, dtype=entry))
         fault = check(entries, base_offset, batches) if len(entries) else None
         if fault is not None:
-            place, reason = fault
-            yield DamagedLog(path, place * entry.itemsize, reason)
+            index, reason = fault
+            yield DamagedLog(path, index * entry.itemsize, reason)
 
 
 def _used(entries: NDArray[np.void]) -> NDArray[np.void]:
@@ -75,9 +75,9 @@ def _offset_index(entries: NDArray[np.void], base_offset: int, batches: Batches)
     offsets: Ints = entries["offset"].astype(np.int64) + base_offset
     positions: Ints = entries["position"].astype(np.int64)
     at = np.searchsorted(batches.positions, positions)
-    found = np.minimum(at, max(len(batches) - 1, 0))
-    begins = (at < len(batches)) & (_select(batches.positions, found) == positions)
-    bases: Ints = _select(batches.headers["base_offset"].astype(np.int64), found)
+    nearest = np.minimum(at, max(len(batches) - 1, 0))
+    begins = (at < len(batches)) & (_select(batches.positions, nearest) == positions)
+    bases: Ints = _select(batches.headers["base_offset"].astype(np.int64), nearest)
     last = int(batches.last_offsets[-1]) if len(batches) else base_offset - 1
     return _first(
         (~begins, lambda i: f"no batch begins at position {positions[i]}"),
@@ -92,11 +92,11 @@ def _time_index(entries: NDArray[np.void], base_offset: int, batches: Batches) -
     offsets: Ints = entries["offset"].astype(np.int64) + base_offset
     times: Ints = entries["timestamp"].astype(np.int64)
     at = np.searchsorted(batches.last_offsets, offsets)
-    found = np.minimum(at, max(len(batches) - 1, 0))
+    nearest = np.minimum(at, max(len(batches) - 1, 0))
     exists = (at < len(batches)) & (
-        _select(batches.headers["base_offset"].astype(np.int64), found) <= offsets
+        _select(batches.headers["base_offset"].astype(np.int64), nearest) <= offsets
     )
-    latest: Ints = _select(batches.headers["max_timestamp"].astype(np.int64), found)
+    latest: Ints = _select(batches.headers["max_timestamp"].astype(np.int64), nearest)
     return _first(
         (~exists, lambda i: f"offset {offsets[i]} is in no batch"),
         (
@@ -132,8 +132,8 @@ def _not_above(values: Ints) -> NDArray[np.bool_]:
 
 def _first(*checks: tuple[NDArray[np.bool_], Callable[[int], str]]) -> Fault:
     """The fault of the earliest entry of all checks."""
-    found = [(int(np.argmax(wrong)), say) for wrong, say in checks if wrong.any()]
-    if not found:
+    faults = [(int(np.argmax(wrong)), say) for wrong, say in checks if wrong.any()]
+    if not faults:
         return None
-    place, say = min(found, key=lambda each: each[0])
-    return place, say(place)
+    index, say = min(faults, key=lambda fault: fault[0])
+    return index, say(index)

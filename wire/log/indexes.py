@@ -66,7 +66,7 @@ def write_indexes(segment: Segment, aborted: Iterable[AbortedTransaction] = ()) 
     index_path(segment.path, OFFSET_INDEX).write_bytes(_offset_index(segment, entries))
     index_path(segment.path, TIME_INDEX).write_bytes(_time_index(segment, entries))
     transactions = np.array(
-        [(ABORTED_VERSION, *astuple(each)) for each in aborted], dtype=ABORTED_ENTRY
+        [(ABORTED_VERSION, *astuple(transaction)) for transaction in aborted], dtype=ABORTED_ENTRY
     ).tobytes()
     if transactions:
         index_path(segment.path, TRANSACTION_INDEX).write_bytes(transactions)

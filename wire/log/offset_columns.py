@@ -172,10 +172,10 @@ def numbers_at(octets: Octets, positions: Ints, kind: str, where: NDArray[np.boo
     """Big-endian numbers at positions; 0 except at `where`."""
     if where.all():
         return _numbers(octets, positions, kind)
-    found = np.zeros(len(positions), dtype=np.int64)
+    numbers = np.zeros(len(positions), dtype=np.int64)
     lanes = np.flatnonzero(where)
-    found[lanes] = _numbers(octets, positions[lanes], kind)
-    return found
+    numbers[lanes] = _numbers(octets, positions[lanes], kind)
+    return numbers
 
 
 def _numbers(octets: Octets, positions: Ints, kind: str) -> Ints:

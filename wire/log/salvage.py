@@ -35,12 +35,12 @@ def parts_of(data: bytes, file: str) -> Iterator[IntactRun]:
     start = 0
     search = BatchSearch(data)
     for number in range(MOST_FAULTS):
-        found = scan(data[start:] if start else data, file)
-        batches = Batches(data, file, found.batches.positions + start, found.batches.headers)
-        if found.fault is None:
+        rest = scan(data[start:] if start else data, file)
+        batches = Batches(data, file, rest.batches.positions + start, rest.batches.headers)
+        if rest.fault is None:
             yield IntactRun(batches=batches)
             return
-        fault = replace(found.fault, position=found.fault.position + start)
+        fault = replace(rest.fault, position=rest.fault.position + start)
         searched = number + 1 < MOST_FAULTS
         following = search.next_batch(fault.position + 1) if searched else None
         torn = searched and following is None and not search.given_up and fault.unfinished
@@ -56,14 +56,14 @@ def readable_columns(batches: Batches) -> Iterator[Columns | DamagedLog]:
     Each `Columns.batches` is a slice of `batches`. Nothing is read after `MOST_FAULTS` such batches.
     """
     for _ in range(MOST_FAULTS):
-        given = 0
+        returned = 0
         try:
             for columns in columns_of(batches):
                 yield columns
-                given = int(columns.batch_of[-1]) + 1 if len(columns) else given
+                returned = int(columns.batch_of[-1]) + 1 if len(columns) else returned
             return
         except DamagedLog as error:
             bad = int(np.searchsorted(batches.positions, error.position))
-            yield from columns_of(batches[given:bad])
+            yield from columns_of(batches[returned:bad])
             yield error
         batches = batches[bad + 1 :]

@@ -68,8 +68,8 @@ def segment_name(base_offset: int) -> str:
 
 def base_offset_of(path: Path) -> int:
     """The base offset in the name of any file of a segment; -1 if the name starts with none."""
-    found = _BASE_OFFSET.match(path.name)
-    return int(found[0]) if found else -1
+    match = _BASE_OFFSET.match(path.name)
+    return int(match[0]) if match else -1
 
 
 def list_segments(directory: Path) -> list[Path]:
@@ -91,10 +91,10 @@ def log_files(names: Iterable[str], next_offset: Callable[[str], int]) -> list[s
     """
     by_ending: dict[str, dict[int, str]] = {"": {}, ".swap": {}, ".cleaned": {}, ".deleted": {}}
     for name in names:
-        found = _NAME.fullmatch(name)
+        match = _NAME.fullmatch(name)
         # An index of a `.cleaned` segment proves, as the segment does, that compaction did not finish.
-        if found is not None and (found[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
-            by_ending[found[2]][int(found[1])] = name
+        if match is not None and (match[2] == ".cleaned" or _SEGMENT.fullmatch(name)):
+            by_ending[match[2]][int(match[1])] = name
     unfinished = min(by_ending[".cleaned"], default=None)
     swaps = {
         offset: name
@@ -120,15 +120,15 @@ def read_segment(path: Path, *, checksums: bool = True) -> Segment:
 
 def parse_segment(path: Path, data: bytes, *, checksums: bool = True) -> Segment:
     """The segment at `path` whose bytes are `data`. :raises DamagedLog: as `read_segment`"""
-    found = scan(data, str(path), checksums=checksums)
-    torn = None if found.fault is None else _torn(data, path, found.fault)
+    result = scan(data, str(path), checksums=checksums)
+    torn = None if result.fault is None else _torn(data, path, result.fault)
     name = _SEGMENT.fullmatch(path.name)
     if name is not None:
         base_offset = int(name[1])
-        _check_offsets(found.batches, base_offset)
+        _check_offsets(result.batches, base_offset)
     else:
-        base_offset = found.batches[0].base_offset if len(found.batches) else 0
-    return Segment(path=path, base_offset=base_offset, data=data, batches=found.batches, torn=torn)
+        base_offset = result.batches[0].base_offset if len(result.batches) else 0
+    return Segment(path=path, base_offset=base_offset, data=data, batches=result.batches, torn=torn)
 
 
 def read_log(directory: Path) -> Iterator[Segment]:

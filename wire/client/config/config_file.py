@@ -21,8 +21,8 @@ class ConfigFileError(WireError):
     """
 
     def __init__(self, path: Path, line: int | None, message: str, *, column: int | None = None) -> None:
-        place = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")
-        super().__init__(f"{path}{place}: {message}")
+        position = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")
+        super().__init__(f"{path}{position}: {message}")
         self.path = path
         self.line = line
         self.column = column

@@ -51,7 +51,7 @@ def parse_jaas(text: str) -> LoginModule:
     if (
         len(body) % 3
         or any(sign != _EQUALS for sign in signs)
-        or not all(each.is_text for each in keys + values)
+        or not all(token.is_text for token in keys + values)
     ):
         raise BadJaas('every option is written as key="value" (check the quotes)')
     return LoginModule(

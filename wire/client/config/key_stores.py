@@ -119,12 +119,12 @@ def _location(properties: Properties, kind: str) -> Path:
 
 
 def _refuse(properties: Properties, kind: str, error: Exception) -> NoReturn:
-    place = _location(properties, kind)
+    location = _location(properties, kind)
     raise properties.error(
         f"{kind}.location",
-        f"the PKCS12 store {place} cannot be used: {error}. Check {kind}.password."
+        f"the PKCS12 store {location} cannot be used: {error}. Check {kind}.password."
         if "password" in str(error)
-        else f"the PKCS12 store {place} cannot be used: {error}",
+        else f"the PKCS12 store {location} cannot be used: {error}",
     ) from None
 
 
@@ -169,14 +169,15 @@ def read_key_store(path: Path, password: Secret | None) -> KeyStore:
     store = _loaded(path, password)
     if store.key is None or store.cert is None:
         raise UnreadableStore("it contains no private key with a certificate; it may be a trust store")
-    own = store.cert.certificate
-    if own.not_valid_after_utc <= datetime.now(UTC):
+    certificate = store.cert.certificate
+    if certificate.not_valid_after_utc <= datetime.now(UTC):
         raise UnreadableStore(
-            f"its certificate, {own.subject.rfc4514_string()}, expired on {own.not_valid_after_utc:%Y-%m-%d}. Renew it."
+            f"its certificate, {certificate.subject.rfc4514_string()}, "
+            f"expired on {certificate.not_valid_after_utc:%Y-%m-%d}. Renew it."
         )
     key = store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     return KeyStore(
-        key=Secret(key), chain=_pem([own, *(entry.certificate for entry in store.additional_certs)])
+        key=Secret(key), chain=_pem([certificate, *(entry.certificate for entry in store.additional_certs)])
     )
 
 

@@ -66,9 +66,13 @@ def oauth_settings(properties: Properties, module: LoginModule | None) -> OAuthS
         return OAuthSettings(source=_command(properties, command), extensions=extensions)
     if provider:
         scope = properties.secret("sasl.oauthbearer.scope")
-        given = {**options, **_free_options(properties), **({"scope": scope} if scope else {})}
-        named = {name: value for name, value in given.items() if not name.startswith(_EXTENSION)}
-        source = TokenProvider(name=provider, options=tuple(sorted(named.items(), key=lambda each: each[0])))
+        options_of_provider = {**options, **_free_options(properties), **({"scope": scope} if scope else {})}
+        named = {
+            name: value for name, value in options_of_provider.items() if not name.startswith(_EXTENSION)
+        }
+        source = TokenProvider(
+            name=provider, options=tuple(sorted(named.items(), key=lambda option: option[0]))
+        )
         return OAuthSettings(source=source, extensions=extensions)
     if (properties.text(_IDENTITY) or "").lower() == "azure_imds":
         return OAuthSettings(source=_azure_metadata(properties), extensions=extensions)
@@ -198,7 +202,7 @@ def _option(options: dict[str, Secret], name: str) -> str:
 
 def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tuple[str, str], ...]:
     """Java's ``extension_logicalCluster="lkc-1"``, librdkafka's ``logicalCluster=lkc-1,…``."""
-    found = {
+    extensions = {
         name.removeprefix(_EXTENSION): value.reveal()
         for name, value in options.items()
         if name.startswith(_EXTENSION)
@@ -208,12 +212,12 @@ def _extensions(properties: Properties, options: dict[str, Secret]) -> tuple[tup
         name, sign, value = part.partition("=")
         if not sign:
             raise properties.error("sasl.oauthbearer.extensions", "every extension is written as NAME=VALUE.")
-        found[name.strip()] = value.strip()
-    for name, value in found.items():
+        extensions[name.strip()] = value.strip()
+    for name, value in extensions.items():
         # RFC 7628, section 3.1; auth is the token's own key.
         if not (name.isascii() and name.isalpha()) or name.lower() == "auth" or not value.isprintable():
             raise properties.error(
                 "sasl.oauthbearer.extensions" if text else "sasl.jaas.config",
                 f"{name!r} is not a valid extension: its name has letters only, its value nothing but text.",
             )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(extensions.items()))

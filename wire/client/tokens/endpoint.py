@@ -125,9 +125,9 @@ def _refused(endpoint: Endpoint, error: urllib.error.HTTPError) -> NoReturn:
     """An unsuccessful response. :raises Unreachable: a retry may succeed"""
     where, secrets = _name(endpoint), _secrets(endpoint)
     if 300 <= error.code < 400:
-        place = masked(error.headers.get("Location", "another place").partition("?")[0], secrets)
+        target = masked(error.headers.get("Location", "another place").partition("?")[0], secrets)
         raise AuthenticationFailed(
-            f"{where} redirects to {place}: set sasl.oauthbearer.token.endpoint.url to that"
+            f"{where} redirects to {target}: set sasl.oauthbearer.token.endpoint.url to that"
         )
     try:
         body = error.read(_LONGEST_ANSWER)

@@ -105,8 +105,8 @@ def _revoke_excess(inputs: StickyInput, held: Holdings, counts: Ints, quotas: In
     order = _three_keys(owners, inputs.numbers_of(ids), name_rank[inputs.topics_of(ids)])
     ids, owners = ids[order], owners[order]
     starts = run_starts(owners)
-    place = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
-    gone = place >= quotas[owners]
+    rank = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
+    gone = rank >= quotas[owners]
     held.owner[ids[gone]] = -1
     return [_Revoked(ids[gone], owners[gone])]
 
@@ -281,9 +281,9 @@ class _RackPass:
         first = min((self.waiting_in[rack][0] for rack in racks if self.waiting_in[rack]), default=None)
         if first is None:
             return -1
-        place, member = first
+        rank, member = first
         self.waiting_in[self.rack_of[member]].popleft()
-        del self.line[place]
+        del self.line[rank]
         self.places.filled += 1
         if self.places.filled == self.places.above:
             self.line.clear()

@@ -134,23 +134,23 @@ class Balancing:
     def _visit(self, blocks: list[tuple[Ints, int]]) -> bool:
         modified = False
         for ids, kind in blocks:
-            place = 0
-            while place < len(ids):
+            at = 0
+            while at < len(ids):
                 if self._balanced():
                     return modified
-                place = self._next_that_moves(ids, kind, place)
-                if place < len(ids):
-                    self._move(int(ids[place]), kind)
+                at = self._next_that_moves(ids, kind, at)
+                if at < len(ids):
+                    self._move(int(ids[at]), kind)
                     modified = True
-                    place += 1
+                    at += 1
         return modified
 
-    def _next_that_moves(self, ids: Ints, kind: int, place: int) -> int:
+    def _next_that_moves(self, ids: Ints, kind: int, at: int) -> int:
         """The first place from `place` on with a partition that moves; the length of `ids` if none moves."""
         least = self.loads[self.subscribers.members[kind]].min()
         width = 16
-        while place < len(ids):
-            some = ids[place : place + width]
+        while at < len(ids):
+            some = ids[at : at + width]
             load = self.loads[self.held.owner[some]]
             moves = load > least + 1
             if self.previous is not None:
@@ -158,8 +158,8 @@ class Balancing:
                 moves |= (previous >= 0) & (load > self.loads[previous] + 1)
             hit = int(moves.argmax())
             if moves[hit]:
-                return place + hit
-            place, width = place + width, 4 * width
+                return at + hit
+            at, width = at + width, 4 * width
         return len(ids)
 
     def _move(self, partition: int, kind: int) -> None:
@@ -217,8 +217,8 @@ class Balancing:
         member = int(rows[kind][wanting[rows.start[kind] : rows.start[kind + 1]].argmin()])
         ends = np.append(self._starts[1:], len(self.shared))
         # The last partition of the block is the last to move away.
-        place = int(np.flatnonzero(load[self._starts[block] : ends[block]] == most[block])[-1])
-        return int(self.shared[self._starts[block] + place]), member
+        last = int(np.flatnonzero(load[self._starts[block] : ends[block]] == most[block])[-1])
+        return int(self.shared[self._starts[block] + last]), member
 
     def _spread_of(self, partition: int) -> int:
         group = self.inputs.group
@@ -348,9 +348,9 @@ class BalancingWithStrays(Balancing):
     def _topics_as_listed(self, member: int) -> Ints:
         """The member's topics in the order of its subscription."""
         spec = self.inputs.group.spec
-        place = {name: i for i, name in enumerate(spec.members[member].topics)}
+        rank = {name: i for i, name in enumerate(spec.members[member].topics)}
         topics = self.inputs.listed[member].tolist()
-        return np.array(sorted(topics, key=lambda t: place[spec.topics[t].name]), dtype=np.int64)
+        return np.array(sorted(topics, key=lambda t: rank[spec.topics[t].name]), dtype=np.int64)
 
     def _shown(self) -> Ints:
         """By id, the last owner in the map; -1 if there is none, or if it was set aside."""
@@ -391,7 +391,7 @@ class PartitionMovements:
 
     def state(self) -> object:
         """All state that later results depend on, for comparison."""
-        return dict(self._way), {way: (found.capacity, *found) for way, found in self._by_way.items()}
+        return dict(self._way), {way: (moves.capacity, *moves) for way, moves in self._by_way.items()}
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:
         self._spreads[partition] = self._spread_of(partition)

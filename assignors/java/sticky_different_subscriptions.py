@@ -3,9 +3,9 @@
 1. Members keep their partitions, except topics they no longer subscribe to and partitions whose racks mismatch.
 2. Unassigned partitions are assigned, topics with the fewest subscribers first, to the subscriber with the fewest
    partitions (then the lowest id); if racks matter, first to one whose rack does not mismatch.
-3. Partitions move from member to member while that levels loads (`sticky_balance`); members that cannot give or take
-   a partition are set aside. If the moves did not lower the balance score, they are undone, unless no member owned
-   anything before.
+3. Partitions move from member to member while that levels loads (`sticky_different_balance`); members that cannot
+   give or take a partition are set aside. If the moves did not lower the balance score, they are undone, unless no
+   member owned anything before.
 
 Source: AbstractStickyAssignor.GeneralAssignmentBuilder (Kafka 4.3.1).
 """
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.java.sticky_balance import Balancing, BalancingWithStrays
 from assignors.java.sticky_claims import GrantedClaims, Holdings, StickyOutcome, take_unassigned
+from assignors.java.sticky_different_balance import Balancing, BalancingWithStrays
 from assignors.java.sticky_input import Racks, StickyInput, Subscribers, runs, subscribers_of
 from assignors.model import Ints, level_fill, places
 
@@ -111,8 +111,8 @@ def _give_by_rack(
     """
     members = len(counts)
     order = subscribers.inputs.by_id
-    by_id, place = order.tolist(), places(order)
-    key = (counts * members + place).tolist()
+    by_id, rank = order.tolist(), places(order)
+    key = (counts * members + rank).tolist()
     heaps: dict[tuple[int, int], list[int]] = {}
     receivers = []
     for kind in zip(classes, sets, strict=True):
