@@ -18,10 +18,18 @@ from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, MemberProtocol, Topic
 from groups.times import seconds_text
-from migration.model import Destination, Expectation, Step
+from migration.model import (
+    Destination,
+    Expectation,
+    MemberStart,
+    OwnerGap,
+    Rollout,
+    RoundAction,
+    SettledGroup,
+    Step,
+)
 from migration.paths.path import PathContext
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup
 from migration.rules.case import Case
 from migration.walk import Walk, partitions_of
 

@@ -22,7 +22,7 @@ from assignors.rebalance import Owners, elect, moved_between, owners_in, run_reb
 from assignors.registry import find
 from groups.group_spec import ask, current_of, eager_members
 from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Topic
-from migration.rollout import OwnerGap
+from migration.model import OwnerGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

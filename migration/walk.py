@@ -25,6 +25,7 @@ from assignors.rebalance import owners_in
 from groups.dry_run import BROKERS_DEFAULT
 from groups.group_spec import current_of
 from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
+from migration.model import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember
 from migration.rebalancing import (
     CONSUMER_HEARTBEAT_S,
     INITIAL_DELAY_S,
@@ -37,7 +38,6 @@ from migration.rebalancing import (
     rebalance_classic,
     rebalance_consumer,
 )
-from migration.rollout import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember
 
 MOST_WORK = 60_000
 """The most members and partitions, summed over the walked rounds of a rollout."""

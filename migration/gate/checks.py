@@ -8,8 +8,18 @@ from typing import Any
 from groups.counts import counted, share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import FirstFollower, first_follower, leader_of, leads, precedes, succession
-from migration.gate.answers import Check, await_all, name_all, no, undecided, yes
-from migration.gate.observation import GateObservation, MembershipDiff, is_named, outcomes
+from migration.gate.observation import (
+    Check,
+    GateObservation,
+    MembershipDiff,
+    await_all,
+    is_named,
+    name_all,
+    no,
+    outcomes,
+    undecided,
+    yes,
+)
 from migration.model import (
     Absent,
     Condition,

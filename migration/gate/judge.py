@@ -3,20 +3,50 @@
 Before a step continues, restarted members must have rejoined as planned, and the group must have settled. The state
 Stable is not enough: a cooperative group is Stable for a moment between two rebalances, with partitions without an
 owner. If the next round starts then, some members (aiokafka) stall until a session expires.
+
+A plan for another cluster or group, or an outdated plan, is refused (`differences`). Changes that a step of the plan
+makes are not differences: the plan may have been carried out up to any step. But the group may have left the plan
+(`find_deviation`), and then there is a step to return to. A plan lists its own deviations. Others apply to every plan:
+a completed step was undone (the group's type or assignor reverted, an old member rejoined), or the group has members
+that are not in the plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from groups.counts import counted
-from groups.model import Group, GroupState, GroupType, Member, Partitions
-from migration.gate.answers import Check, GateResult, await_all, name_all, no, undecided, yes
+from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
 from migration.gate.checks import check_condition
-from migration.gate.observation import GateObservation, is_named
-from migration.gate.staleness import differences, find_deviation
-from migration.model import Condition, Leads, MemberCount, PlannedMember, Precedes, Replaced, Speaking, Step
+from migration.gate.observation import (
+    Check,
+    GateObservation,
+    GateResult,
+    ObservedDeviation,
+    PlanMismatch,
+    StepOutcome,
+    await_all,
+    is_named,
+    name_all,
+    no,
+    outcomes,
+    undecided,
+    yes,
+)
+from migration.model import (
+    Baseline,
+    Condition,
+    Leads,
+    MemberCount,
+    OthersAlso,
+    PlannedMember,
+    Precedes,
+    Replaced,
+    Speaking,
+    Step,
+)
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
@@ -183,3 +213,202 @@ def _unowned(observed: GateObservation) -> Iterator[str]:
         for number in range(observed.partitions.get(topic, 0)):
             if (topic, number) not in owned:
                 yield f"{topic}-{number}"
+
+
+GONE = "gone"
+
+
+def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
+    """Differences between the group that the plan was made for and the present one; empty without a baseline."""
+    baseline = observed.plan.baseline
+    if baseline is None:
+        return ()
+    cluster = tuple(_cluster(observed, baseline))
+    if cluster or observed.group is None:
+        return cluster
+    found = [*_kind(observed), *_partitions(observed, baseline), *_topics(observed, baseline)]
+    if observed.position < 0:
+        found += _members(observed)
+    return tuple(found)
+
+
+def is_mixed(observed: GateObservation) -> bool:
+    """Whether members of both protocols share the group."""
+    return {member.protocol for member in observed.members} >= set(MemberProtocol)
+
+
+def _cluster(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+    now = observed.cluster.id
+    if None not in (baseline.cluster, now) and baseline.cluster != now:
+        yield PlanMismatch(what="cluster id", plan=str(baseline.cluster), now=str(now))
+
+
+def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
+    """A type or an assignor that no step leads to."""
+    group, ways = observed.group, outcomes(observed.plan)
+    if observed.position < 0:
+        ways = ways[:1]
+    if group is None or group.type is GroupType.UNKNOWN:
+        return
+    kinds = {way.type for way in ways}
+    if None not in kinds and group.type not in kinds:
+        # One unplanned member of the other protocol is enough for a mixed group; the operator can stop it.
+        if not (is_mixed(observed) and observed.position >= 0):
+            yield PlanMismatch(
+                what="group type",
+                plan=_either(way.type.value for way in ways if way.type),
+                now=group.type.value,
+            )
+        return
+    names = [way.protocol for way in ways if way.type in (group.type, None)]
+    if group.protocol and None not in names and group.protocol not in names:
+        yield PlanMismatch(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
+
+
+def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+    for topic, then in sorted(baseline.partitions.items()):
+        now = observed.partitions.get(topic, then)
+        if now != then:
+            yield PlanMismatch(
+                what=f"partitions of {topic}", plan=str(then), now=str(now) if now else GONE, drift=True
+            )
+
+
+def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+    """Changed subscriptions; only if all members show theirs, and none has a regex that the broker matches."""
+    members = [member for member in observed.members if member.client.id not in observed.temporary_ids]
+    if not members or not observed.is_settled or not baseline.topics or not all(map(_shows_topics, members)):
+        return
+    now = {topic for member in members for topic in _topics_of(member)}
+    gone = {topic for topic, count in observed.partitions.items() if not count}
+    for topic in sorted(set(baseline.topics) - now - gone):
+        yield PlanMismatch(what=f"topic {topic}", plan="read", now="not subscribed to", drift=True)
+    for topic in sorted(now - set(baseline.topics)):
+        yield PlanMismatch(what=f"topic {topic}", plan="not read", now="subscribed to", drift=True)
+
+
+def _shows_topics(member: Member) -> bool:
+    return member.subscription is not None and not member.subscription.regex
+
+
+def _topics_of(member: Member) -> set[str]:
+    wanted = member.subscription.topics if member.subscription else ()
+    return {*wanted, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
+
+
+def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
+    """Members that joined or left before the first step; a restarted member counts as the same."""
+    since = observed.since_plan
+    if since is None:
+        return
+    for one in since.missing:
+        yield PlanMismatch(what=f"member {_name(one)}", plan="there", now=GONE, drift=True)
+    for one in since.surplus:
+        yield PlanMismatch(what=f"member {_name(one)}", plan="not there", now="there", drift=True)
+
+
+def _name(member: PlannedMember) -> str:
+    return member.label if member.label == member.id else f"{member.label} ({member.id})"
+
+
+def _either(names: Iterator[str]) -> str:
+    return " or ".join(dict.fromkeys(names))
+
+
+def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
+    """The first deviation found: first those that the plan lists, then those of every plan."""
+    if observed.group is None or observed.position < 0:
+        return None
+    found = (
+        *_of_plan(observed),
+        *_reverted(observed),
+        *_old_member_rejoined(observed),
+        *_unplanned(observed),
+    )
+    return found[0] if found else None
+
+
+def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
+    ids = [step.id for step in observed.plan.steps]
+    whole = replace(observed, round=None)
+    for stray in observed.step.strays if observed.step else ():
+        if all(check_condition(one, whole).holds for one in stray.conditions):
+            yield ObservedDeviation(message=stray.message, back_to=ids.index(stray.back_to))
+
+
+def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
+    """The group has the type or assignor of an earlier step, not those before or after this step.
+
+    If the gate has been open, later steps may have started.
+    """
+    ways, group, position = outcomes(observed.plan), observed.group, observed.position
+    if group is None or group.state is not GroupState.STABLE:
+        return
+    begin = position + 1 if observed.was_open else position
+    now = StepOutcome(type=group.type, protocol=group.protocol or None)
+    end = len(ways) if observed.was_open else position + 2
+    if any(_agree(now, way) for way in ways[begin:end]):
+        return
+    for place in range(begin - 1, -1, -1):
+        if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):
+            yield ObservedDeviation(
+                message=f"the group reverted: it is {now}, and was {ways[place + 1]} after step {place + 1}",
+                back_to=place,
+            )
+            return
+
+
+def _agree(now: StepOutcome, way: StepOutcome) -> bool:
+    if way.type is not None and now.type is not way.type:
+        return False
+    return None in (way.protocol, now.protocol) or now.protocol == way.protocol
+
+
+def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviation]:
+    """After a completed step all members spoke one protocol, and now some member speaks another."""
+    last = observed.position + 1 if observed.was_open else observed.position
+    for place in range(last - 1, -1, -1):
+        wanted = [
+            one.protocol
+            for one in observed.plan.steps[place].gate
+            if isinstance(one, Speaking) and one.at_least is None
+        ]
+        if not wanted:
+            continue
+        back = [
+            PlannedMember.of(member)
+            for member in observed.members
+            if member.protocol not in (wanted[-1], None) and member.client.id not in observed.temporary_ids
+        ]
+        if back:
+            yield ObservedDeviation(
+                message=f"after step {place + 1} every member spoke the {wanted[-1].value} protocol, and "
+                f"{name_all(back)} does not: stop it, or restart it with the configuration of that step",
+                back_to=place,
+            )
+        return
+
+
+def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
+    """Members of a protocol that the plan does not use, or more members than it has."""
+    kinds = {way.type for way in outcomes(observed.plan)}
+    if (
+        observed.group
+        and observed.group.type is GroupType.CONSUMER
+        and is_mixed(observed)
+        and not kinds & {GroupType.CONSUMER, None}
+    ):
+        new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
+        yield ObservedDeviation(
+            message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it. The "
+            "group is classic again when the last such member has left",
+            back_to=observed.position,
+        )
+    others = check_condition(OthersAlso(), observed)
+    if others.holds and observed.group and observed.group.state is GroupState.STABLE:
+        yield ObservedDeviation(
+            message=f"{others.text}. Stop it, or make a new plan that includes it. A killed member stays until its "
+            "session expires",
+            back_to=observed.position,
+            by_waiting=True,
+        )

@@ -23,19 +23,22 @@ from migration.model import (
     Deviation,
     Leads,
     MemberCount,
+    MemberStart,
     NoUserData,
     Precedes,
     Present,
     ProtocolIs,
     Replaced,
     Risk,
+    Rollout,
+    RoundAction,
     Step,
+    TemporaryMember,
     TypeIs,
 )
 from migration.paths import configuration
 from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, PathContext, in_rounds
-from migration.paths.rolling_upgrade import first_member, offline, other_members
-from migration.rollout import MemberStart, Rollout, RoundAction, TemporaryMember
+from migration.paths.rolling import first_member, offline, other_members
 
 EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"

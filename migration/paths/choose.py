@@ -11,8 +11,7 @@ from migration.model import Alternative, Destination, Step
 from migration.paths.bridge_leader import START as BRIDGE_STARTS
 from migration.paths.bridge_leader import bridge_leader, stop_leftover_bridge
 from migration.paths.path import EAGER, Path, PathContext
-from migration.paths.rolling_downgrade import rolling_downgrade
-from migration.paths.rolling_upgrade import remove_user_data, rolling_upgrade
+from migration.paths.rolling import remove_user_data, rolling_downgrade, rolling_upgrade
 from migration.paths.stop_and_start import start, stop_and_start
 from migration.paths.streams import by_upgrade_from
 from migration.paths.two_bounces import one_bounce, to_cooperative, to_eager

@@ -19,15 +19,17 @@ from migration.model import (
     Condition,
     Destination,
     MemberCount,
+    MemberStart,
     PlannedMember,
     Replaced,
     Risk,
+    Rollout,
+    RoundAction,
     StateIn,
     Step,
     round_names,
 )
 from migration.paths import configuration
-from migration.rollout import MemberStart, Rollout, RoundAction
 from migration.rules.assignors import offered_assignors
 from migration.rules.case import Case
 

@@ -15,8 +15,10 @@ from migration.model import (
     Destination,
     Deviation,
     MemberCount,
+    MemberStart,
     ProtocolIs,
     Risk,
+    RoundAction,
     Speaking,
     Step,
     TypeIs,
@@ -24,7 +26,6 @@ from migration.model import (
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import EAGER, GONE, STABLE, Path, PathContext, in_rounds, new_release
-from migration.rollout import MemberStart, RoundAction
 
 COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"

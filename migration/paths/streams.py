@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from assignors.registry import STREAMS
 from groups.model import Member
 from migration.clients import version_text
-from migration.model import Alternative, Destination, ProtocolIs, Risk, Step
+from migration.model import Alternative, Destination, ProtocolIs, Risk, RoundAction, Step
 from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
-from migration.rollout import RoundAction
 from migration.rules.programs import is_always_eager
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"

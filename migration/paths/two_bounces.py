@@ -12,7 +12,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from migration.clients import LIBRARIES, version_text
-from migration.model import Alternative, Deviation, MemberCount, ProtocolIs, Replaced, Risk, Step
+from migration.model import (
+    Alternative,
+    Deviation,
+    MemberCount,
+    MemberStart,
+    ProtocolIs,
+    Replaced,
+    Risk,
+    RoundAction,
+    Step,
+)
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import (
@@ -25,7 +35,6 @@ from migration.paths.path import (
     new_release,
     restart_actions,
 )
-from migration.rollout import MemberStart, RoundAction
 
 COOPERATIVE = "cooperative-sticky"
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"

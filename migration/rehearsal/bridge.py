@@ -15,9 +15,9 @@ from uuid import UUID
 from coordinator.simulation.scenario import Close, MemberScript, Restart
 from groups.model import GroupType
 from migration.bridge import BridgeProgress, BridgeStep, MemberRestart, Move, comes_first, unsettled
+from migration.model import MemberStart, TemporaryMember
 from migration.rehearsal.simulated_members import NEAREST, started
 from migration.rehearsal.simulation import Simulation
-from migration.rollout import MemberStart, TemporaryMember
 
 OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}

@@ -13,7 +13,7 @@ from enum import Enum
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
 from groups.times import seconds_text
-from migration.model import Plan
+from migration.model import MemberStart, Plan, Rollout, RoundAction
 from migration.rehearsal.plan_run import AFTER, SETTLING_S, Operator, places
 from migration.rehearsal.simulated_members import (
     MemberAction,
@@ -22,7 +22,6 @@ from migration.rehearsal.simulated_members import (
     round_actions,
     started,
 )
-from migration.rollout import MemberStart, Rollout, RoundAction
 
 
 class Mistake(Enum):

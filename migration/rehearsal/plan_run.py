@@ -14,10 +14,9 @@ from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
-from migration.gate.answers import GateResult, undecided
 from migration.gate.judge import check_steady, judge_gate
-from migration.gate.observation import GateObservation
-from migration.model import Plan, PlannedMember, Step
+from migration.gate.observation import GateObservation, GateResult, undecided
+from migration.model import MemberStart, Plan, PlannedMember, Rollout, Step, TemporaryMember
 from migration.rebalancing import SESSION_S
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
@@ -33,7 +32,6 @@ from migration.rehearsal.simulated_members import (
     simulated_members,
 )
 from migration.rehearsal.simulation import Simulation
-from migration.rollout import MemberStart, Rollout, TemporaryMember
 
 ASK_S = 2.0
 """Time between two observations of a gate; STEADY_S between the last two before it opens. As `kohort gate --wait`."""

@@ -9,7 +9,7 @@ from statistics import median
 from coordinator.simulation.result import Result, Violation
 from groups.findings import Finding, Level
 from groups.model import Group, GroupState, GroupType, MemberProtocol
-from migration.gate.answers import GateResult
+from migration.gate.observation import GateResult
 from migration.model import Plan, PlanRehearsal, RehearsedStep, StepFigures
 from migration.rehearsal.simulated_members import StepRound
 from migration.rehearsal.simulation import Refusal, RehearsalCosts

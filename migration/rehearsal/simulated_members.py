@@ -20,8 +20,7 @@ from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic, usual_protocol
 from migration.client_config import ClientConfig, configs_of_member
-from migration.model import Plan, PlannedMember, round_names
-from migration.rollout import MemberStart, Rollout, RoundAction
+from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, round_names
 
 NEAREST = "java"
 """Replaces libraries that the simulation does not have: most are modeled on Java's consumer."""

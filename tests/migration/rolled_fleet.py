@@ -15,8 +15,7 @@ from cli.sources.replayed import ReplayedSource
 from groups.model import Cluster, Group, GroupType, MemberProtocol, Topic
 from migration.clients import clients_of, parse_clients
 from migration.expectation import forecast
-from migration.model import Destination, Expectation, Step
-from migration.rollout import MemberStart, Rollout
+from migration.model import Destination, Expectation, MemberStart, Rollout, Step
 from migration.rules.case import Case, PlanRequest
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe

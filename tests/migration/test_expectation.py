@@ -10,8 +10,16 @@ from groups.model import Client, Group, GroupState, GroupType, Member, MemberPro
 from migration import walk
 from migration.clients import clients_of, parse_clients
 from migration.expectation import Forecast, forecast
-from migration.model import Destination, Expectation, Step
-from migration.rollout import MemberStart, Rollout, RoundAction, SettledGroup, TemporaryMember
+from migration.model import (
+    Destination,
+    Expectation,
+    MemberStart,
+    Rollout,
+    RoundAction,
+    SettledGroup,
+    Step,
+    TemporaryMember,
+)
 from migration.rules.case import Case, PlanRequest
 from migration.walk import Walk, sampled
 from tests.migration.cases import NEW

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin._resource import ResourceType
 
+from migration.model import MemberStart
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
-from migration.rollout import MemberStart
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.members import Members

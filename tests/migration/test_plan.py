@@ -16,9 +16,18 @@ import pytest
 from groups.findings import Level
 from groups.model import Client, Group, GroupState, GroupType, MemberProtocol, Subscription, UserData
 from migration.commands import ClusterOptions
-from migration.model import Condition, MemberCount, Plan, PlanVerdict, ProtocolIs, StateIn, Step, round_names
+from migration.model import (
+    Condition,
+    MemberCount,
+    Plan,
+    PlanVerdict,
+    ProtocolIs,
+    RoundAction,
+    StateIn,
+    Step,
+    round_names,
+)
 from migration.plan_file import condition_tag, plan_from_data, plan_to_data
-from migration.rollout import RoundAction
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group

@@ -2,8 +2,8 @@
 
 import pytest
 
-from migration.rollout import Rollout, RoundAction, TemporaryMember
-from migration.timeline import AWAY, MOST_FRAMES, MOST_LANES, PlanTimeline, timeline_of
+from cli.verbs.plan.timeline import MOST_FRAMES, MOST_LANES, STOPPED, PlanTimeline, timeline_of
+from migration.model import Rollout, RoundAction, TemporaryMember
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 
 
@@ -32,7 +32,7 @@ def test_every_moment_of_a_small_group_is_a_column() -> None:
     ]
     assert timeline.kinds == (
         "classic: range",
-        AWAY,
+        STOPPED,
         "classic: cooperative-sticky, range",
         "classic: cooperative-sticky",
     )
@@ -55,7 +55,7 @@ def test_a_guest_is_away_until_it_comes() -> None:
     timeline = drawn("cooperative-sticky", 2, 4, come, Rollout(action=RoundAction.STOP, rounds=(("guest",),)))
     guest = timeline.lanes[-1]
     assert guest.name == "guest"
-    assert [timeline.kinds[kind] for kind in guest.kinds] == [AWAY, "classic: cooperative-sticky", AWAY]
+    assert [timeline.kinds[kind] for kind in guest.kinds] == [STOPPED, "classic: cooperative-sticky", STOPPED]
 
 
 @pytest.mark.parametrize("members", [20, MOST_LANES, MOST_LANES + 1, 120])

@@ -22,10 +22,9 @@ from groups.files import replace_file
 from groups.model import Cause, Group, Problem
 from groups.times import seconds_text
 from groups.yaml_files import TreeError, load_tree, read_text, yaml_lines
-from migration.gate.answers import GateResult
 from migration.gate.judge import check_steady, judge_gate, needs_leader
 from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
-from migration.gate.observation import GateObservation
+from migration.gate.observation import GateObservation, GateResult
 from migration.model import Plan, PlannedMember, Step
 from migration.plan import epoch_of
 from wire.client.errors import WireError

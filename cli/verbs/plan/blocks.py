@@ -23,8 +23,16 @@ from groups.counts import counted
 from groups.findings import Level
 from groups.times import seconds_text
 from migration.commands import PLAN_FILE, VARIABLE, of_round
-from migration.model import Deviation, Expectation, Plan, PlannedMember, PlanRehearsal, Step, round_names
-from migration.rollout import RoundAction
+from migration.model import (
+    Deviation,
+    Expectation,
+    Plan,
+    PlannedMember,
+    PlanRehearsal,
+    RoundAction,
+    Step,
+    round_names,
+)
 
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal

@@ -26,9 +26,8 @@ from cli.render.document import (
 from cli.render.lanes import draw
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
-from cli.verbs.plan.timeline import timeline_drawing
+from cli.verbs.plan.timeline import PlanTimeline, timeline_drawing, timeline_of
 from groups.model import Problem
-from migration.timeline import PlanTimeline, timeline_of
 from tests.cli.render.rendered import rendered_blocks
 from tests.migration.test_expectation import BOTH, CONSUMER, COOPERATIVE, foreseen, group_of, one_by_one
 from tests.support.html_pages import Page

@@ -15,9 +15,8 @@ from groups.model import (
     Topic,
 )
 from migration.clients import parse_clients
-from migration.gate.answers import GateResult
 from migration.gate.judge import judge_gate
-from migration.gate.observation import GateObservation
+from migration.gate.observation import GateObservation, GateResult
 from migration.model import Destination, Plan, PlannedMember
 from migration.plan import case_of, make_plan
 from migration.rules.case import PlanRequest

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from groups.model import Client, Cluster, Group, GroupState, GroupType, Member, Subscription, UserData
-from migration.gate.answers import Check, GateResult, ObservedDeviation
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_steady, judge_gate
-from migration.gate.observation import GateObservation
+from migration.gate.observation import Check, GateObservation, GateResult, ObservedDeviation
 from migration.model import (
     Condition,
     Destination,

@@ -7,12 +7,11 @@ import pytest
 
 from groups.model import Client, Group, GroupType, MemberProtocol
 from migration.client_config import ClientConfig, kept
-from migration.model import Destination, Plan, StateIn
+from migration.model import Destination, MemberStart, Plan, Rollout, RoundAction, StateIn
 from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
 from migration.rehearsal.simulated_members import CannotRehearseError, FoundGroup, simulated_members
 from migration.rehearsal.simulation import RehearsalCosts
-from migration.rollout import MemberStart, Rollout, RoundAction
 from tests.migration import cases
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
 from tests.migration.rehearsal.groups import PARTITIONS, TOPICS, classic_group, plan_of
