@@ -25,8 +25,10 @@ class RawConsumer:
 
     broker: Broker
     group: str
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    regex: str | None = None
     instance: str | None = None
+    rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS
     id: str = field(default_factory=lambda: str(uuid4()))
     epoch: int = 0
     given: dict[UUID, tuple[int, ...]] = field(default_factory=dict)
@@ -43,8 +45,9 @@ class RawConsumer:
             answer = self._ask(
                 0,
                 topic_partitions=(),
-                rebalance_timeout=REBALANCE_TIMEOUT_MS,
+                rebalance_timeout=self.rebalance_timeout_ms,
                 subscribed_topic_names=self.topics,
+                subscribed_topic_regex=self.regex,
             )
             return None if answer.error_code in LOADING else answer
 
@@ -55,6 +58,10 @@ class RawConsumer:
         """One that says what it owns."""
         owned = [{"topic_id": topic, "partitions": numbers} for topic, numbers in self.owned.items()]
         self._take(self._ask(self.epoch, topic_partitions=owned))
+
+    def listen(self) -> None:
+        """Learn of the target without giving up anything: from now on the rebalance timeout runs."""
+        self._take(self._ask(self.epoch, topic_partitions=None))
 
     def accept(self) -> None:
         """Have what the broker gives, nothing else, and say so."""

@@ -12,7 +12,6 @@ import pytest
 from confluent_kafka.admin._resource import ResourceType
 
 from tests.cli.command import Kohort
-from tests.cli.verbs.diagnose.raw_consumers import AWAY, RawConsumer
 from tests.kafka.broker import Broker
 from tests.kafka.configs import set_config
 from tests.kafka.coordinator import wait_topics_known
@@ -20,6 +19,7 @@ from tests.kafka.groups import wait_group
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import fresh_topic
 from tests.kafka.wire import ask
+from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
 from tests.migration.raw_group import RawGroup
 
 pytestmark = pytest.mark.kafka
@@ -59,10 +59,10 @@ class Stage:
         group = self.name(of)
         set_config(self.broker, ResourceType.GROUP, group, {"consumer.session.timeout.ms": "60000"})
         wait_topics_known(self.broker, group, {self.topic: PARTITIONS})
-        settings = settings if "regex" in settings else {"topics": [self.topic], **settings}
+        settings = settings if "regex" in settings else {"topics": (self.topic,), **settings}
         joined = RawConsumer(broker=self.broker, group=group, id=member, **settings)
         joined.join()
-        joined.heartbeat()
+        joined.accept()
         return joined
 
     def another(self, of: RawConsumer, member: str, **settings: Any) -> RawConsumer:
@@ -93,7 +93,7 @@ def _settle(*members: RawConsumer) -> None:
     """Heartbeats until all have what they are to have."""
     for _ in range(4):
         for member in members:
-            member.heartbeat()
+            member.accept()
 
 
 def _stuck(stage: Stage) -> None:
@@ -105,7 +105,7 @@ def _stuck(stage: Stage) -> None:
     waiting = stage.another(late, "b")
 
     def learn(turn: int) -> None:
-        waiting.heartbeat()
+        waiting.accept()
         if turn == 4:  # the first looks have been taken by then
             late.listen()
 
@@ -116,8 +116,8 @@ def _owning(stage: Stage) -> None:
     stage.classic("unowned", [(0,), (1,)])
     stage.classic("skewed", [(0, 1, 2, 3), (), ()])
     away = stage.consumer("away", instance="one")
-    away.leave(AWAY)
-    stage.consumer("missing", topics=[stage.topic, stage.name("no-topic")])
+    away.leave(STATIC_LEAVE)
+    stage.consumer("missing", topics=(stage.topic, stage.name("no-topic")))
     stage.consumer("no-match", regex="nothing-begins-so.*")
     stage.classic("mixed", [(0, 1), (2, 3)])
     stage.consumer("mixed", "new")

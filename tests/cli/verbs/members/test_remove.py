@@ -11,7 +11,7 @@ from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults
 from tests.kafka.groups import MemberView, describe, wait_group
 from tests.kafka.members import Members, fresh_name
-from tests.kafka.wire import ask
+from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
 
 COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
 HOUR_MS = 3_600_000
@@ -33,27 +33,6 @@ def member_of(rig: OffsetRig, group: str, client: str) -> MemberView:
     assert view is not None
     (found,) = [each for each in view.members if each.client_id == client]
     return found
-
-
-def beat(rig: OffsetRig, group: str, member: str, topic: str, epoch: int = 0) -> None:
-    """The only heartbeat of a static member of the consumer protocol without a process."""
-    joins = epoch == 0
-    answer = ask(
-        rig.broker.port,
-        "ConsumerGroupHeartbeat",
-        1,
-        group_id=group,
-        member_id=member,
-        member_epoch=epoch,
-        instance_id=member,
-        rack_id=None,
-        rebalance_timeout=60_000,
-        subscribed_topic_names=[topic] if joins else None,
-        subscribed_topic_regex=None,
-        server_assignor=None,
-        topic_partitions=[] if joins else None,
-    )
-    assert not answer.error_code, answer.error_message
 
 
 def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: str) -> None:
@@ -81,18 +60,16 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
 
     group = fresh_name("consumer")
     for name in ("one", "two", "three"):
-        beat(rig, group, name, topic)
-    beat(rig, group, "three", topic, epoch=-2)
+        static = RawConsumer(broker=rig.broker, group=group, topics=(topic,), id=name, instance=name)
+        static.join()
+    static.leave(STATIC_LEAVE)
     answer = removed(rig, group, "--instance", "one", "--member", "three").succeeded()
     (reported,) = answer.document["groups"]
-    assert {each["member"]: (each["epoch"], each["removed"]) for each in reported["removals"]}["three"] == (
-        -2,
-        True,
-    )
+    epochs = {each["member"]: (each["epoch"], each["removed"]) for each in reported["removals"]}
+    assert epochs["three"] == (-2, True)
     assert "members with epoch -2 left for a restart: they rejoin as new members" in reported["follows"]
-    assert [
-        each.member_id for each in wait_group(rig.broker, group, members=1, state="Assigning").members
-    ] == ["two"]
+    left = wait_group(rig.broker, group, members=1, state="Assigning")
+    assert [each.member_id for each in left.members] == ["two"]
 
 
 @pytest.mark.kafka
