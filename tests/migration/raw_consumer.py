@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from kio.schema.errors import ErrorCode
 
-from tests.kafka.broker import Broker
+from tests.kafka.broker import RunningBroker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
@@ -23,7 +23,7 @@ STATIC_LEAVE = -2
 class RawConsumer:
     """See the module. `owned` is what it says it has: what the broker gave it last, once `accept` was called."""
 
-    broker: Broker
+    broker: RunningBroker
     group: str
     topics: tuple[str, ...] = ()
     regex: str | None = None

@@ -145,19 +145,6 @@ def test_records_that_were_deleted_before_they_were_read(scene: Scene) -> None:
     assert "LOG-START-OFFSET" not in scene.describe(scene.done, output="csv").rows[0]
 
 
-def test_in_a_table_it_is_for_people_and_in_csv_for_programs(scene: Scene) -> None:
-    text = scene.describe(scene.lagging, "--lag-time", "--columns", "partition,lag-time", output="table")
-    lines = [line.split(maxsplit=1) for line in text.stdout.splitlines()]
-    assert lines[0] == ["PARTITION", "LAG-TIME"]
-    assert sorted(cells[1] for cells in lines[1:])[:3] == ["0 s", "0 s", "0 s"]
-    assert all(cells[1].endswith(" days") for cells in lines[1:] if cells[1] != "0 s")
-    rows = scene.describe(scene.lagging, "--lag-time", "--sort", "LAG-TIME:desc,TOPIC", output="csv").rows
-    ages = [float(row["LAG-TIME-S"]) for row in rows]
-    assert ages == sorted(ages, reverse=True)
-    # Records 3 and 5 were written two minutes apart.
-    assert round(ages[0] - ages[1]) == 2 * STEP_MS // 1000
-
-
 def test_when_each_offset_was_committed(scene: Scene) -> None:
     answer = scene.describe("--match", scene.both, "--last-commit").succeeded()
     first, last = scene.committed_ms
@@ -194,43 +181,8 @@ def offset_in_transaction(rig: OffsetRig, group: str, topic: str, partition: int
         producer.abort_transaction(30)
 
 
-def test_sums_by_topic_by_group_and_over_all(scene: Scene) -> None:
-    answer = scene.describe("--match", scene.both, "--totals", "--lag-time").succeeded()
-    assert sums(answer.document["totals"]) == (7, 36, 0)
-    assert answer.document["totals"]["groups"] == 2
-    by_group = {each["group"]: each["totals"] for each in answer.document["groups"]}
-    assert sums(by_group[scene.lagging]) == (5, 36, 0)
-    assert sums(by_group[scene.done]) == (2, 0, 0)
-    by_topic = {each["topic"]: each for each in by_group[scene.lagging]["topics"]}
-    assert (sums(by_topic[scene.topic]), sums(by_topic[scene.marked])) == ((4, 35, 0), (1, 1, 0))
-    longest = max(row["lag_ms"] for row in rows_of(answer, scene.lagging).values())
-    assert by_topic[scene.topic]["max_lag_ms"] == answer.document["totals"]["max_lag_ms"] == longest
-    # The same in tables, one for each kind of sum.
-    text = scene.describe(
-        "--match", scene.both, "--totals", "--columns", "#PARTITIONS,LAG", output="csv"
-    ).stdout
-    tables = [part.splitlines()[1:] for part in text.split("\n\n")]
-    assert [sorted(table) for table in tables[1:]] == [
-        sorted(["4,35", "1,1", "1,0", "1,0"]), sorted(["5,36", "2,0"]), ["7,36"]
-    ]  # fmt: skip
-
-
 def sums(totals: Mapping[str, Any]) -> tuple[int, int, int]:
     return totals["partitions"], totals["lag"], totals["lag_unknown"]
-
-
-def test_an_offset_beyond_the_end_is_shown_and_hides_no_lag() -> None:
-    """As after an unclean leader election that lost records."""
-    offsets = {
-        "orders": {number: CommittedOffset(offset=offset) for number, offset in enumerate((90, 5, 10))}
-    }
-    group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets=offsets)
-    topics = {"orders": Topic(name="orders", partitions=3, end_offsets={0: 10, 1: 15, 2: 10})}
-    view = OffsetsView(totals=True, only_with_lag=True)
-    document = describe_document([group], topics, DescribeMode.OFFSETS, verbose=False, problems=(), view=view)
-    (reported,) = document.data["groups"]
-    assert [(row["partition"], row["lag"]) for row in reported["offsets"]] == [(0, -80), (1, 10)]
-    assert sums(document.data["totals"]) == (2, 10, 0)
 
 
 def test_only_what_lags(scene: Scene) -> None:

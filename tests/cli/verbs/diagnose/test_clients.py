@@ -116,26 +116,6 @@ def test_java_member_that_polls_too_late(broker: Broker, members: Members, kohor
     )
 
 
-def test_static_members_that_fence_each_other(broker: Broker, members: Members, kohort: Kohort) -> None:
-    clients = Clients(broker, members)
-    clients.pair("healthy", **CLASSIC)
-    settings = {**CLASSIC, "group_instance_id": "one"}
-    clients.start("fenced", "first", **settings).wait_event("assigned")
-    ended = Event()
-    with ThreadPoolExecutor(1) as pool:
-        restarting = pool.submit(_restart, clients, "fenced", settings, ended)
-        try:
-            answer = kohort(
-                f"diagnose --match ^{clients.prefix} --for 15s --output json -b", broker.bootstrap
-            )
-        finally:
-            ended.set()
-        restarting.result()
-    found = {group["group"].rpartition(".")[2]: group for group in answer.document["groups"]}
-    assert found["healthy"]["findings"] == []
-    assert "static-fencing" in {each["rule"] for each in found["fenced"]["findings"]}
-
-
 def test_coordinator_that_cannot_be_had(kafka_jars: Path, tmp_path: Path, kohort: Kohort) -> None:
     """The topic of offsets cannot be made with more replicas than there are brokers."""
     broker = Broker(kafka_jars, tmp_path, {"offsets.topic.replication.factor": "3"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.verbs.watch.events import EventKind, WatchEvent, events, merge_observed
 from groups.model import Group, GroupState, GroupType, Member
 from tests.cli.verbs.watch.groups import applied, facts_of, group, groups, member
+from tests.support.golden import assert_recorded
 
 
 @given(groups(), groups())
@@ -69,99 +69,52 @@ def test_a_complete_observation_is_unchanged(before: Group | None, after: Group 
     assert (merged.state, merged.offsets, merged.protocol) == (shown.state, {}, "range")
 
 
-def kinds(before: Group | None, after: Group | None) -> list[EventKind]:
-    return [event.kind for event in events(before, after)]
-
-
-def only(before: Group | None, after: Group | None, kind: EventKind) -> list[WatchEvent]:
-    return [event for event in events(before, after) if event.kind is kind]
-
-
-def test_a_member_joins_and_takes_over() -> None:
-    before = group(member("a", orders=(0, 1, 2, 3)), epoch=7)
-    after = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=8)
-    assert kinds(before, after) == [
-        EventKind.MEMBER_JOINED,
-        EventKind.MEMBER_PROTOCOL_CHANGED,
-        EventKind.SUBSCRIPTION_CHANGED,
-        EventKind.EPOCH_CHANGED,
-        EventKind.ASSIGNMENT_EPOCH_CHANGED,
-        EventKind.MEMBER_EPOCH_CHANGED,
-        EventKind.PARTITIONS_MOVED,
-    ]
-    (moved,) = only(before, after, EventKind.PARTITIONS_MOVED)
-    assert (moved.topic, moved.partitions, moved.before, moved.after) == ("orders", (2, 3), ("a",), ("b",))
-    assert moved.epochs == 1
-
-
-def test_moves_are_found_across_several_epochs() -> None:
-    before = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=7)
-    after = group(member("c", orders=(0, 1, 2, 3)), epoch=11)
-    moved = only(before, after, EventKind.PARTITIONS_MOVED)
-    assert [(each.partitions, each.before, each.after) for each in moved] == [
-        ((0, 1), ("a",), ("c",)),
-        ((2, 3), ("b",), ("c",)),
-    ]
-    assert {each.epochs for each in moved} == {4}
-
-
-@pytest.mark.parametrize("kind", [GroupType.CLASSIC, GroupType.CONSUMER])
-def test_how_many_epochs_passed_is_not_known_where_the_type_changed(kind: GroupType) -> None:
-    before = group(member("a", orders=(0,)), kind=kind, epoch=1)
-    after = group(member("b", orders=(0,)), kind=GroupType.SHARE, epoch=9)
-    assert {each.epochs for each in only(before, after, EventKind.PARTITIONS_MOVED)} == {None}
-
-
-def test_a_static_member_that_rejoins_keeps_its_partitions() -> None:
-    before = group(member("a1", instance="a", orders=(0, 1)), epoch=3)
-    after = group(member("a2", instance="a", orders=(0, 1)), epoch=3)
-    (replaced,) = events(before, after)
-    assert (replaced.kind, replaced.before, replaced.after) == (EventKind.MEMBER_REPLACED, "a1", "a2")
-
-
-def test_what_a_classic_group_does_not_show_is_kept() -> None:
-    """In a rebalance brokers show members without subscription and assignment."""
-    stable = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), kind=GroupType.CLASSIC)
-    bare = [
-        Member(id=name, client=each.client)
-        for name, each in zip("abc", (*stable.members, member("c")), strict=True)
-    ]
-    joining = replace(stable, state=GroupState.PREPARING_REBALANCE, members=tuple(bare))
-    middle = merge_observed(stable, joining)
-    assert kinds(stable, middle) == [EventKind.MEMBER_JOINED, EventKind.STATE_CHANGED]
-    after = group(
-        member("a", orders=(0, 1)), member("b", orders=(2,)), member("c", orders=(3,)), kind=GroupType.CLASSIC
-    )
-    moved = only(middle, merge_observed(middle, after), EventKind.PARTITIONS_MOVED)
-    assert [(each.partitions, each.before, each.after) for each in moved] == [((3,), ("b",), ("c",))]
-
-
-def test_the_partitions_of_a_member_that_left_have_no_owner() -> None:
-    before = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)))
-    after = group(member("a", orders=(0, 1)))
-    (lost,) = only(before, after, EventKind.PARTITIONS_LOST)
-    assert (lost.partitions, lost.before, lost.after) == ((2, 3), ("b",), ())
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "kind"),
-    [
-        (None, 5, EventKind.OFFSETS_COMMITTED),
-        (5, 9, EventKind.OFFSETS_COMMITTED),
-        (9, 5, EventKind.OFFSETS_SET_BACK),
-    ],
+A, B = member("a", orders=(0, 1)), member("b", orders=(2, 3))
+PAIR = group(A, B, kind=GroupType.CLASSIC)
+BARE = replace(
+    PAIR,
+    state=GroupState.PREPARING_REBALANCE,
+    members=tuple(Member(id=name, client=member(name).client) for name in "abc"),
 )
-def test_offsets(before: int | None, after: int, kind: EventKind) -> None:
-    old = group(offsets={} if before is None else {"orders": {0: before}})
-    (event,) = events(old, group(offsets={"orders": {0: after}}))
-    assert (event.kind, event.topic, event.partitions, event.before, event.after) == (
-        kind, "orders", (0,), before, after,
-    )  # fmt: skip
+GIVEN = group(A, member("b", orders=(2,)), member("c", orders=(3,)), kind=GroupType.CLASSIC)
+CHANGES: dict[str, tuple[Group, ...]] = {
+    "a member joins and takes over": (group(member("a", orders=(0, 1, 2, 3)), epoch=7), group(A, B, epoch=8)),
+    "moves across several epochs": (group(A, B, epoch=7), group(member("c", orders=(0, 1, 2, 3)), epoch=11)),
+    "how many epochs passed is not known if the type changed": (
+        group(member("a", orders=(0,)), epoch=1),
+        group(member("b", orders=(0,)), kind=GroupType.SHARE, epoch=9),
+    ),
+    "a static member rejoins": (
+        group(member("a1", instance="a", orders=(0, 1)), epoch=3),
+        group(member("a2", instance="a", orders=(0, 1)), epoch=3),
+    ),
+    "a rebalance hides subscriptions and assignments": (PAIR, BARE, GIVEN),
+    "a member leaves": (group(A, B), group(A)),
+    "offsets": tuple(
+        group(offsets={} if offset is None else {"orders": {0: offset}}) for offset in (None, 5, 9, 5, None)
+    ),
+    "an unread offset is not a deleted one": (
+        group(offsets={"orders": {0: 5, 1: 5}}),
+        group(offsets={"orders": {0: None, 1: 5}}),
+        group(),
+    ),
+}
 
 
-def test_an_offset_that_is_gone_was_deleted_an_unread_one_was_not() -> None:
-    before = group(offsets={"orders": {0: 5, 1: 5}})
-    assert kinds(before, group(offsets={"orders": {1: 5}})) == [EventKind.OFFSETS_DELETED]
-    unread = merge_observed(before, group(offsets={"orders": {0: None, 1: 5}}))
-    assert events(before, unread) == ()
-    assert events(before, merge_observed(before, group())) == ()
+def test_changes_have_the_recorded_events() -> None:
+    answers = {}
+    for name, (first, *later) in CHANGES.items():
+        lines, merged = [], [first]
+        for seen in later:
+            after = merge_observed(merged[-1], seen)
+            assert after is not None
+            lines += [*map(event_line, events(merged[-1], after)), ""]
+            merged.append(after)
+        answers[name] = "\n".join(lines)
+    assert_recorded("watch/events.txt", answers)
+
+
+def event_line(event: WatchEvent) -> str:
+    epochs = "" if event.epochs is None else f", {event.epochs} epochs"
+    what = " ".join(str(part) for part in (event.member, event.topic, event.partitions or None) if part)
+    return f"{event.kind.value} {what}: {event.before} → {event.after}{epochs}"

@@ -176,16 +176,6 @@ def test_a_script_waits_until_the_group_rests(
         assert "left" in watch.stdout
 
 
-def test_an_epoch_cannot_be_waited_for_where_it_does_not_show(
-    kohort: Kohort, broker: Broker, members: Members
-) -> None:
-    topic, group = fresh_name("orders"), fresh_name("classic")
-    create_topics(broker, {topic: 1})
-    members.confluent(broker, group, [topic]).wait_assignment({topic: [0]})
-    answer = kohort("watch", group, "-b", broker.bootstrap, "--until", "3")
-    answer.assert_said(2, "brokers do not show its generation")
-
-
 def test_a_broker_stops_and_restarts(
     kohort: Kohort, start_broker: StartBroker, members: Members, tmp_path: Path
 ) -> None:
@@ -239,8 +229,3 @@ def test_a_broker_stops_and_restarts(
 
 def _failed(running: Running) -> bool:
     return bool(running.documents and running.documents[-1]["errors"])
-
-
-def test_no_answer_at_the_start_is_an_error(kohort: Kohort) -> None:
-    """A host that is misspelt is said at once."""
-    kohort("watch g -b 127.0.0.1:1").assert_refused("127.0.0.1:1", status=3)

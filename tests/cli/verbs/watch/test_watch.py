@@ -15,7 +15,6 @@ from cli.render.document import Column, Table
 from cli.render.layout import table_lines
 from cli.render.lines import Piece, Role, cut, plain
 from cli.verbs.watch.event_text import clock_text, event_lines, ranges_text, span_text
-from cli.verbs.watch.events import EventKind
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.redraw import changed_cells, escaped, marked
@@ -26,6 +25,7 @@ from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.command import Kohort
 from tests.cli.verbs.watch.groups import group, member
+from tests.support.golden import assert_recorded
 
 ORDERS = {"orders": Topic(name="orders", partitions=4)}
 STABLE, REBALANCE = GroupState.STABLE, GroupState.PREPARING_REBALANCE
@@ -61,83 +61,64 @@ GAP = group(member("a", orders=(0, 1)), member("b"), epoch=3)
 ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
 
 
-def test_the_time_without_an_owner_has_bounds() -> None:
-    """Owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600."""
-    _, happened = course_of(timed(1000, BOTH), timed(1200, GAP), timed(1400, GAP), timed(1600, ALONE))
-    (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
-    assert assigned.event.partitions == (2, 3)
-    assert (assigned.since_ms, assigned.at_ms) == (1400, 1600)
-    assert assigned.span == Gap(least_ms=1390 - 1200, most_ms=1600 - 990)
-
-
-def test_what_had_no_owner_from_the_beginning_has_no_bounds() -> None:
-    _, happened = course_of(timed(1000, GAP), timed(1600, ALONE))
-    (assigned,) = [each for each in happened if each.event.kind is EventKind.PARTITIONS_ASSIGNED]
-    assert assigned.span is None
-
-
-def test_partitions_moved_between_two_looks_had_no_owner_for_less() -> None:
-    assert texts(timed(1000, BOTH), timed(1600, ALONE)) == [
-        "b left",
-        "epoch 2 → 4",
-        "target assignment of epoch 4 computed, 2 before",
-        "orders:2,3 moved from b to a, at most 610 ms without an owner "
-        "(at least: 2 epochs passed between two observations)",
-    ]
-
-
-def test_the_partitions_of_the_last_member_stay_without_an_owner() -> None:
-    empty = group(state=GroupState.EMPTY, epoch=5)
-    state, _ = course_of(timed(1000, ALONE), timed(2000, empty), timed(4000, empty))
-    assert sorted(state.groups["g"].unowned) == [("orders", number) for number in range(4)]
-    assert {(gap.owned_until_ms, gap.since_ms) for gap in state.groups["g"].unowned.values()} == {(990, 2000)}
-    shown = "\n".join(shown_of(state))
-    assert "Without an owner for 1.9 s: orders:0-3" in shown
-    state, happened = state.step(timed(5000, None))
-    assert [each.event.kind for each in happened] == [EventKind.GROUP_GONE]
-    assert state.groups["g"].unowned == {}
-
-
-def test_unassigned_partitions_show_without_an_owner() -> None:
-    """A topic that has just grown: the members own what there was."""
-    grown = {"orders": Topic(name="orders", partitions=6)}
-    state, _ = course_of(timed(1000, ALONE), timed(2000, ALONE, grown))
-    assert sorted(state.groups["g"].unowned) == [("orders", 4), ("orders", 5)]
-
-
+EMPTY = group(state=GroupState.EMPTY, epoch=5)
 CLASSIC = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), kind=GroupType.CLASSIC)
-REBALANCING = group(
-    member("a", orders=(0, 1)), member("b", orders=(2, 3)), state=REBALANCE, kind=GroupType.CLASSIC
+REBALANCING = replace(CLASSIC, state=REBALANCE)
+LEFT = group(member("a", orders=(0, 1)), state=REBALANCE, kind=GroupType.CLASSIC)
+GIVEN = group(member("a", orders=(0, 1, 2)), member("b", orders=(3,)), kind=GroupType.CLASSIC)
+EARLY, LATE = (
+    group(offsets={"orders": {0: offset, 1: offset}, "payments": {0: offset}}) for offset in (10, 25)
 )
-
-
-def test_a_classic_rebalance_hides_its_owners() -> None:
-    """Brokers continue to show the previous assignment."""
-    after = group(member("a", orders=(0, 1, 2)), member("b", orders=(3,)), kind=GroupType.CLASSIC)
-    observations = [
+GROWN = {"orders": Topic(name="orders", partitions=6)}
+MOVING = replace(
+    group(
+        replace(member("a", orders=(0, 1)), target={"orders": (0,)}),
+        replace(member("b"), target={"orders": (1,)}),
+        epoch=1,
+    ),
+    state=GroupState.RECONCILING,
+)
+MANY = group(*(member(f"m{number}", orders=(number,)) for number in range(4)), epoch=1)
+COURSES: dict[str, list[WatchObservation]] = {
+    "owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600": [
+        timed(1000, BOTH),
+        timed(1200, GAP),
+        timed(1400, GAP),
+        timed(1600, ALONE),
+    ],
+    "without an owner from the beginning": [timed(1000, GAP), timed(1600, ALONE)],
+    "moved between two observations": [timed(1000, BOTH), timed(1600, ALONE)],
+    "the last member leaves": [timed(1000, ALONE), timed(2000, EMPTY), timed(4000, EMPTY)],
+    "the group is deleted": [timed(1000, EMPTY), timed(2000, None)],
+    "the topic grows": [timed(1000, ALONE), timed(2000, ALONE, GROWN)],
+    "brokers show the previous assignment in a classic rebalance": [
         timed(1000, CLASSIC),
         timed(2000, REBALANCING),
         timed(3000, REBALANCING),
-        timed(4000, after),
-    ]
-    assert texts(*observations) == [
-        "Stable → PreparingRebalance",
-        "orders:2 moved from b to a, at most 3 s without an owner",
-        "PreparingRebalance → Stable, after 990 ms to 3 s",
-    ]
-    state, _ = course_of(*observations[:3])
-    shown = "\n".join(shown_of(state))
-    assert "CURRENT-ASSIGNMENT is from before" in shown
-    assert "Each of 2 members waits for" in shown
+    ],
+    "a classic rebalance ends": [
+        timed(1000, CLASSIC),
+        timed(2000, REBALANCING),
+        timed(3000, REBALANCING),
+        timed(4000, GIVEN),
+    ],
+    "a member leaves a classic rebalance": [timed(1000, CLASSIC), timed(2000, LEFT)],
+    "a new group": [timed(1000, None), timed(2000, ALONE)],
+    "similar events share a line": [timed(1000, group(epoch=1)), timed(2000, MANY)],
+    "members gain and revoke": [timed(1000, MOVING, {})],
+    "commits are not shown": [timed(1000, EARLY), timed(2000, LATE)],
+    "offsets are set back": [timed(1000, LATE), timed(2000, EARLY)],
+    "offsets are deleted": [timed(1000, LATE), timed(2000, group(offsets={}))],
+}
 
 
-def test_a_member_that_leaves_a_classic_rebalance_leaves_no_owner() -> None:
-    left = group(member("a", orders=(0, 1)), state=REBALANCE, kind=GroupType.CLASSIC)
-    assert texts(timed(1000, CLASSIC), timed(2000, left)) == [
-        "b left",
-        "orders:2,3 without an owner; b had them",
-        "Stable → PreparingRebalance",
-    ]
+def test_courses_are_shown_as_recorded() -> None:
+    """The lines of their events, and the last view."""
+    shown = {
+        name: "\n".join([*texts(*course), "", *shown_of(course_of(*course)[0])])
+        for name, course in COURSES.items()
+    }
+    assert_recorded("watch/courses.txt", shown)
 
 
 def test_a_look_that_reached_nothing_changes_nothing() -> None:
@@ -146,39 +127,11 @@ def test_a_look_that_reached_nothing_changes_nothing() -> None:
     assert (happened, after.groups, after.window) == ((), state.groups, state.window)
 
 
-def test_what_a_newcomer_begins_with_goes_without_saying() -> None:
-    assert texts(timed(1000, None), timed(2000, ALONE)) == [
-        "the group exists: consumer, Stable",
-        "a joined",
-        "orders:0-3 to a",
-    ]
-
-
-def test_similar_events_share_a_line() -> None:
-    many = [member(f"m{number}", orders=(number,)) for number in range(4)]
-    after = [f"m{number}" for number in range(4)]
-    assert texts(timed(1000, group(epoch=1)), timed(2000, group(*many, epoch=1)))[0] == (
-        f"{', '.join(after[:3])} and 1 more member joined"
-    )
-
-
 def test_commits_are_shown_only_on_request() -> None:
-    before, after = (
-        group(offsets={"orders": {0: start, 1: start}, "payments": {0: start}}) for start in (10, 25)
-    )
-    state, happened = course_of(timed(1000, before), timed(2000, after))
-    assert list(event_lines(happened, state.labels)) == []
+    state, happened = course_of(timed(1000, EARLY), timed(2000, LATE))
     assert [text for _, _, text in event_lines(happened, state.labels, commits=True)] == [
         "orders:0,1: offsets committed, 30 records further",
         "payments:0: committed offset 10 → 25",
-    ]
-    assert texts(timed(1000, after), timed(2000, before)) == [
-        "orders:0,1: committed offsets set back by 30 records",
-        "payments:0: committed offset set back, 25 → 10",
-    ]
-    assert texts(timed(1000, after), timed(2000, group(offsets={}))) == [
-        "orders:0,1: committed offsets deleted",
-        "payments:0: committed offset deleted",
     ]
 
 
@@ -267,6 +220,11 @@ def test_conditions_that_there_are_not(text: str) -> None:
         Until.parse(text)
 
 
+def test_the_epoch_of_a_classic_group_cannot_be_waited_for() -> None:
+    with pytest.raises(UsageError, match="brokers do not show its generation"):
+        met("3", timed(0, CLASSIC))
+
+
 def test_pauses_grow_and_stop_growing() -> None:
     assert pause_s(0.5, 0) == 0.5
     pauses = [pause_s(0.5, failures) for failures in range(1, 50)]
@@ -348,22 +306,6 @@ def test_an_event_takes_as_many_lines_as_it_needs(width: int) -> None:
     begin = next(number for number, line in enumerate(shown) if line.startswith("00:00:00.000"))
     assert "".join(shown[begin:]).replace(" ", "") == f"00:00:00.000{text}".replace(" ", "")
     assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
-
-
-def test_the_view_shows_gains_and_revocations() -> None:
-    gives = member("a", orders=(0, 1))
-    takes = member("b")
-    moving = group(
-        *(replace(each, target={"orders": (n,)}) for n, each in enumerate((gives, takes))),
-        state=GroupState.RECONCILING,
-        epoch=1,
-    )
-    state, _ = course_of(timed(0, moving, {}))
-    shown = shown_of(state)
-    assert any(line.split() == ["a", "consumer", "1", "2", "-", "orders:1", "orders:0,1"] for line in shown)
-    assert any(line.split() == ["b", "consumer", "1", "0", "orders:1", "-", "-"] for line in shown)
-    assert "a waits for itself: to revoke orders:1" in shown
-    assert "b waits for orders:1, which a still has" in shown
 
 
 def test_no_number_is_cut_on_a_narrow_screen() -> None:
