@@ -172,13 +172,13 @@ def source_of(options: SourceOptions) -> Source:
 
 
 def _source_of(options: SourceOptions) -> Source:
-    given = [option for option, value in options.sources.items() if value is not None]
+    named = [option for option, value in options.sources.items() if value is not None]
     if options.command_config is not None:
-        given.remove("--command-config")
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} name different sources; give one")
-    if options.command_config and options.bootstrap_server is None and given:
-        raise UsageError(f"--command-config is for a live cluster; it cannot be used with {given[0]}")
+        named.remove("--command-config")
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(named)} name different sources; give one")
+    if options.command_config and options.bootstrap_server is None and named:
+        raise UsageError(f"--command-config is for a live cluster; it cannot be used with {named[0]}")
     for option, value in (("--as-of", options.as_of), ("--topics", options.topics_file)):
         if value is not None and not options.log_dirs:
             raise UsageError(f"{option} needs --log-dir: it applies to a broker's log only")
@@ -228,7 +228,7 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
     from cli.times import moment
 
     as_of_ms = None if as_of is None else moment(as_of, "--as-of")
-    found, notices = check_log_directories(directories)
+    checked, notices = check_log_directories(directories)
     if as_of_ms is not None:
         from groups.times import format_moment
 
@@ -240,7 +240,7 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
         named = read_topics_file(topics_file)
     from cli.sources.replayed import ReplayedSource
 
-    return ReplayedSource.read(found, as_of_ms=as_of_ms, named=named, notices=notices)
+    return ReplayedSource.read(checked, as_of_ms=as_of_ms, named=named, notices=notices)
 
 
 def _embedded(directory: Path) -> Source:
@@ -292,29 +292,29 @@ def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[s
             "no groups given: name them, or select them with --match REGEX, --all-groups, --type, --state, "
             "--protocol or --topic"
         )
-    wanted = group_filter(selection)
+    filters = group_filter(selection)
     if named:
-        return _named(source, named, wanted) if wanted != GroupFilter() else (named, ())
-    listed = source.select_groups(wanted, described=False)
+        return _named(source, named, filters) if filters != GroupFilter() else (named, ())
+    listed = source.select_groups(filters, described=False)
     if not listed.items and not listed.problems:
         raise _none_found(source, selection)
     return [group.id for group in listed.items], listed.problems
 
 
 def _named(
-    source: Source, named: Sequence[str], wanted: GroupFilter
+    source: Source, named: Sequence[str], filters: GroupFilter
 ) -> tuple[list[str], tuple[Problem, ...]]:
     """The named groups that pass a filter, and a problem for each of the others."""
     listed = source.select_groups(GroupFilter(has_name=frozenset(named).__contains__), described=True)
     rows = {group.id: group for group in listed.items}
-    unread = {each.group for each in listed.problems}
+    unread = {problem.group for problem in listed.problems}
     missing = [name for name in named if name not in rows and name not in unread]
     chosen: list[str] = []
     # Problems of the list matter only if a named group is not found.
-    problems = [each for each in listed.problems if missing or each.group in named]
+    problems = [problem for problem in listed.problems if missing or problem.group in named]
     absent = f"no such group in {'the readable part of ' if problems else ''}{source.name}"
     for name in named:
-        why_not = absent if name in missing else wanted.mismatch(rows[name]) if name in rows else None
+        why_not = absent if name in missing else filters.mismatch(rows[name]) if name in rows else None
         if why_not is not None:
             cause = Cause.ABSENT if name in missing and not unread else Cause.UNREAD
             problems.append(Problem(subject=name, message=why_not, cause=cause, group=name))
@@ -340,14 +340,14 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
         return read
     from cli.topic_readers import notify_missing_topics, readers_of
 
-    found, _ = readers_of(read, topics, named=bool(selection.groups))
-    if not found.items and not found.problems:
+    readers, _ = readers_of(read, topics, named=bool(selection.groups))
+    if not readers.items and not readers.problems:
         notify_missing_topics(source, topics)
         raise _none_found(source, selection)
     return (
-        found
+        readers
         if offsets
-        else replace(found, items=tuple(replace(group, offsets=None) for group in found.items))
+        else replace(readers, items=tuple(replace(group, offsets=None) for group in readers.items))
     )
 
 
@@ -362,14 +362,16 @@ def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
 
 def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """The problems; a problem of a missing group ends with the closest name of an existing group."""
-    absent = {each.group for each in problems if each.cause is Cause.ABSENT and each.group is not None}
+    absent = {
+        problem.group for problem in problems if problem.cause is Cause.ABSENT and problem.group is not None
+    }
     if not absent or len(absent) > _MOST_SUGGESTIONS:
         return problems
     return tuple(
-        replace(each, message=each.message + _close_name(source, each.group))
-        if each.group in absent
-        else each
-        for each in problems
+        replace(problem, message=problem.message + _close_name(source, problem.group))
+        if problem.group in absent
+        else problem
+        for problem in problems
     )
 
 
@@ -386,7 +388,7 @@ def _close_name(source: Source, group: str) -> str:
 
 def without_deleted_groups(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:
     """The problems, without problems of groups deleted since they were listed, unless the groups were named."""
-    return tuple(each for each in problems if named or each.cause is not Cause.ABSENT)
+    return tuple(problem for problem in problems if named or problem.cause is not Cause.ABSENT)
 
 
 def group_filter(options: SelectionOptions) -> GroupFilter:

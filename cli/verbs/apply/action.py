@@ -47,6 +47,8 @@ from groups.offsets.scenarios import Scenario, ToTime
 from wire.errors import WireError
 
 Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
+_Row: TypeAlias = dict[str, Any]
+"""A part of the JSON document."""
 _HELD = "its other changes are skipped: a group is changed completely or not at all"
 _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after", "remark"))
 """The scenario of a partition that must have no committed offset."""
@@ -72,8 +74,8 @@ class DesiredStateChange:
 
     @property
     def _parts(self) -> tuple[Part, ...]:
-        own = self.offsets, self.cleared, self.deletions
-        return own if self.settings is None else (self.settings, *own)
+        of_offsets = self.offsets, self.cleared, self.deletions
+        return of_offsets if self.settings is None else (self.settings, *of_offsets)
 
     @property
     def in_use(self) -> list[str]:
@@ -150,11 +152,11 @@ class DesiredStateChange:
             errors=self.errors,
         )
 
-    def _data(self) -> list[dict[str, Any]]:
-        settings: dict[str, list[dict[str, Any]]] = {}
+    def _data(self) -> list[_Row]:
+        settings: dict[str, list[_Row]] = {}
         if self.settings is not None:
             settings = {plan.group: self.settings.data_of(plan) for plan in self.settings.plans}
-        offsets: dict[str, list[dict[str, Any]]] = {}
+        offsets: dict[str, list[_Row]] = {}
         for plan in self.offsets.plans:
             rows = [self.offsets.change_data(plan.group, change) for change in plan.changes]
             offsets.setdefault(plan.group, []).extend(rows)
@@ -184,30 +186,30 @@ class DesiredStateChange:
         ]
 
 
-def _table(data: Sequence[Mapping[str, Any]], *, executed: bool) -> Table:
+def _table(data: Sequence[_Row], *, executed: bool) -> Table:
     rows = list(_rows(data))
     shown = [0, 1, 2, 3, *[4] * any(row[4] for row in rows), *[5] * executed]
     headings = columns("GROUP", "SUBJECT", "CURRENT", "NEW", "REMARK", "APPLIED")
     return Table(
-        columns=tuple(headings[place] for place in shown),
-        rows=[[row[place] for place in shown] for row in rows],
+        columns=tuple(headings[position] for position in shown),
+        rows=[[row[position] for position in shown] for row in rows],
     )
 
 
-def _rows(data: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
+def _rows(data: Sequence[_Row]) -> Iterator[tuple[Cell, ...]]:
     answers = {True: "yes", False: "no", None: None}
     for group in data:
         name = group["group"]
-        for each in group["settings"]:
-            yield name, each["name"], each["before"], each["after"], "", answers[each["applied"]]
-        for each in group["offsets"]:
+        for change in group["settings"]:
+            yield name, change["name"], change["before"], change["after"], "", answers[change["applied"]]
+        for change in group["offsets"]:
             yield (
                 name,
-                partition_name((each["topic"], each["partition"])),
-                each["before"],
-                "none" if each["after"] is None else each["after"],
-                each["remark"] or "",
-                answers[each["applied"]],
+                partition_name((change["topic"], change["partition"])),
+                change["before"],
+                "none" if change["after"] is None else change["after"],
+                change["remark"] or "",
+                answers[change["applied"]],
             )
         if group["delete"]:
             yield name, "the group", group["state"], "deleted", "", answers[group["deleted"]]
@@ -237,25 +239,25 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     :raises UsageError: a setting that the cluster does not have; settings of a read-only source
     :raises CommandError: nothing in the file could be compared
     """
-    found = find_groups(source, [each.group for each in desired.groups], named=True)
-    groups = {group.id: group for group in found.groups}
-    wanted = [each for each in desired.groups if each.group in groups]
+    read = find_groups(source, [entry.group for entry in desired.groups], named=True)
+    groups = {group.id: group for group in read.groups}
+    entries = [entry for entry in desired.groups if entry.group in groups]
     # No internal topics of streams groups are deleted; a notice names those that stay.
     topics = PartitionCounts(source)
-    planned = _offsets(source, desired, groups, found, topics)
+    planned = _offsets(source, desired, groups, read, topics)
     offsets = with_internal_topics(source, planned, InternalTopicOptions())
-    cleared = _cleared(wanted, groups, found)
-    deleted = [groups[each.group] for each in wanted if each.delete and found.exists(groups[each.group])]
+    cleared = _cleared(entries, groups, read)
+    deleted = [groups[entry.group] for entry in entries if entry.delete and read.exists(groups[entry.group])]
     deletions = with_internal_topics(source, list(map(plan_group_deletion, deleted)), InternalTopicOptions())
     application = DesiredStateChange(
-        groups=found.groups,
-        absent=found.absent,
-        settings=_settings(source, desired, groups, found),
+        groups=read.groups,
+        absent=read.absent,
+        settings=_settings(source, desired, groups, read),
         cleared=OffsetsDeletions(plans=cleared, writer=writer),
         offsets=OffsetsChange(
             command="apply",
             plans=offsets,
-            problems=found.others,
+            problems=read.others,
             facts={},
             writer=writer,
             topic_ids=topics.ids,
@@ -270,37 +272,35 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
 
 
 def _settings(
-    source: Source, desired: DesiredGroups, groups: Mapping[str, Group], found: FoundGroups
+    source: Source, desired: DesiredGroups, groups: Mapping[str, Group], read: FoundGroups
 ) -> ConfigChange | None:
-    wanted = {each.group: each.settings for each in desired.groups if each.settings}
-    if not wanted:
+    settings_by_group = {entry.group: entry.settings for entry in desired.groups if entry.settings}
+    if not settings_by_group:
         return None
     if not isinstance(source, LiveSource):
         raise not_live(source)
     settings = settings_of(source)
-    configs = settings.read(list(wanted))
-    for group, names in wanted.items():
+    configs = settings.read(list(settings_by_group))
+    for group, names in settings_by_group.items():
         for name in names:
             try:
                 check_names([name], configs[group])
             except UsageError as error:
                 raise desired.error(str(error), "groups", group, "settings", name) from None
-    known = {group: names for group, names in wanted.items() if group in groups}
+    known = {group: names for group, names in settings_by_group.items() if group in groups}
     change = change_of_settings(settings, known, configs, command="apply")
-    note_other_types(
-        change.plans, {name: group.type for name, group in groups.items() if found.exists(group)}
-    )
+    note_other_types(change.plans, {name: group.type for name, group in groups.items() if read.exists(group)})
     return change
 
 
 def _cleared(
-    wanted: Sequence[DesiredGroup], groups: Mapping[str, Group], found: FoundGroups
+    entries: Sequence[DesiredGroup], groups: Mapping[str, Group], read: FoundGroups
 ) -> list[OffsetsDeletion]:
     """Committed offsets that the file removes."""
     plans: list[OffsetsDeletion] = []
-    for each in wanted:
-        scopes = [scope for scope, scenario in each.offsets.items() if scenario is None]
-        committed = groups[each.group].offsets or {}
+    for entry in entries:
+        scopes = [scope for scope, scenario in entry.offsets.items() if scenario is None]
+        committed = groups[entry.group].offsets or {}
         there = [
             scope
             for scope in scopes
@@ -309,9 +309,9 @@ def _cleared(
                 for topic, n in committed_in([scope], committed)
             )
         ]
-        problems = found.problems.get(each.group, ()) if scopes else ()
+        problems = read.problems.get(entry.group, ()) if scopes else ()
         if there or problems:
-            plans.append(plan_offsets_deletion(groups[each.group], there, problems))
+            plans.append(plan_offsets_deletion(groups[entry.group], there, problems))
     return plans
 
 
@@ -319,44 +319,44 @@ def _offsets(
     source: Source,
     desired: DesiredGroups,
     groups: Mapping[str, Group],
-    found: FoundGroups,
+    read: FoundGroups,
     topics: PartitionCounts,
 ) -> tuple[GroupChange, ...]:
     """The offsets to commit; a group without differences may have members."""
-    wanted = [each for each in desired.groups if each.group in groups]
-    topics.of([scope for each in wanted for scope in each.offsets if each.offsets[scope] is not None])
+    entries = [entry for entry in desired.groups if entry.group in groups]
+    topics.of([scope for entry in entries for scope in entry.offsets if entry.offsets[scope] is not None])
     scenarios: dict[str, dict[TopicPartition, Scenario]] = {}
     missing: dict[str, tuple[Problem, ...]] = {}
     placed: dict[Problem, Problem] = {}
-    for each in wanted:
-        for scope, scenario in each.offsets.items():
+    for entry in entries:
+        for scope, scenario in entry.offsets.items():
             if scenario is None:
                 continue
             places, problems = topics.of([scope])
-            scenarios.setdefault(each.group, {}).update(dict.fromkeys(places, scenario))
+            scenarios.setdefault(entry.group, {}).update(dict.fromkeys(places, scenario))
             unread = (problem for problem in topics.problems if scope.topic in problem.topics)
             # If the file repeats a mistake, name the first line.
             for problem in (*problems, *unread):
                 if problem not in placed:
-                    path = ("groups", each.group, "offsets", scope.topic, *map(str, scope.partitions or ()))
+                    path = ("groups", entry.group, "offsets", scope.topic, *map(str, scope.partitions or ()))
                     placed[problem] = replace(problem, subject=desired.place(*path))
-                missing[each.group] = (*missing.get(each.group, ()), placed[problem])
+                missing[entry.group] = (*missing.get(entry.group, ()), placed[problem])
     positions = _positions(source, scenarios)
     plans: list[GroupChange] = []
     for name, wanted_at in scenarios.items():
         group = groups[name]
         parts = [
-            plan_reset(group, scenario, [place], positions[_moment(scenario)], exists=found.exists(group))
-            for place, scenario in wanted_at.items()
+            plan_reset(group, scenario, [partition], positions[_moment(scenario)], exists=read.exists(group))
+            for partition, scenario in wanted_at.items()
         ]
         changes = [change for part in parts for change in part.changes if change.before != change.after]
         problems = (
-            *found.problems.get(name, ()),
+            *read.problems.get(name, ()),
             *missing.get(name, ()),
             *(problem for problem in topics.problems if not problem.topics),
             *(problem for part in parts for problem in part.problems),
         )
-        plan = plan_reset(group, ToTime(0), (), Positions(), exists=found.exists(group), problems=problems)
+        plan = plan_reset(group, ToTime(0), (), Positions(), exists=read.exists(group), problems=problems)
         plans.append(replace(plan, changes=tuple(changes), refusals=plan.refusals if changes else ()))
     return tuple(plans)
 
@@ -370,7 +370,7 @@ def _positions(
 ) -> dict[int | None, Positions]:
     """Log positions by requested time, None for no time."""
     places: dict[int | None, set[TopicPartition]] = {}
-    for wanted in scenarios.values():
-        for place, scenario in wanted.items():
-            places.setdefault(_moment(scenario), set()).add(place)
-    return {moment: positions_of(source, sorted(found), moment) for moment, found in places.items()}
+    for by_partition in scenarios.values():
+        for partition, scenario in by_partition.items():
+            places.setdefault(_moment(scenario), set()).add(partition)
+    return {moment: positions_of(source, sorted(partitions), moment) for moment, partitions in places.items()}

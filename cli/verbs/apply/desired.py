@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cli.errors import UsageError
 from groups.model import wrong_topic_name
@@ -30,6 +30,7 @@ from groups.trees import INT32, INT64, Malformed, count_values, dotted, shown
 from groups.yaml_files import TreeError, check_format, line_of, load_tree, read_text
 from wire.suggestion import did_you_mean
 
+S = TypeVar("S")
 T = TypeVar("T")
 FORMAT = 1
 STDIN = Path("-")
@@ -82,18 +83,18 @@ def read_desired(file: Path) -> DesiredGroups:
         raise UsageError(str(error)) from None
 
 
-def _groups(tree: Any) -> Iterator[DesiredGroup]:
+def _groups(tree: object) -> Iterator[DesiredGroup]:
     check_format(tree, FORMAT, "file of groups to apply")
     if count_values(tree, _MOST_VALUES) >= _MOST_VALUES:
         raise Malformed(f"more than {_MOST_VALUES} values")
-    _check_fields(tree, "kohort", "groups")
-    for group, entry in _mapping(tree.get("groups"), "groups").items():
+    groups = _with_fields(tree, "kohort", "groups").get("groups")
+    for group, entry in _mapping(groups, "groups").items():
         if not group:
             raise Malformed("a group needs a name", "groups", group)
         yield _at(partial(_group, group), entry, "groups", group)
 
 
-def _at(read: Callable[[Any], T], tree: Any, *path: str | int) -> T:
+def _at(read: Callable[[S], T], tree: S, *path: str | int) -> T:
     """Read from a tree; errors name this path."""
     try:
         return read(tree)
@@ -103,21 +104,23 @@ def _at(read: Callable[[Any], T], tree: Any, *path: str | int) -> T:
         raise
 
 
-def _mapping(tree: Any, *path: str) -> dict[str, Any]:
+def _mapping(tree: object, *path: str) -> dict[str, object]:
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping, found {shown(tree)}", *path)
     return tree
 
 
-def _check_fields(tree: Mapping[str, Any], *known: str) -> None:
+def _with_fields(value: object, *known: str) -> dict[str, object]:
+    tree = _mapping(value)
     for name in tree:
         if name not in known:
             hint = did_you_mean(name, known) or f"; known fields: {', '.join(known)}"
             raise Malformed(f"unknown field{hint}", name)
+    return tree
 
 
-def _group(group: str, tree: Any) -> DesiredGroup:
-    _check_fields(_mapping(tree), "settings", "offsets", "delete")
+def _group(group: str, value: object) -> DesiredGroup:
+    tree = _with_fields(value, "settings", "offsets", "delete")
     delete = _flag(tree.get("delete", False))
     if delete:
         for other in ("settings", "offsets"):
@@ -131,37 +134,39 @@ def _group(group: str, tree: Any) -> DesiredGroup:
     )
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if isinstance(value, bool) or value in ("true", "false"):
         return value in (True, "true")
     raise Malformed(f"expected true or false, found {shown(value)}", "delete")
 
 
-def _settings(tree: Any) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+def _settings(tree: object) -> dict[str, str | None]:
+    settings: dict[str, str | None] = {}
     for name, value in _mapping(tree).items():
         if not name:
             raise Malformed("a setting needs a name", name)
         if isinstance(value, dict | list):
             raise Malformed(f"expected a value, found {shown(value)}", name)
-        found[name] = str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
-    return found
+        settings[name] = (
+            str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
+        )
+    return settings
 
 
-def _offsets(tree: Any) -> dict[TopicScope, Scenario | None]:
-    found: dict[TopicScope, Scenario | None] = {}
-    for topic, wanted in _mapping(tree).items():
+def _offsets(tree: object) -> dict[TopicScope, Scenario | None]:
+    offsets: dict[TopicScope, Scenario | None] = {}
+    for topic, entry in _mapping(tree).items():
         if (wrong := wrong_topic_name(topic)) is not None:
             raise Malformed(wrong if topic else "a topic needs a name", topic)
-        if not isinstance(wanted, dict):
-            found[TopicScope(topic)] = _at(_position, wanted, topic)
+        if not isinstance(entry, dict):
+            offsets[TopicScope(topic)] = _at(_position, entry, topic)
             continue
-        for number, value in wanted.items():
+        for number, value in entry.items():
             scope = TopicScope(topic, (_at(_partition, number, topic, number),))
-            if scope in found:
+            if scope in offsets:
                 raise Malformed(f"partition {int(number)} is listed twice", topic, number)
-            found[scope] = _at(_position, value, topic, number)
-    return found
+            offsets[scope] = _at(_position, value, topic, number)
+    return offsets
 
 
 def _partition(text: str) -> int:
@@ -170,7 +175,7 @@ def _partition(text: str) -> int:
     raise Malformed(f"{shown(text)} is not a partition; expected 0 or a positive number")
 
 
-def _position(value: Any) -> Scenario | None:
+def _position(value: object) -> Scenario | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Malformed(f"expected {_FORMS}; found {shown(value)}")
     text = str(value).strip()

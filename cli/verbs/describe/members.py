@@ -105,7 +105,7 @@ def tasks_text(tasks: Tasks | None) -> str | None:
     """`ACTIVE: 0:[0,1]; 1:[0]; STANDBY: 1:[1]`, similar to the output of kafka-streams-groups."""
     if tasks is None:
         return None
-    texts = [f"{kind.upper()}: {_kind_text(found)}" for kind in _KINDS if (found := getattr(tasks, kind))]
+    texts = [f"{kind.upper()}: {_kind_text(of_kind)}" for kind in _KINDS if (of_kind := getattr(tasks, kind))]
     return "; ".join(texts) or None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cli.render.cells import Cell, partitions_text
 from cli.render.document import Block, Heading, Table, Text, columns, led
@@ -19,58 +18,58 @@ from migration.inspection import InspectedMember, Inspection
 _NOTHING = "nothing"
 
 
-def migration_data(found: Inspection) -> dict[str, Any]:
+def migration_data(group: Inspection) -> dict[str, object]:
     """Fields added to a group of the describe document."""
     return {
         "migration": {
-            "standing": found.standing,
+            "standing": group.standing,
             "upgrade_blocked_by": None
-            if found.upgrade_blocked_by is None
-            else list(found.upgrade_blocked_by),
-            "leader": None if found.succession is None else found.succession.leader,
-            "leader_problem": found.group.leader_problem,
-            "succession": _succession_data(found),
-            "members": [_member_data(member) for member in found.members],
+            if group.upgrade_blocked_by is None
+            else list(group.upgrade_blocked_by),
+            "leader": None if group.succession is None else group.succession.leader,
+            "leader_problem": group.group.leader_problem,
+            "succession": _succession_data(group),
+            "members": [_member_data(member) for member in group.members],
         }
     }
 
 
-def _succession_data(found: Inspection) -> dict[str, Any] | None:
-    order = found.succession
+def _succession_data(group: Inspection) -> dict[str, object] | None:
+    order = group.succession
     if order is None:
         return None
     return {
         "order": list(order.order),
         "certain": order.certain,
         "why": order.why,
-        "after_load": after_load(found.group),
+        "after_load": after_load(group.group),
     }
 
 
-def _member_data(found: InspectedMember) -> dict[str, Any]:
-    member, library = found.member, found.client.library
+def _member_data(inspected: InspectedMember) -> dict[str, object]:
+    member, library = inspected.member, inspected.client.library
     return {
         "id": member.id,
-        "label": found.label,
+        "label": inspected.label,
         "instance": member.instance,
         "client_id": member.client.id,
         "host": member.client.host,
         "library": library and library.name,
-        "library_version": found.client.version and version_text(found.client.version),
-        "library_known_by": found.client.known_by,
+        "library_version": inspected.client.version and version_text(inspected.client.version),
+        "library_known_by": inspected.client.known_by,
         "protocol": member.protocol and member.protocol.value,
-        "assignors": None if found.assignors is None else list(found.assignors),
-        "all_assignors": found.all_assignors,
-        "epoch": found.epoch,
-        "leads": found.leads,
-        "rank": found.rank,
-        "user_data_bytes": found.user_data_bytes,
-        "writes_user_data": found.writes_user_data,
-        "waits": None if found.waits is None else [_wait_data(wait) for wait in found.waits],
+        "assignors": None if inspected.assignors is None else list(inspected.assignors),
+        "all_assignors": inspected.all_assignors,
+        "epoch": inspected.epoch,
+        "leads": inspected.leads,
+        "rank": inspected.rank,
+        "user_data_bytes": inspected.user_data_bytes,
+        "writes_user_data": inspected.writes_user_data,
+        "waits": None if inspected.waits is None else [_wait_data(wait) for wait in inspected.waits],
     }
 
 
-def _wait_data(wait: Wait) -> dict[str, Any]:
+def _wait_data(wait: Wait) -> dict[str, object]:
     return {
         "for": wait.kind.value,
         "partitions": {topic: list(numbers) for topic, numbers in wait.partitions.items()},
@@ -82,11 +81,11 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
     """For each group, its stage, leader and blockers, and a row per member; all tables have the same columns."""
     shown = _ShownColumns(
         verbose=verbose,
-        leads=any(each.succession is not None for each in groups),
-        user_data=any(member.user_data_bytes is not None for each in groups for member in each.members),
+        leads=any(group.succession is not None for group in groups),
+        user_data=any(member.user_data_bytes is not None for group in groups for member in group.members),
     )
-    for each in groups:
-        yield from _group_blocks(each, shown)
+    for group in groups:
+        yield from _group_blocks(group, shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +97,21 @@ class _ShownColumns:
     user_data: bool
 
 
-def _group_blocks(found: Inspection, shown: _ShownColumns) -> Iterator[Block]:
-    labels = {each.member.id: each.label for each in found.members}
-    yield Heading(found.group.id)
-    yield Text(f"{found.standing} {_state(found)}")
-    if found.succession is not None:
-        yield Text(_leading(found, found.succession, labels))
-    upgrade = _upgrade(found)
+def _group_blocks(group: Inspection, shown: _ShownColumns) -> Iterator[Block]:
+    labels = {member.member.id: member.label for member in group.members}
+    yield Heading(group.group.id)
+    yield Text(f"{group.standing} {_state(group)}")
+    if group.succession is not None:
+        yield Text(_leading(group, group.succession, labels))
+    upgrade = _upgrade(group)
     if upgrade:
-        yield led(upgrade, Role.WARNING) if found.upgrade_blocked_by else Text(upgrade)
-    if found.members:
-        yield _table(found, labels, shown)
+        yield led(upgrade, Role.WARNING) if group.upgrade_blocked_by else Text(upgrade)
+    if group.members:
+        yield _table(group, labels, shown)
 
 
-def _state(found: Inspection) -> str:
-    group = found.group
+def _state(inspected: Inspection) -> str:
+    group = inspected.group
     if group.type is not GroupType.CLASSIC:
         return (
             f"State {group.state.value}; group epoch {_known(group.group_epoch)}, "
@@ -125,11 +124,11 @@ def _known(number: int | None) -> str:
     return "not known" if number is None else str(number)
 
 
-def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+def _leading(group: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
     """The leader and its successor."""
     if order.leader is None:
-        return _unknown_leader(found, order, labels)
-    (leader,) = (each for each in found.members if each.member.id == order.leader)
+        return _unknown_leader(group, order, labels)
+    (leader,) = (member for member in group.members if member.member.id == order.leader)
     sentences = [f"Leader: {leader.label}."]
     if leader.member.instance is not None:
         sentences.append("It is static: it stays the leader when it restarts with its instance id.")
@@ -141,110 +140,112 @@ def _leading(found: Inspection, order: Succession, labels: Mapping[str, str]) ->
         sentences.append(f"When it leaves, {first} leads.")
     else:
         sentences.append(f"When it leaves, {first} may lead, but that is not certain: {order.why}.")
-    loaded = after_load(found.group)
+    loaded = after_load(group.group)
     if order.certain and loaded is not None and loaded != order.order[0]:
         sentences.append(f"After a restart or a move of the coordinator the successor is {labels[loaded]}.")
     return " ".join(sentences)
 
 
-def _unknown_leader(found: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
-    if found.group.leader is not None:
+def _unknown_leader(inspected: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+    if inspected.group.leader is not None:
         return f"Leader: {order.why}."
-    problem = found.group.leader_problem
+    problem = inspected.group.leader_problem
     sentences = f"Leader: not known{f' ({problem})' if problem else ''}."
     if not order.is_broker_order:
         return sentences
-    first, second = (labels[each] for each in order.order[:2])
+    first, second = (labels[member] for member in order.order[:2])
     return f"{sentences} When it leaves, {first} leads; or {second}, if {first} is the one that leads now."
 
 
-def _upgrade(found: Inspection) -> str | None:
+def _upgrade(inspected: Inspection) -> str | None:
     """The effect of user data in assignments on an online upgrade."""
-    blockers = found.upgrade_blocked_by
-    if found.group.type is not GroupType.CLASSIC or not found.members:
+    blockers = inspected.upgrade_blocked_by
+    if inspected.group.type is not GroupType.CLASSIC or not inspected.members:
         return None
     if blockers is None:
-        if found.group.protocol_type not in (None, "", "consumer"):
+        if inspected.group.protocol_type not in (None, "", "consumer"):
             return None
         return "Not known now: whether assignments carry user data, which would block an online upgrade."
     if blockers:
-        who = share(len(blockers), len(found.members), "member")
+        who = share(len(blockers), len(inspected.members), "member")
         return (
-            f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(found)}), and the broker "
+            f"Online upgrade blocked: the assignments of {who} carry user data ({_sizes(inspected)}), and the broker "
             "refuses the first member of the consumer protocol with GROUP_ID_NOT_FOUND."
         )
-    return f"No assignment carries user data: {_as_long_as(found)}."
+    return f"No assignment carries user data: {_as_long_as(inspected)}."
 
 
-def _as_long_as(found: Inspection) -> str:
+def _as_long_as(inspected: Inspection) -> str:
     """How long assignments stay without user data, which leaders of some libraries write."""
-    writers = [each for each in found.members if each.writes_user_data]
-    libraries = " or ".join(sorted({each.client.library.name for each in writers if each.client.library}))
-    if any(each.leads is not False for each in writers):
+    writers = [member for member in inspected.members if member.writes_user_data]
+    libraries = " or ".join(
+        sorted({member.client.library.name for member in writers if member.client.library})
+    )
+    if any(member.leads is not False for member in writers):
         return (
             f"an online upgrade is possible now, but a leader of {libraries} will write it in a later rebalance with "
-            f"{found.group.protocol}, and that closes it"
+            f"{inspected.group.protocol}, and that closes it"
         )
     if writers:
         return f"an online upgrade is possible as long as no member of {libraries} leads a rebalance"
     return "user data does not block an online upgrade"
 
 
-def _sizes(found: Inspection) -> str:
-    sizes = sorted({each.user_data_bytes for each in found.members if each.user_data_bytes})
+def _sizes(inspected: Inspection) -> str:
+    sizes = sorted({member.user_data_bytes for member in inspected.members if member.user_data_bytes})
     return f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
 
 
-def _table(found: Inspection, labels: Mapping[str, str], shown: _ShownColumns) -> Table:
+def _table(inspected: Inspection, labels: Mapping[str, str], shown: _ShownColumns) -> Table:
     ids = ["CONSUMER-ID"] if shown.verbose else []
     names = ["GROUP", "MEMBER", *ids, "HOST", "LIBRARY", "PROTOCOL", "ASSIGNORS", "#CURRENT-EPOCH"]
     names += ["LEADS"] if shown.leads else []
     names += ["#USER-DATA"] if shown.user_data else []
 
-    def row(each: InspectedMember) -> list[Cell]:
-        member = each.member
-        cells: list[Cell] = [found.group.id, each.label]
+    def row(seen: InspectedMember) -> list[Cell]:
+        member = seen.member
+        cells: list[Cell] = [inspected.group.id, seen.label]
         cells += [member.id] if shown.verbose else []
-        cells += [member.client.host, _library(each)]
-        cells += [member.protocol and member.protocol.value, _assignors(each), each.epoch]
-        cells += [_place(each)] if shown.leads else []
-        cells += [each.user_data_bytes] if shown.user_data else []
-        return [*cells, waits_text(each, labels)]
+        cells += [member.client.host, _library(seen)]
+        cells += [member.protocol and member.protocol.value, _assignors(seen), seen.epoch]
+        cells += [_place(seen)] if shown.leads else []
+        cells += [seen.user_data_bytes] if shown.user_data else []
+        return [*cells, waits_text(seen, labels)]
 
-    return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(each) for each in found.members])
+    return Table(columns=columns(*names, "WAITS-FOR"), rows=[row(seen) for seen in inspected.members])
 
 
-def _library(found: InspectedMember) -> str | None:
-    library = found.client.library
+def _library(member: InspectedMember) -> str | None:
+    library = member.client.library
     if library is None:
         return None
-    return f"{library.name} (inferred)" if found.client.is_inferred else library.name
+    return f"{library.name} (inferred)" if member.client.is_inferred else library.name
 
 
-def _assignors(found: InspectedMember) -> str | None:
-    if found.assignors is None:
+def _assignors(member: InspectedMember) -> str | None:
+    if member.assignors is None:
         return None
-    listed = ",".join(found.assignors)
-    return listed if found.all_assignors else f"{listed},?"
+    listed = ",".join(member.assignors)
+    return listed if member.all_assignors else f"{listed},?"
 
 
-def _place(found: InspectedMember) -> str | None:
-    if found.leads:
+def _place(member: InspectedMember) -> str | None:
+    if member.leads:
         return "leader"
-    return None if found.rank is None else str(found.rank)
+    return None if member.rank is None else str(member.rank)
 
 
-def waits_text(found: InspectedMember, labels: Mapping[str, str]) -> str | None:
+def waits_text(member: InspectedMember, labels: Mapping[str, str]) -> str | None:
     """A text on what a member waits for; None if it is not known."""
-    if found.waits is None:
+    if member.waits is None:
         return None
-    return "; then ".join(_wait_text(found, wait, labels) for wait in found.waits) or _NOTHING
+    return "; then ".join(_wait_text(member, wait, labels) for wait in member.waits) or _NOTHING
 
 
-def _wait_text(found: InspectedMember, wait: Wait, labels: Mapping[str, str]) -> str:
+def _wait_text(inspected: InspectedMember, wait: Wait, labels: Mapping[str, str]) -> str:
     what = partitions_text(wait.partitions)
     who = "the leader" if wait.member is None else labels[wait.member]
-    classic = found.member.protocol is MemberProtocol.CLASSIC
+    classic = inspected.member.protocol is MemberProtocol.CLASSIC
     texts = {
         WaitKind.REVOKE: f"itself: to revoke {what}",
         WaitKind.REJOIN: f"itself: to rejoin and revoke {what}" if what else "itself: to rejoin",

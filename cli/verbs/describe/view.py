@@ -265,7 +265,7 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
         command="describe",
         data=Deferred(
             lambda: {
-                "groups": [{**group_data(each.group, None), **migration_data(each)} for each in inspected]
+                "groups": [{**group_data(seen.group, None), **migration_data(seen)} for seen in inspected]
             }
         ),
         blocks=list(migration_blocks(inspected, verbose=verbose)),

@@ -169,17 +169,17 @@ IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTM
 
 
 def diagnosis_document(
-    found: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
+    diagnoses: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
 ) -> Document:
     """The document of groups in the given order."""
-    blocks = list(_blocks(found, verbose=verbose)) if output in IN_FULL else [_rows(found)]
+    blocks = list(_blocks(diagnoses, verbose=verbose)) if output in IN_FULL else [_rows(diagnoses)]
     return Document(
         command="diagnose",
-        data={"groups": [_data(each) for each in found]},
+        data={"groups": [_data(diagnosis) for diagnosis in diagnoses]},
         blocks=blocks,
         errors=problems,
         more="" if verbose else VERBOSE,
-        remarks=tuple(_unchecked_rules(found)) if verbose and output in IN_FULL else (),
+        remarks=tuple(_unchecked_rules(diagnoses)) if verbose and output in IN_FULL else (),
     )
 
 
@@ -218,9 +218,9 @@ def _since(finding: Finding) -> str | None:
     return None if finding.since_ms is None else format_moment(finding.since_ms)
 
 
-def _rows(found: Sequence[Diagnosis]) -> Block:
+def _rows(diagnoses: Sequence[Diagnosis]) -> Block:
     return table_of(
-        [(each.group, finding) for each in found for finding in each.findings],
+        [(diagnosis.group, finding) for diagnosis in diagnoses for finding in diagnosis.findings],
         ("GROUP", lambda row: row[0]),
         ("LEVEL", lambda row: row[1].level.value),
         ("RULE", lambda row: row[1].rule),
@@ -232,47 +232,49 @@ def _rows(found: Sequence[Diagnosis]) -> Block:
     )
 
 
-def _blocks(found: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
-    shown = [each for each in found if each.verdict is not Health.OK]
-    if len(found) == 1:
-        (only,) = found
+def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
+    shown = [diagnosis for diagnosis in diagnoses if diagnosis.verdict is not Health.OK]
+    if len(diagnoses) == 1:
+        (only,) = diagnoses
         notes = _count(only, Level.NOTE) if only.verdict is Health.OK else 0
-        text = f"{_verdict_line(only)}{_scope(found, notes, verbose=verbose)}."
+        text = f"{_verdict_line(only)}{_scope(diagnoses, notes, verbose=verbose)}."
         yield Text(text, _ROLES[only.verdict])
     else:
-        yield _fleet_line(found, verbose=verbose)
-    if shown and len(found) > 1:
+        yield _fleet_line(diagnoses, verbose=verbose)
+    if shown and len(diagnoses) > 1:
         yield table_of(
             shown,
             "GROUP",
-            ("VERDICT", lambda each: each.verdict.value),
-            ("##ERRORS", lambda each: _count(each, Level.ERROR)),
-            ("##WARNINGS", lambda each: _count(each, Level.WARNING)),
-            ("FINDINGS", lambda each: first_names(_rules(each))),
+            ("VERDICT", lambda diagnosis: diagnosis.verdict.value),
+            ("##ERRORS", lambda diagnosis: _count(diagnosis, Level.ERROR)),
+            ("##WARNINGS", lambda diagnosis: _count(diagnosis, Level.WARNING)),
+            ("FINDINGS", lambda diagnosis: first_names(_rules(diagnosis))),
         )
-    for each in found if verbose else shown:
-        if each.findings:
-            if len(found) > 1:
-                yield Heading(_verdict_line(each))
-            yield from _finding_blocks(each, verbose=verbose)
+    for diagnosis in diagnoses if verbose else shown:
+        if diagnosis.findings:
+            if len(diagnoses) > 1:
+                yield Heading(_verdict_line(diagnosis))
+            yield from _finding_blocks(diagnosis, verbose=verbose)
 
 
-def _rules(found: Diagnosis) -> list[str]:
+def _rules(diagnosis: Diagnosis) -> list[str]:
     """The rules of errors and warnings, the worst first."""
-    return list(dict.fromkeys(each.rule for each in found.findings if each.level is not Level.NOTE))
+    return list(
+        dict.fromkeys(finding.rule for finding in diagnosis.findings if finding.level is not Level.NOTE)
+    )
 
 
-def _verdict_line(found: Diagnosis) -> str:
-    if found.verdict is Health.OK:
-        return f"{found.group}: no problems found"
-    levels = Counter(finding.level for finding in found.findings)
+def _verdict_line(diagnosis: Diagnosis) -> str:
+    if diagnosis.verdict is Health.OK:
+        return f"{diagnosis.group}: no problems found"
+    levels = Counter(finding.level for finding in diagnosis.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
-    return f"{found.group}: {' and '.join(counts)}"
+    return f"{diagnosis.group}: {' and '.join(counts)}"
 
 
-def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
+def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:
     """The numbers of groups with errors, with only warnings, and without problems."""
-    verdicts = Counter(each.verdict for each in found)
+    verdicts = Counter(diagnosis.verdict for diagnosis in diagnoses)
     healthy = verdicts[Health.OK]
     others = [
         f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
@@ -283,21 +285,23 @@ def _fleet_line(found: Sequence[Diagnosis], *, verbose: bool) -> Text:
         text = f"No problems found in {counted(healthy, 'group')}"
     else:
         rest = f"; no problems found in the other {healthy}" if healthy else ""
-        text = f"Of {counted(len(found), 'group')}, {' and '.join(others)}{rest}"
+        text = f"Of {counted(len(diagnoses), 'group')}, {' and '.join(others)}{rest}"
     worst = max(verdicts, key=list(_ROLES).index, default=Health.OK)
-    return Text(f"{text}{_scope(found, 0, verbose=verbose)}.", _ROLES[worst])
+    return Text(f"{text}{_scope(diagnoses, 0, verbose=verbose)}.", _ROLES[worst])
 
 
-def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
+def _scope(diagnoses: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
     """The limits of the verdict: ` (1 note, 12 rules not checked; --verbose shows them)`.
 
     Also how long a longer observation must be: `12 rules not checked: 3 need 30 s, 2 need 1 min of observation`.
     """
-    rules = {rule for each in found for one in each.not_checked for rule in one.rules}
+    rules = {
+        rule for diagnosis in diagnoses for unchecked in diagnosis.not_checked for rule in unchecked.rules
+    }
     waits: dict[int, set[str]] = {}
-    for one in (one for each in found for one in each.not_checked):
-        if one.least_ms is not None:
-            waits.setdefault(one.least_ms, set()).update(one.rules)
+    for unchecked in (unchecked for diagnosis in diagnoses for unchecked in diagnosis.not_checked):
+        if unchecked.least_ms is not None:
+            waits.setdefault(unchecked.least_ms, set()).update(unchecked.rules)
     needs = [
         f"{len(names)} need{'s' * (len(names) == 1)} {duration_text(ms)}"
         for ms, names in sorted(waits.items())
@@ -309,8 +313,8 @@ def _scope(found: Sequence[Diagnosis], notes: int, *, verbose: bool) -> str:
     return f" ({', '.join(parts)}{shows})" if parts else ""
 
 
-def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
-    for finding in found.findings:
+def _finding_blocks(diagnosis: Diagnosis, *, verbose: bool) -> Iterator[Block]:
+    for finding in diagnosis.findings:
         if finding.level is Level.NOTE and not verbose:
             continue
         details = []
@@ -318,8 +322,8 @@ def _finding_blocks(found: Diagnosis, *, verbose: bool) -> Iterator[Block]:
             since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
             details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
         yield finding_item(finding, *details)
-    if not verbose and found.verdict is not Health.OK:
-        yield from hidden_notes(_count(found, Level.NOTE))
+    if not verbose and diagnosis.verdict is not Health.OK:
+        yield from hidden_notes(_count(diagnosis, Level.NOTE))
 
 
 _UNITS = {"_ms": " ms", "_s": " s"}
@@ -327,11 +331,13 @@ _UNITS = {"_ms": " ms", "_s": " s"}
 
 def _evidence_text(evidence: Evidence) -> str:
     """The figures, each with its unit: `state Reconciling; seen for 12.0 s`."""
-    return "; ".join(_figure_text(name, each) for name, each in evidence.items())
+    return "; ".join(_figure_text(name, figure) for name, figure in evidence.items())
 
 
 def _figure_text(name: str, figure: Figure | tuple[Figure, ...]) -> str:
-    unit = next((each for each in _UNITS if name.endswith(each) and not name.endswith(f"_per{each}")), None)
+    unit = next(
+        (suffix for suffix in _UNITS if name.endswith(suffix) and not name.endswith(f"_per{suffix}")), None
+    )
     text = ", ".join(map(_text, figure if isinstance(figure, tuple) else (figure,))) or "none"
     return f"{name.removesuffix(unit or '').replace('_', ' ')} {text}{_UNITS[unit] if unit else ''}"
 
@@ -342,15 +348,15 @@ def _text(figure: Figure) -> str:
     return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
 
 
-def _count(found: Diagnosis, level: Level) -> int:
-    return sum(finding.level is level for finding in found.findings)
+def _count(diagnosis: Diagnosis, level: Level) -> int:
+    return sum(finding.level is level for finding in diagnosis.findings)
 
 
-def _unchecked_rules(found: Sequence[Diagnosis]) -> Iterator[str]:
+def _unchecked_rules(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     """The rules that could not be checked, and why."""
     missing: dict[str, dict[str, None]] = {}
-    for each in found:
-        for one in each.not_checked:
-            missing.setdefault(one.why, {}).update(dict.fromkeys(one.rules))
+    for diagnosis in diagnoses:
+        for unchecked in diagnosis.not_checked:
+            missing.setdefault(unchecked.why, {}).update(dict.fromkeys(unchecked.rules))
     if missing:
         yield "not checked: " + "; ".join(f"{', '.join(rules)} ({why})" for why, rules in missing.items())

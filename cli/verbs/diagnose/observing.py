@@ -216,8 +216,8 @@ def with_evidence(
     offsets: dict[TopicPartition, set[int]] = {}
     for pair in unread.values():
         for group in pair:
-            for place, offset in commits_of(group).items():
-                offsets.setdefault(place, set()).add(offset)
+            for partition, offset in commits_of(group).items():
+                offsets.setdefault(partition, set()).add(offset)
     records = source.next_records(offsets).records if offsets else {}
     after = {name: records_after(group, records) for name, (_, group) in unread.items()}
     last = replace(
@@ -284,18 +284,22 @@ def _open_transactions(
     after: Mapping[str, Mapping[TopicPartition, NextRecord]],
 ) -> Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None:
     """Open transactions that a group with members waits for; None if unavailable."""
-    held = {place for place in held_partitions(first, last) if _is_waited_for(place, last, groups, after)}
+    held = {
+        partition
+        for partition in held_partitions(first, last)
+        if _is_waited_for(partition, last, groups, after)
+    }
     return (source.open_transactions(held).by_partition or None) if held else {}
 
 
 def _is_waited_for(
-    place: TopicPartition,
+    partition: TopicPartition,
     topics: Mapping[str, Topic],
     groups: Mapping[str, Group],
     after: Mapping[str, Mapping[TopicPartition, NextRecord]],
 ) -> bool:
     return any(
-        is_held(log_of(topics, place), commit.offset, after.get(name, {}).get(place))
+        is_held(log_of(topics, partition), commit.offset, after.get(name, {}).get(partition))
         for name, group in groups.items()
-        if group.members and (commit := commit_of(group.offsets, place)) is not None
+        if group.members and (commit := commit_of(group.offsets, partition)) is not None
     )

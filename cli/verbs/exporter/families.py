@@ -129,7 +129,7 @@ def without_owner(facts: GroupFacts) -> int | None:
     group = facts.group
     if not group.members or any(member.owned is None or member.unreadable for member in group.members):
         return None
-    owned = {place for member in group.members for place in _places(member.owned)}
+    owned = {partition for member in group.members for partition in _places(member.owned)}
     names = {topic for topic, _ in owned} | {
         topic
         for member in group.members

@@ -187,8 +187,8 @@ class NewestPage:
         self._limits = limits
         self._history = ExporterHistory(interval_ms=interval_ms)
         self._shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
-        own = OwnMetrics(lambda: self.state, now_ms)
-        self._with_process, self._alone = own.registry(process=True), own.registry(process=False)
+        metrics = OwnMetrics(lambda: self.state, now_ms)
+        self._with_process, self._alone = metrics.registry(process=True), metrics.registry(process=False)
 
     @property
     def state(self) -> PollState:

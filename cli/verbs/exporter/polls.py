@@ -94,37 +94,37 @@ class LagTimes:
     def of(
         self,
         source: Source,
-        wanted: Mapping[tuple[str, int], Collection[int]],
+        unread: Mapping[tuple[str, int], Collection[int]],
         topics: Mapping[str, Topic],
     ) -> tuple[NextRecords, tuple[Problem, ...], int]:
         """Records by partition and offset; problems; and the number of offsets left to the next poll."""
         known: dict[tuple[str, int], dict[int, NextRecord]] = {}
         missing: list[tuple[tuple[str, int], int, NextRecord]] = []
-        for place, offsets in wanted.items():
-            before = self._known.get(place, {})
+        for partition, offsets in unread.items():
+            before = self._known.get(partition, {})
             for offset in offsets:
                 record = before.get(offset)
-                if record is not None and _is_final(record, place, topics):
-                    known.setdefault(place, {})[offset] = record
+                if record is not None and _is_final(record, partition, topics):
+                    known.setdefault(partition, {})[offset] = record
                 else:
-                    missing.append((place, offset, record or _NOT_SEARCHED))
+                    missing.append((partition, offset, record or _NOT_SEARCHED))
                     if record is not None and record.searched_to is not None:
-                        known.setdefault(place, {})[offset] = record._replace(is_unknown=True)
+                        known.setdefault(partition, {})[offset] = record._replace(is_unknown=True)
         left_out = max(0, len(missing) - MOST_LAG_TIMES)
         if left_out:  # so that each offset gets its turn
             begin = self._begin % len(missing)
             missing = (missing[begin:] + missing[:begin])[:MOST_LAG_TIMES]
             self._begin = begin + MOST_LAG_TIMES
         asked: dict[tuple[str, int], set[int]] = {}
-        for place, offset, searched in missing:
-            asked.setdefault(place, set()).add(searched.searched_to or offset)
+        for partition, offset, searched in missing:
+            asked.setdefault(partition, set()).add(searched.searched_to or offset)
         read = source.next_records(asked) if asked else None
         records = read.records if read else {}
-        for place, offset, searched in missing:
-            record = records.get(place, {}).get(searched.searched_to or offset)
+        for partition, offset, searched in missing:
+            record = records.get(partition, {}).get(searched.searched_to or offset)
             if record is not None:
                 aborted = record.aborted + (searched.aborted if searched.searched_to else 0)
-                known.setdefault(place, {})[offset] = record._replace(aborted=aborted)
+                known.setdefault(partition, {})[offset] = record._replace(aborted=aborted)
         self._known = known
         return known, read.problems if read else (), left_out
 
@@ -132,12 +132,14 @@ class LagTimes:
 _NOT_SEARCHED = NextRecord(None)
 
 
-def _is_final(record: NextRecord, place: tuple[str, int], topics: Mapping[str, Topic]) -> bool:
+def _is_final(record: NextRecord, partition: tuple[str, int], topics: Mapping[str, Topic]) -> bool:
     """Whether the record is kept, and is not of a transaction that was open when it was read, and may be aborted."""
-    topic = topics.get(place[0])
+    topic = topics.get(partition[0])
     if record.offset is None or topic is None:
         return False
-    start, stable = ((offsets or {}).get(place[1]) for offsets in (topic.start_offsets, topic.stable_offsets))
+    start, stable = (
+        (offsets or {}).get(partition[1]) for offsets in (topic.start_offsets, topic.stable_offsets)
+    )
     return (start is None or record.offset >= start) and (stable is None or record.offset < stable)
 
 
@@ -149,13 +151,13 @@ def read_groups(
     :raises WireError: :raises CommandError: nothing can be read
     """
     listed = source.select_groups(GroupFilter(has_name=scope.groups), described=False)
-    described = source.describe([each.id for each in listed.items], offsets=True)
+    described = source.describe([listing.id for listing in listed.items], offsets=True)
     # A group deleted since it was listed is not a problem.
-    problems = [each for each in described.problems if each.cause is not Cause.ABSENT]
+    problems = [problem for problem in described.problems if problem.cause is not Cause.ABSENT]
     timed = source.with_commit_times(described.items) if scope.commit_times else described
     groups = {group.id: group for group in timed.items}
-    wanted = set(filter(scope.topics, topics_read(groups.values())))
-    read = source.topics(wanted, end_offsets=True, start_offsets=True, stable_offsets=True)
+    names = set(filter(scope.topics, topics_read(groups.values())))
+    read = source.topics(names, end_offsets=True, start_offsets=True, stable_offsets=True)
     topics = {topic.name: topic for topic in read.items}
     unread_topics = frozenset(name for problem in read.problems for name in problem.topics)
     rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
@@ -164,7 +166,9 @@ def read_groups(
     errors = _errors(problems, groups)
     if listed.problems:
         # A broker that does not answer lists none of its groups, but they still exist.
-        errors |= dict.fromkeys(set(before) - {each.id for each in listed.items}, _error(listed.problems[0]))
+        errors |= dict.fromkeys(
+            set(before) - {listing.id for listing in listed.items}, _error(listed.problems[0])
+        )
     return PollResult(
         at_ms=at_ms,
         groups={
@@ -177,7 +181,7 @@ def read_groups(
             for name in sorted(groups.keys() | errors.keys())
         },
         topics=topics,
-        missing_topics=frozenset(wanted - topics.keys() - unread_topics) if scope.is_live else None,
+        missing_topics=frozenset(names - topics.keys() - unread_topics) if scope.is_live else None,
         topic_names=_topic_names(source, groups.values()) if scope.is_live else None,
         problems=(
             *listed.problems,
@@ -210,9 +214,10 @@ def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[st
         if any(member.unreadable for member in group.members)
     }
     return malformed | {
-        each.group: _error(each)
-        for each in problems
-        if each.group is not None and (each.group not in groups or groups[each.group].offsets is None)
+        problem.group: _error(problem)
+        for problem in problems
+        if problem.group is not None
+        and (problem.group not in groups or groups[problem.group].offsets is None)
     }
 
 
@@ -367,8 +372,8 @@ def _has_moved(readings: Sequence[tuple[int, Readings]]) -> bool:
     (_, before), (_, after) = readings
     return any(
         now.committed is not None
-        and (earlier := before.get(place)) is not None
+        and (earlier := before.get(partition)) is not None
         and earlier.committed is not None
         and now.committed > earlier.committed
-        for place, now in after.items()
+        for partition, now in after.items()
     )

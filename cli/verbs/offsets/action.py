@@ -78,24 +78,24 @@ def plan_deletions(
     """
     if all_topics == bool(scopes):
         raise UsageError("--topic TOPIC[:0,1] (repeatable) or --all-topics is required")
-    found = find_groups(source, names, named=named, types=types)
+    read = find_groups(source, names, named=named, types=types)
     missing = with_close_names(
         source,
         tuple(
             Problem(subject=name, message="no such group", cause=Cause.ABSENT, group=name)
-            for name in sorted(found.absent)
+            for name in sorted(read.absent)
         ),
     )
     plans = [
         plan_offsets_deletion(
-            group, _topics_of(group) if all_topics else scopes, found.problems.get(group.id, ())
+            group, _topics_of(group) if all_topics else scopes, read.problems.get(group.id, ())
         )
-        for group in found.groups
-        if found.exists(group)
+        for group in read.groups
+        if read.exists(group)
     ]
     if not named:
         plans = [plan for plan in plans if plan.offsets]
-    return OffsetsDeletions(plans=tuple(plans), problems=(*problems, *missing, *found.others), writer=writer)
+    return OffsetsDeletions(plans=tuple(plans), problems=(*problems, *missing, *read.others), writer=writer)
 
 
 def _topics_of(group: Group) -> list[TopicScope]:
@@ -135,16 +135,16 @@ def exported(
     rows: list[tuple[str, TopicPartition, int]] = []
     problems: list[Problem] = []
     for group in groups:
-        for place, offset in _offsets(group, scopes):
+        for partition, offset in _offsets(group, scopes):
             if offset == NOTHING_COMMITTED:
                 continue  # a share group has not started to deliver this partition
             if offset is None or offset < 0:
-                subject = f"{group.id}, {place[0]}-{place[1]}"
+                subject = f"{group.id}, {partition[0]}-{partition[1]}"
                 problems.append(
                     Problem(subject=subject, message=f"its committed offset is {offset or 'not known'}")
                 )
             else:
-                rows.append((group.id, place, offset))
+                rows.append((group.id, partition, offset))
     return rows, tuple(problems)
 
 

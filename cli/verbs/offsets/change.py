@@ -55,7 +55,11 @@ def _by_kind(plans: Iterable[P]) -> tuple[list[P], list[P]]:
 
 
 def _flat(outcome: Mapping[str, Mapping[TopicPartition, Failed | None]]) -> Outcome:
-    return {(group, place): failed for group, places in outcome.items() for place, failed in places.items()}
+    return {
+        (group, partition): failed
+        for group, places in outcome.items()
+        for partition, failed in places.items()
+    }
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,9 +148,9 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
         yield _flat(writer.delete_share_offsets({plan.group: plan.places for plan in share}))
 
     def document(self) -> Document:
-        rows = [(plan.group, *place, offset) for plan in self.plans for place, offset in plan.offsets]
+        rows = [(plan.group, *partition, offset) for plan in self.plans for partition, offset in plan.offsets]
         table = Table(columns=columns("GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET"), rows=rows)
-        parts = [(plan.group, place) for plan in self.plans for place, _ in plan.offsets]
+        parts = [(plan.group, partition) for plan in self.plans for partition, _ in plan.offsets]
         return Document(
             command="offsets delete",
             data={
@@ -177,9 +181,9 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Problems, with one for all partitions of a group that have the same message: `payments, orders-0 and 7 more`."""
     places: dict[tuple[str, str, Cause], list[str]] = {}
     for problem in problems:
-        group, comma, place = problem.subject.rpartition(", ")
+        group, comma, partition = problem.subject.rpartition(", ")
         subject = group if comma else problem.subject
-        places.setdefault((subject, problem.message, problem.cause), []).extend([place] if comma else [])
+        places.setdefault((subject, problem.message, problem.cause), []).extend([partition] if comma else [])
     return tuple(
         Problem(
             subject=", ".join(filter(None, (group, first_names([*dict.fromkeys(partitions)], _NAMED)))),

@@ -72,20 +72,20 @@ def plan_clone(
     if origin == target:
         raise UsageError(f"{origin} is both the source and the target group")
     original = committed_original(source, origin)
-    found = find_groups(source, [target], named=True)
+    read = find_groups(source, [target], named=True)
     topics = PartitionCounts(source)
     places, missing = topics.existing(_committed(original, scopes))
     positions = positions_of(source, places, None)
     plans = tuple(
-        plan_copy(original, group, places, positions, **found.facts(group, missing)) for group in found.groups
+        plan_copy(original, group, places, positions, **read.facts(group, missing)) for group in read.groups
     )
     notify_new_groups(plans)
     notify_pending(plans, time.time_ns() // 1_000_000)
-    notify_kept_offsets(found.groups, set(places))
+    notify_kept_offsets(read.groups, set(places))
     return OffsetsChange(
         command="offsets clone",
         plans=plans,
-        problems=(*found.others, *topics.problems, *unread_logs(positions)),
+        problems=(*read.others, *topics.problems, *unread_logs(positions)),
         facts={"from": origin},
         writer=writer,
         topic_ids=topics.ids,
@@ -148,7 +148,7 @@ def plan_cluster_clone(
     if ids[0] == ids[1] and shared and request.origin == request.target and request.names == TopicNames():
         raise UsageError(f"{source.name} and {target.name} are the same cluster, and the group is the same")
     original = committed_original(source, request.origin)
-    found = find_groups(target, [request.target], named=True)
+    read = find_groups(target, [request.target], named=True)
     places = _committed(original, request.scopes)
     for first, second, copy in request.names.collisions(topic for topic, _ in places):
         raise UsageError(f"{first} and {second} would both be {copy} in {target.name}; name them with --map")
@@ -168,16 +168,16 @@ def plan_cluster_clone(
             copied.positions,
             unproved=request.unproved,
             refused=pairs.refused,
-            **found.facts(group, (*pairs.missing, *copied.problems)),
+            **read.facts(group, (*pairs.missing, *copied.problems)),
         )
-        for group in found.groups
+        for group in read.groups
     )
     notify_new_groups(plans)
-    notify_kept_offsets(found.groups, {request.names.in_target(place) for place in pairs.places})
+    notify_kept_offsets(read.groups, {request.names.in_target(partition) for partition in pairs.places})
     return ClusterCopy(
         command="offsets clone",
         plans=plans,
-        problems=(*found.others, *pairs.problems),
+        problems=(*read.others, *pairs.problems),
         facts={"from": request.origin, "source_cluster": ids[0], "target_cluster": ids[1]},
         writer=writer,
         topic_ids=pairs.copies.ids,
@@ -229,14 +229,16 @@ class _PartitionPairs:
             if None not in (counts := self._counts(topic)) and len(set(counts)) > 1
         ]
         self.places = [
-            place for place in places if self.names.in_target(place) in there and place[0] not in unequal
+            partition
+            for partition in places
+            if self.names.in_target(partition) in there and partition[0] not in unequal
         ]
         self.missing = (
             *missing,
             *(
-                Problem(subject=f"{each.subject} in the target", message=each.message)
-                for each in absent
-                if not each.subject.startswith(tuple(f"{topic}-" for topic in unequal))
+                Problem(subject=f"{problem.subject} in the target", message=problem.message)
+                for problem in absent
+                if not problem.subject.startswith(tuple(f"{topic}-" for topic in unequal))
             ),
         )
         self.refused = tuple(self._unequal(topic, group) for topic in unequal)

@@ -76,14 +76,14 @@ class OffsetCopier:
         """The offsets in the target for the offsets of a group in these partitions."""
         in_target, problems = self.request.names.in_target, _Problems(original.id)
         begins = positions_of(self.source, places, None)
-        ends = positions_of(self.target, [in_target(place) for place in places], None)
+        ends = positions_of(self.target, [in_target(partition) for partition in places], None)
         offsets = _usable(original, places, (begins, ends), in_target, problems)
         around = problems.kept(
             record_windows(
                 self.originals,
                 {
-                    place: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
-                    for place, offset in offsets.items()
+                    partition: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
+                    for partition, offset in offsets.items()
                 },
             ),
             "in the source",
@@ -92,12 +92,12 @@ class OffsetCopier:
         proofs = self._proofs(offsets, around, logs, problems)
         return CopyResult(
             proved={
-                place: ProvedOffset(
+                partition: ProvedOffset(
                     proof=proof,
-                    time_ms=_time_of(around[place]),
-                    lost=max(begins.earliest[place] - offsets[place], 0),
+                    time_ms=_time_of(around[partition]),
+                    lost=max(begins.earliest[partition] - offsets[partition], 0),
                 )
-                for place, proof in sorted(proofs.items())
+                for partition, proof in sorted(proofs.items())
             },
             positions=ends,
             problems=problems.all,
@@ -113,20 +113,20 @@ class OffsetCopier:
         """The logs of the target, with the offsets at the records' times."""
         in_target = self.request.names.in_target
         times = {
-            in_target(place): time_ms
-            for place, window in around.items()
+            in_target(partition): time_ms
+            for partition, window in around.items()
             if (time_ms := _time_of(window)) is not None
         }
         at_time = problems.kept(offsets_at(self.copies, times, [OffsetsAtTimes(times)]), "in the target")
         return {
-            place: TargetLog(
+            partition: TargetLog(
                 earliest=ends.earliest[copy],
                 end=ends.end[copy],
                 # Without a time, only the offset itself can be used.
-                at_time=at_time[copy][0] if copy in times else min(offsets[place], ends.end[copy]),
+                at_time=at_time[copy][0] if copy in times else min(offsets[partition], ends.end[copy]),
             )
-            for place in around
-            if (copy := in_target(place)) not in times or copy in at_time
+            for partition in around
+            if (copy := in_target(partition)) not in times or copy in at_time
         }
 
     def _proofs(
@@ -142,21 +142,29 @@ class OffsetCopier:
         pending = list(logs)
         for depth in (2 * _AROUND, self.request.search):
             starts = {
-                place: logs[place].end if logs[place].at_time < 0 else logs[place].at_time
-                for place in pending
+                partition: logs[partition].end if logs[partition].at_time < 0 else logs[partition].at_time
+                for partition in pending
             }
             windows |= self._target_windows(starts, around, depth, problems)
-            pending = [place for place in pending if place in windows]
-            for place in pending:
-                proofs[place] = prove(around[place], windows[place], logs[place], offset=offsets[place])
-            unsure = [place for place in pending if proofs[place].verdict is not ProofVerdict.PROVED]
-            pending = [place for place in unsure if not _is_searched(around[place], windows[place])]
-        unsure = [place for place, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
-        wider = self._wider({place: around[place] for place in unsure}, windows, logs, offsets)
-        for place, window in wider.items():
-            proof = prove(window, windows[place], logs[place], offset=offsets[place], is_whole=False)
+            pending = [partition for partition in pending if partition in windows]
+            for partition in pending:
+                proofs[partition] = prove(
+                    around[partition], windows[partition], logs[partition], offset=offsets[partition]
+                )
+            unsure = [
+                partition for partition in pending if proofs[partition].verdict is not ProofVerdict.PROVED
+            ]
+            pending = [
+                partition for partition in unsure if not _is_searched(around[partition], windows[partition])
+            ]
+        unsure = [partition for partition, proof in proofs.items() if proof.verdict in _MAY_BE_COMPACTED]
+        wider = self._wider({partition: around[partition] for partition in unsure}, windows, logs, offsets)
+        for partition, window in wider.items():
+            proof = prove(
+                window, windows[partition], logs[partition], offset=offsets[partition], is_whole=False
+            )
             if proof.verdict is ProofVerdict.PROVED:
-                proofs[place] = proof
+                proofs[partition] = proof
         return proofs
 
     def _target_windows(
@@ -170,15 +178,17 @@ class OffsetCopier:
 
         The same number is read before it if a broker set the time in the source, which is later than the producer's.
         """
-        copies = {self.request.names.in_target(place): place for place in starts}
+        copies = {self.request.names.in_target(partition): partition for partition in starts}
         requests = {
             copy: WindowRequest(
-                offset=starts[place], before=depth if _is_late(around[place]) else _AROUND, after=depth
+                offset=starts[partition],
+                before=depth if _is_late(around[partition]) else _AROUND,
+                after=depth,
             )
-            for copy, place in copies.items()
+            for copy, partition in copies.items()
         }
-        found = problems.kept(record_windows(self.copies, requests), "in the target")
-        return {copies[copy]: window for copy, window in found.items()}
+        windows = problems.kept(record_windows(self.copies, requests), "in the target")
+        return {copies[copy]: window for copy, window in windows.items()}
 
     def _wider(
         self,
@@ -190,16 +200,22 @@ class OffsetCopier:
         """The windows with more records of the source, from times around the target's offset: compaction left gaps."""
         wider = dict(around)
         for side in (0, 1):
-            neighbors = {place: near_time(windows[place], logs[place])[side] for place in around}
-            times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
+            neighbors = {
+                partition: near_time(windows[partition], logs[partition])[side] for partition in around
+            }
+            times = {
+                partition: record.timestamp_ms
+                for partition, record in neighbors.items()
+                if record is not None
+            }
             starts = offsets_at(self.originals, times, [OffsetsAtTimes(times)]).found
             requests = {
-                place: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
-                for place, (start,) in starts.items()
+                partition: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
+                for partition, (start,) in starts.items()
                 if start >= 0
             }
-            for place, window in record_windows(self.originals, requests).found.items():
-                wider[place] = merged(wider[place], [window], offsets[place])
+            for partition, window in record_windows(self.originals, requests).found.items():
+                wider[partition] = merged(wider[partition], [window], offsets[partition])
         return wider
 
 
@@ -226,16 +242,17 @@ class _Problems:
         self._group = group
         self._found: dict[tuple[TopicPartition, str], Problem] = {}
 
-    def add(self, place: TopicPartition, message: str) -> None:
+    def add(self, partition: TopicPartition, message: str) -> None:
         """Add a message, unless the partition has it already."""
-        subject = f"{self._group}, {partition_name(place)}"
-        self._found.setdefault((place, message), Problem(subject=subject, message=message))
+        subject = f"{self._group}, {partition_name(partition)}"
+        self._found.setdefault((partition, message), Problem(subject=subject, message=message))
 
     def kept(self, answers: Answers[TopicPartition, T], where: str) -> Mapping[TopicPartition, T]:
         """The found results; failures are added to the problems."""
-        for place, failure in answers.failed.items():
+        for partition, failure in answers.failed.items():
             self.add(
-                place, f"{where}: {with_missing_operations(failure.name, failure.message, READING_RECORDS)}"
+                partition,
+                f"{where}: {with_missing_operations(failure.name, failure.message, READING_RECORDS)}",
             )
         return answers.found
 
@@ -254,20 +271,18 @@ def _usable(
     """The committed offset of every partition with known log end offsets on both sides."""
     begins, targets = ends
     offsets: dict[TopicPartition, int] = {}
-    for place in places:
-        offset = (original.offsets or {})[place[0]][place[1]].offset
-        copy = in_target(place)
+    for partition in places:
+        offset = (original.offsets or {})[partition[0]][partition[1]].offset
+        copy = in_target(partition)
         if offset is None or offset < 0:
-            problems.add(place, f"its committed offset is {'not known' if offset is None else offset}")
-        elif place in begins.unread:
-            problems.add(place, f"in the source: {begins.unread[place]}")
+            problems.add(partition, f"its committed offset is {'not known' if offset is None else offset}")
+        elif partition in begins.unread:
+            problems.add(partition, f"in the source: {begins.unread[partition]}")
         elif copy in targets.unread:
             problems.add(copy, f"in the target: {targets.unread[copy]}")
-        elif offset > begins.end[place]:
-            message = (
-                f"its committed offset {offset} is beyond the end of the source's log, {begins.end[place]}"
-            )
-            problems.add(place, f"{message}; the topic may have been deleted and created again")
+        elif offset > begins.end[partition]:
+            message = f"its committed offset {offset} is beyond the end of the source's log, {begins.end[partition]}"
+            problems.add(partition, f"{message}; the topic may have been deleted and created again")
         else:
-            offsets[place] = offset
+            offsets[partition] = offset
     return offsets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict
 from uuid import UUID
 
 from cli.changing import GROUPS_NAMED
@@ -30,6 +30,13 @@ from groups.transactions import pending_remedy, pending_text
 from wire.suggestion import SIMILAR, did_you_mean
 
 
+class PlanFacts(TypedDict):
+    """Facts for a group's plan."""
+
+    exists: bool
+    problems: tuple[Problem, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroups:
     """Groups with their offsets; missing groups are in `absent`."""
@@ -45,7 +52,7 @@ class FoundGroups:
         """Whether the group exists."""
         return group.id not in self.absent
 
-    def facts(self, group: Group, missing: tuple[Problem, ...]) -> dict[str, Any]:
+    def facts(self, group: Group, missing: tuple[Problem, ...]) -> PlanFacts:
         """More facts for a group's plan: whether it exists, and problems, including `missing` partitions."""
         return {"exists": self.exists(group), "problems": (*self.problems.get(group.id, ()), *missing)}
 
@@ -139,7 +146,9 @@ class PartitionCounts:
         """The partitions that exist, and a problem for each of the others."""
         partitions = list(places)
         self._ask({topic for topic, _ in partitions})
-        return existing([place for place in partitions if place[0] not in self._unread], self._counts)
+        return existing(
+            [partition for partition in partitions if partition[0] not in self._unread], self._counts
+        )
 
     def _with_close_name(self, problem: Problem) -> Problem:
         if problem != unknown_topic(problem.subject):
@@ -244,4 +253,4 @@ def all_places(group: Group) -> tuple[TopicPartition, ...]:
     places = committed_places(group.offsets or {})
     if group.topology is None:
         return places
-    return tuple(place for place in places if place[0] in group.topology.input_topics)
+    return tuple(partition for partition in places if partition[0] in group.topology.input_topics)

@@ -226,7 +226,7 @@ def plan_resets(
     writer: ClusterWriter | None,
     problems: tuple[Problem, ...] = (),
     command: str = "offsets reset",
-    facts: Mapping[str, Any] | None = None,
+    facts: Mapping[str, object] | None = None,
     types: Collection[GroupType] = (),
     internal_topics: InternalTopicOptions | None = None,
 ) -> OffsetsChange:
@@ -234,15 +234,15 @@ def plan_resets(
 
     :raises CommandError: none of the facts that the reset depends on are known
     """
-    found = find_groups(source, names, named=named, types=types)
-    scenario = request.scenario or _resolved(source, request, found)
+    read = find_groups(source, names, named=named, types=types)
+    scenario = request.scenario or _resolved(source, request, read)
     topics = PartitionCounts(source)
-    scoped = [(group, *_places(request, scenario, group, topics)) for group in found.groups]
-    union = sorted({place for _, places, _ in scoped for place in places})
+    scoped = [(group, *_places(request, scenario, group, topics)) for group in read.groups]
+    union = sorted({partition for _, places, _ in scoped for partition in places})
     scoped = _with_pending(source, scoped)
     positions = positions_of(source, union, scenario.at_ms if isinstance(scenario, ToTime) else None)
     plans = tuple(
-        plan_reset(group, scenario, places, positions, **found.facts(group, missing))
+        plan_reset(group, scenario, places, positions, **read.facts(group, missing))
         for group, places, missing in scoped
     )
     if internal_topics is not None:
@@ -253,7 +253,7 @@ def plan_resets(
     return OffsetsChange(
         command=command,
         plans=plans,
-        problems=(*problems, *found.others, *topics.problems),
+        problems=(*problems, *read.others, *topics.problems),
         facts={"scenario": request.name} if facts is None else facts,
         writer=writer,
         topic_ids=topics.ids,
@@ -271,8 +271,8 @@ def _with_pending(source: Source, scoped: _Scoped) -> _Scoped:
         if group.pending is not None
     }
     asked = [group for group, _, _ in scoped if bare.get(group.id)]
-    found = {group.id: group for group in source.with_pending_offsets(asked, bare)} if asked else {}
-    return [(found.get(group.id, group), places, problems) for group, places, problems in scoped]
+    with_pending = {group.id: group for group in source.with_pending_offsets(asked, bare)} if asked else {}
+    return [(with_pending.get(group.id, group), places, problems) for group, places, problems in scoped]
 
 
 def _places(
@@ -301,10 +301,10 @@ def _places(
     return topics.of(request.scopes)
 
 
-def _resolved(source: Source, request: ResetRequest, found: FoundGroups) -> Scenario:
+def _resolved(source: Source, request: ResetRequest, read: FoundGroups) -> Scenario:
     """The scenario; resolves scenarios that depend on more than the groups themselves."""
     if request.file is not None:
-        return ToListed(_by_group(request.file, [group.id for group in found.groups]))
+        return ToListed(_by_group(request.file, [group.id for group in read.groups]))
     return ToGroup(request.group or "", committed_of(source, request.group or "").offsets or {})
 
 

@@ -44,8 +44,8 @@ def event_lines(
 
     Commits are frequent: they are included only with `commits`.
     """
-    wanted = [each for each in happened if commits or not _is_implied(each.event)]
-    for _, alike in groupby(wanted, key=_grouping_key):
+    shown = [observed for observed in happened if commits or not _is_implied(observed.event)]
+    for _, alike in groupby(shown, key=_grouping_key):
         together = list(alike)
         first = together[0]
         yield first.at_ms, first.event.group, _text(together, labels)
@@ -125,18 +125,18 @@ def _text(together: Sequence[ObservedEvent], labels: Mapping[str, str]) -> str:
     first = together[0]
     event = first.event
     if event.topic is not None and event.kind in _OFFSETS:
-        return _offsets_text([each.event for each in together])
+        return _offsets_text([observed.event for observed in together])
     if event.topic is not None:
         return _partitions_text(first, labels)
-    who = _names([each.event.member for each in together], labels)
+    who = _names([observed.event.member for observed in together], labels)
     if event.kind is EventKind.MEMBER_REPLACED:
         return f"{who} rejoined with a new member id, {event.after} instead of {event.before}"
     if event.kind is EventKind.STATE_CHANGED:
         taken = f", after {span_text(first.span)}" if first.span is not None else ""
         return f"{event.before} → {event.after}{taken}"
     if event.kind is EventKind.SUBSCRIPTION_CHANGED:
-        wanted = ", ".join(event.after) if isinstance(event.after, tuple) and event.after else "nothing"
-        return f"{who} {'reads' if len(together) == 1 else 'read'} {wanted}"
+        topics = ", ".join(event.after) if isinstance(event.after, tuple) and event.after else "nothing"
+        return f"{who} {'reads' if len(together) == 1 else 'read'} {topics}"
     if event.kind is EventKind.ASSIGNOR_CHANGED and event.before is None:
         return f"the assignor is {event.after}"
     text = _TEXTS[event.kind]
@@ -167,7 +167,7 @@ def _value(value: EventValue) -> str:
 
 
 def _names(ids: Sequence[str | None], labels: Mapping[str, str]) -> str:
-    names = [labels.get(each, each) for each in ids if each is not None]
+    names = [labels.get(member, member) for member in ids if member is not None]
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[:MOST_NAMES])} and {counted(len(names) - MOST_NAMES, 'more member')}"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -112,19 +112,19 @@ def events(before: Group | None, after: Group | None) -> tuple[WatchEvent, ...]:
     if after is None:
         assert before is not None  # noqa: S101  (mypy)
         return (WatchEvent(kind=EventKind.GROUP_GONE, group=before.id),)
-    found: list[WatchEvent] = []
+    happened: list[WatchEvent] = []
     if before is None:
         kind, state = after.type.value, after.state.value
-        found.append(WatchEvent(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
+        happened.append(WatchEvent(kind=EventKind.GROUP_APPEARED, group=after.id, before=kind, after=state))
         before = Group(id=after.id, type=after.type, state=after.state)
-    found += _of_group(before, after)
+    happened += _of_group(before, after)
     renamed = _replaced(before, after)
-    found += _of_members(before, after, renamed)
-    found += _of_epochs(before, after, renamed)
-    found += _of_partitions(before, after, renamed)
-    found += _changed(after, EventKind.STATE_CHANGED, before.state.value, after.state.value)
-    found += _of_offsets(after.id, before.offsets or {}, after.offsets or {})
-    return tuple(found)
+    happened += _of_members(before, after, renamed)
+    happened += _of_epochs(before, after, renamed)
+    happened += _of_partitions(before, after, renamed)
+    happened += _changed(after, EventKind.STATE_CHANGED, before.state.value, after.state.value)
+    happened += _of_offsets(after.id, before.offsets or {}, after.offsets or {})
+    return tuple(happened)
 
 
 def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
@@ -134,15 +134,15 @@ def owners_of(group: Group) -> dict[Place, tuple[str, ...]]:
         for topic, numbers in (member.owned or {}).items():
             for number in numbers:
                 owners.setdefault((topic, number), []).append(member.id)
-    return {place: tuple(sorted(ids)) for place, ids in owners.items()}
+    return {partition: tuple(sorted(ids)) for partition, ids in owners.items()}
 
 
 def subscription_names(member: Member) -> tuple[str, ...] | None:
     """A subscription as a value of events."""
-    wanted = member.subscription
-    if wanted is None:
+    subscription = member.subscription
+    if subscription is None:
         return None
-    return (*sorted(wanted.topics), *([f"regex:{wanted.regex}"] if wanted.regex else []))
+    return (*sorted(subscription.topics), *([f"regex:{subscription.regex}"] if subscription.regex else []))
 
 
 def _completed(before: Member | None, after: Member) -> Member:
@@ -220,8 +220,8 @@ def _of_members(before: Group, after: Group, renamed: Mapping[str, str]) -> Iter
         earlier = old.get(name, _NO_MEMBER)
         protocols = _protocol(earlier), _protocol(member)
         yield from _changed(after, EventKind.MEMBER_PROTOCOL_CHANGED, *protocols, name)
-        wanted = subscription_names(earlier), subscription_names(member)
-        yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *wanted, name)
+        subscriptions = subscription_names(earlier), subscription_names(member)
+        yield from _changed(after, EventKind.SUBSCRIPTION_CHANGED, *subscriptions, name)
 
 
 _NO_MEMBER = Member(id="")
@@ -250,15 +250,15 @@ def _epoch(group: Group) -> int | None:
 def _of_partitions(before: Group, after: Group, renamed: Mapping[str, str]) -> Iterator[WatchEvent]:
     """Events of partitions; partitions of a topic with the same change share one event."""
     was = {
-        place: tuple(sorted(renamed.get(each, each) for each in ids))
-        for place, ids in owners_of(before).items()
+        partition: tuple(sorted(renamed.get(member, member) for member in ids))
+        for partition, ids in owners_of(before).items()
     }
     now = owners_of(after)
     changes: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[int]] = {}
-    for place in sorted(was.keys() | now.keys()):
-        old, new = was.get(place, ()), now.get(place, ())
+    for partition in sorted(was.keys() | now.keys()):
+        old, new = was.get(partition, ()), now.get(partition, ())
         if old != new:
-            changes.setdefault((place[0], old, new), []).append(place[1])
+            changes.setdefault((partition[0], old, new), []).append(partition[1])
     epochs = _epochs_passed(before, after)
     for kind in (EventKind.PARTITIONS_LOST, EventKind.PARTITIONS_MOVED, EventKind.PARTITIONS_ASSIGNED):
         for (topic, old, new), numbers in changes.items():
@@ -289,8 +289,8 @@ def _epochs_passed(before: Group, after: Group) -> int | None:
 
 def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEvent]:
     old, new = _flat(before), _flat(after)
-    for place in sorted(old.keys() | new.keys()):
-        was, now = old.get(place), new.get(place)
+    for partition in sorted(old.keys() | new.keys()):
+        was, now = old.get(partition), new.get(partition)
         if was == now:
             continue
         if now is None:
@@ -300,7 +300,7 @@ def _of_offsets(group: str, before: Offsets, after: Offsets) -> Iterator[WatchEv
         else:
             kind = EventKind.OFFSETS_COMMITTED
         yield WatchEvent(
-            kind=kind, group=group, topic=place[0], partitions=(place[1],), before=was, after=now
+            kind=kind, group=group, topic=partition[0], partitions=(partition[1],), before=was, after=now
         )
 
 

@@ -93,11 +93,15 @@ class ReplayFeed:
 
     def observations(self) -> Iterator[TimedObservation]:
         observations = self._recording.observations
-        for position, each in enumerate(observations):
-            following = observations[position + 1].at_ms if position + 1 < len(observations) else each.at_ms
-            pause = 0.0 if self._speed is None else max(following - each.at_ms, 0) / 1000 / self._speed
-            failure = "" if each.groups else "; ".join(problem.message for problem in each.problems)
-            yield TimedObservation(observation=each, pause_s=pause, failure=failure)
+        for position, observation in enumerate(observations):
+            following = (
+                observations[position + 1].at_ms if position + 1 < len(observations) else observation.at_ms
+            )
+            pause = 0.0 if self._speed is None else max(following - observation.at_ms, 0) / 1000 / self._speed
+            failure = (
+                "" if observation.groups else "; ".join(problem.message for problem in observation.problems)
+            )
+            yield TimedObservation(observation=observation, pause_s=pause, failure=failure)
 
 
 Feed: TypeAlias = LiveFeed | ReplayFeed

@@ -105,22 +105,22 @@ def stories(recording: Recording) -> list[OwnershipHistory]:
     end_ms = _end_ms(recording)
     for observation in recording.observations:
         state, _ = state.step(observation)
-        for name, found in state.groups.items():
+        for name, watched in state.groups.items():
             is_observed = name in observation.groups
             states.setdefault(name, ValueHistory()).at(
-                observation.at_ms, _state(found) if is_observed else UNKNOWN
+                observation.at_ms, _state(watched) if is_observed else UNKNOWN
             )
-            own = tracks.setdefault(name, {})
-            owners = _owners(found, state.labels) if is_observed else {}
-            for place in found.wanted | own.keys():
-                value = owners.get(place) if is_observed else UNKNOWN
-                own.setdefault(place, ValueHistory()).at(observation.at_ms, value)
+            of_group = tracks.setdefault(name, {})
+            owners = _owners(watched, state.labels) if is_observed else {}
+            for partition in watched.wanted | of_group.keys():
+                value = owners.get(partition) if is_observed else UNKNOWN
+                of_group.setdefault(partition, ValueHistory()).at(observation.at_ms, value)
     return [_story(name, track, tracks[name], end_ms) for name, track in states.items()]
 
 
 def picture_lines(recording: Recording) -> Iterator[str]:
     """The SVG file."""
-    found = stories(recording)
+    histories = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
     every = (
         f", observed every {duration_text(recording.header.every_ms)}" if recording.header.every_ms else ""
@@ -133,11 +133,11 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     unit = (WIDTH - LEFT - RIGHT) / (end_ms - start_ms)
     axis = Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
     lanes = [Lane(height=20, texts=(Label(text, y=8, at=start_ms, style="faint"),))]
-    for story in found:
+    for story in histories:
         lanes += _lanes(story, axis)
     yield from draw_file(
         Drawing(
-            title=f"{', '.join(story.group for story in found)}: who owned what",
+            title=f"{', '.join(story.group for story in histories)}: who owned what",
             text=text,
             axis=axis,
             legend=((NONE, "no owner"), (AWAY, "not shown")),
@@ -197,18 +197,21 @@ def _span(run: Run, style: str, label: str, title: str, axis: Axis) -> Box:
     )
 
 
-def _state(found: WatchedGroup) -> str:
-    return "no such group" if found.shown is None else found.shown.state.value
+def _state(watched: WatchedGroup) -> str:
+    return "no such group" if watched.shown is None else watched.shown.state.value
 
 
-def _owners(found: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
+def _owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
     """Owners by partition; `UNKNOWN` in a rebalance for partitions whose previous owners have not left."""
-    if found.shown is None or found.merged is None:
+    if watched.shown is None or watched.merged is None:
         return {}
-    if not owners_are_shown(found.shown):
-        return dict.fromkeys(owners_of(found.merged), UNKNOWN)
-    owners = owners_of(found.shown)
-    return {place: ", ".join(labels.get(each, each) for each in ids) for place, ids in owners.items()}
+    if not owners_are_shown(watched.shown):
+        return dict.fromkeys(owners_of(watched.merged), UNKNOWN)
+    owners = owners_of(watched.shown)
+    return {
+        partition: ", ".join(labels.get(member, member) for member in ids)
+        for partition, ids in owners.items()
+    }
 
 
 def _end_ms(recording: Recording) -> int:
@@ -221,8 +224,8 @@ def _story(
     name: str, state: ValueHistory, tracks: Mapping[Place, ValueHistory], end_ms: int
 ) -> OwnershipHistory:
     together: dict[tuple[Run, ...], list[Place]] = {}
-    for place in sorted(tracks):
-        together.setdefault(tracks[place].runs(end_ms), []).append(place)
+    for partition in sorted(tracks):
+        together.setdefault(tracks[partition].runs(end_ms), []).append(partition)
     lanes = [OwnershipLane(places=tuple(places), runs=runs) for runs, places in together.items()]
     drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
     count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)

@@ -196,7 +196,7 @@ def _lines(file: Path, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 _WRITER = "; `kohort watch --record FILE` writes a recording"
 
 
-def _tree(line: bytes, *, is_first: bool) -> dict[str, Any]:
+def _tree(line: bytes, *, is_first: bool) -> dict[str, object]:
     try:
         tree = json.loads(line.decode("utf-8-sig" if is_first else "utf-8"))
         if b"\\ud" in line.lower():
@@ -222,14 +222,14 @@ _Pending: TypeAlias = Mapping[str, Mapping[str, PartitionNumbers]]
 """Offsets in open transactions by group; recordings of earlier versions have none."""
 
 
-def _value(tree: Mapping[str, Any], name: str, kind: object, missing: object) -> Any:
+def _value(tree: Mapping[str, object], name: str, kind: object, missing: object) -> Any:
     try:
         return _TREES.read(kind, tree[name]) if name in tree else missing
     except Malformed as error:
         raise error.below(name) from None
 
 
-def _header(tree: Mapping[str, Any]) -> Header:
+def _header(tree: Mapping[str, object]) -> Header:
     if tree.get("kind") != "header":
         raise Malformed("a recording starts with its header; this is another line")
     return Header(
@@ -240,7 +240,7 @@ def _header(tree: Mapping[str, Any]) -> Header:
     )
 
 
-def _observation(tree: Mapping[str, Any], groups: Sequence[str]) -> WatchObservation:
+def _observation(tree: Mapping[str, object], groups: Sequence[str]) -> WatchObservation:
     recorded = tree.get("groups")
     if not isinstance(recorded, dict):
         raise Malformed("expected groups by id", "groups")
@@ -261,7 +261,7 @@ def _observation(tree: Mapping[str, Any], groups: Sequence[str]) -> WatchObserva
     )
 
 
-def _moment(tree: Mapping[str, Any], name: str) -> int:
+def _moment(tree: Mapping[str, object], name: str) -> int:
     try:
         return read_moment(str(tree.get(name)), None)
     except (ValueError, OverflowError) as error:

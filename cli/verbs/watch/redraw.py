@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 import typer
 
@@ -42,7 +42,7 @@ class Screen:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._handle = stream, stream.fileno()
-        self._before: dict[int, Any] = {}
+        self._handled: list[int] = []
         self._lines: Callable[[int, int], Sequence[Line]] = lambda _width, _height: ()
         self._size = self.size
         self._is_entered = False
@@ -76,14 +76,15 @@ class Screen:
 
     def __enter__(self) -> Self:
         self._stream.flush()
-        handlers: Mapping[int, Any] = {
+        handlers: Mapping[int, Callable[[int, FrameType | None], None]] = {
             **dict.fromkeys(_STOP_SIGNALS, self._end),
             **({_STOP: self._stop} if _STOP is not None else {}),
         }
         for number, handler in handlers.items():
             # A signal that is ignored (nohup) stays ignored.
             if signal.getsignal(number) is signal.SIG_DFL:
-                self._before[number] = signal.signal(number, handler)
+                signal.signal(number, handler)
+                self._handled.append(number)
         self._enter()
         return self
 
@@ -91,8 +92,8 @@ class Screen:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        for number in self._handled:
+            signal.signal(number, signal.SIG_DFL)
 
     def _enter(self) -> None:
         self._is_entered = True

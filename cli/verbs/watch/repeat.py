@@ -116,7 +116,10 @@ class _ScreenOutput:
                 Piece(f"  {self._at}, every {seconds_text(self._seconds)}; Ctrl-C stops", Role.FAINT),
             )
         ]
-        printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        printed = [
+            *document.remarks,
+            *(f"{problem.subject}: {problem.message}" for problem in document.errors),
+        ]
         for text in filter(None, (self._failure, *printed)):
             head += folded(safe_text(text), width, Role.BAD)
         head = [*shortened(head, max(height // 2, 1)), ()]
@@ -145,7 +148,10 @@ class _PipeOutput:
 
     def _report_new(self, document: Document) -> None:
         """Print the problems that were not printed last time."""
-        printed = [*document.remarks, *(f"{each.subject}: {each.message}" for each in document.errors)]
+        printed = [
+            *document.remarks,
+            *(f"{problem.subject}: {problem.message}" for problem in document.errors),
+        ]
         for text in printed:
             if text not in self._reported:
                 notice(text)

@@ -86,17 +86,17 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
         raise UsageError("--record writes down what is watched now; to keep a recording, copy its file")
     if options.force and options.svg is None:
         raise UsageError("--force overwrites a file: it needs --svg")
-    found = read_recording(file, tuple(dict.fromkeys(options.groups or ())))
-    for text in found.notices:
+    recording = read_recording(file, tuple(dict.fromkeys(options.groups or ())))
+    for text in recording.notices:
         notice(text)
     if options.svg is not None:
         from cli.verbs.watch.picture import write_picture
 
-        write_picture(options.svg, found, force=options.force)
+        write_picture(options.svg, recording, force=options.force)
         return ExitStatus.DONE
     speed = 1.0 if options.speed is None and _is_drawn(options) else options.speed
     with ExitStack() as stack:
-        return _watch(options, until, ReplayFeed(found, str(file), speed), stack)
+        return _watch(options, until, ReplayFeed(recording, str(file), speed), stack)
 
 
 def _until(options: WatchOptions) -> Until | None:
@@ -219,4 +219,4 @@ def has_reached(group: Group, epoch: int) -> bool:
         if group.type is GroupType.CLASSIC
         else [group.group_epoch, group.assignment_epoch, *(member.epoch for member in group.members)]
     )
-    return all(each is not None and each >= epoch for each in epochs)
+    return all(reached is not None and reached >= epoch for reached in epochs)

@@ -156,9 +156,9 @@ def _after(before: WatchedGroup | None, shown: Group | None, observation: WatchO
         return WatchedGroup(shown=None, merged=None, asked_ms=observation.asked_ms, at_ms=observation.at_ms)
     merged = merge_observed(before.merged if before else None, shown)
     assert merged is not None  # noqa: S101  (mypy)
-    wanted = _wanted(merged, observation.topics)
+    partitions = _wanted(merged, observation.topics)
     if not merged.members and before is not None:
-        wanted = before.wanted
+        partitions = before.wanted
     known_ms = before.owners_known_ms if before else None
     return WatchedGroup(
         shown=shown,
@@ -166,8 +166,8 @@ def _after(before: WatchedGroup | None, shown: Group | None, observation: WatchO
         asked_ms=observation.asked_ms,
         at_ms=observation.at_ms,
         owners_known_ms=observation.asked_ms if owners_are_shown(shown) else known_ms,
-        wanted=wanted,
-        unowned=_unowned(before, merged, wanted, observation.at_ms),
+        wanted=partitions,
+        unowned=_unowned(before, merged, partitions, observation.at_ms),
         unstable_since=_unstable_since(before, shown, observation.at_ms),
     )
 
@@ -188,7 +188,7 @@ def _wanted(group: Group, topics: Mapping[str, Topic]) -> frozenset[Place]:
 
 
 def _unowned(
-    before: WatchedGroup | None, merged: Group, wanted: frozenset[Place], at_ms: int
+    before: WatchedGroup | None, merged: Group, partitions: frozenset[Place], at_ms: int
 ) -> dict[Place, Unowned]:
     """Partitions without an owner; while a rebalance hides the owners, the previous ones count."""
     if before is None and not owners_are_shown(merged):
@@ -198,8 +198,9 @@ def _unowned(
     until = before.owners_known_ms if before else None
     owned = owners_of(merged)
     return {
-        place: known.get(place) or Unowned(owned_until_ms=until if place in had else None, since_ms=at_ms)
-        for place in sorted(wanted - owned.keys())
+        partition: known.get(partition)
+        or Unowned(owned_until_ms=until if partition in had else None, since_ms=at_ms)
+        for partition in sorted(partitions - owned.keys())
     }
 
 
@@ -254,7 +255,10 @@ def _window(
 ) -> tuple[WatchObservation, ...]:
     if not observation.groups:
         return window
-    return (*(each for each in window if each.at_ms >= observation.at_ms - RATE_WINDOW_MS), observation)
+    return (
+        *(earlier for earlier in window if earlier.at_ms >= observation.at_ms - RATE_WINDOW_MS),
+        observation,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

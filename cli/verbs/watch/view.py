@@ -141,7 +141,7 @@ class LinesSink(Sink):
     def _report_problem(self, timed: TimedObservation) -> None:
         """Print why something could not be read; a reason is printed once while it lasts."""
         printed = timed.failure or "\n".join(
-            f"{each.subject}: {each.message}" for each in timed.observation.problems
+            f"{problem.subject}: {problem.message}" for problem in timed.observation.problems
         )
         if printed and printed != self._failure:
             notice(printed)
@@ -160,20 +160,20 @@ class JsonSink(Sink):
     def show(self, timed: TimedObservation, state: WatchState, happened: Sequence[ObservedEvent]) -> None:
         lines = [*filter(None, [self._header])]
         self._header = None
-        lines += [line_of(event_document(each, state.labels)) for each in happened]
+        lines += [line_of(event_document(observed, state.labels)) for observed in happened]
         lines.append(line_of(observation_document(timed.observation)))
         self._write(lambda stream: stream.writelines(lines))
 
 
 def _summary(state: WatchState, name: str) -> str:
     """The state of a group at its first observation."""
-    found = state.groups[name]
-    group = found.merged
+    watched = state.groups[name]
+    group = watched.merged
     if group is None:
         return "there is no such group"
     parts = [group.type.value, group.state.value, *epoch_words(group)]
-    parts += [counted(len(group.members), "member"), counted(len(found.wanted), "partition")]
-    parts += [f"{len(found.unowned):,} without an owner"] if found.unowned else []
+    parts += [counted(len(group.members), "member"), counted(len(watched.wanted), "partition")]
+    parts += [f"{len(watched.unowned):,} without an owner"] if watched.unowned else []
     return ", ".join(parts)
 
 
@@ -230,13 +230,13 @@ def view_lines(shown: View, width: int, height: int) -> list[Line]:
     return [*head, *body, *newest][:height]
 
 
-def _shares(wanted: Sequence[int], room: int) -> list[int]:
+def _shares(sizes: Sequence[int], room: int) -> list[int]:
     """The number of lines for each block: as many as it needs, or an equal share of the rest."""
-    given = [0] * len(wanted)
-    by_size = sorted(range(len(wanted)), key=lambda position: wanted[position])
+    shares = [0] * len(sizes)
+    by_size = sorted(range(len(sizes)), key=lambda position: sizes[position])
     for turn, position in enumerate(by_size):
-        given[position] = min(wanted[position], max((room - sum(given)) // (len(wanted) - turn), 1))
-    return given
+        shares[position] = min(sizes[position], max((room - sum(shares)) // (len(sizes) - turn), 1))
+    return shares
 
 
 def _head(shown: View, width: int) -> Iterator[Line]:
@@ -285,12 +285,12 @@ def _table_lines(table: Table, before: Table | None) -> Iterator[Line]:
     return column_lines(table.columns, marked(table, before))
 
 
-def _state_lines(group: Group, before: Group | None, wanted: int, width: int) -> Iterator[Line]:
+def _state_lines(group: Group, before: Group | None, partitions: int, width: int) -> Iterator[Line]:
     """The state in one line, or in two if one would be cut: a cut number would be misread."""
     was = None if before is None else before.state
     role = Role.CHANGED if was not in (None, group.state) else role_of("STATE")(group.state.value)
     printed = [*epoch_words(group), *([group.protocol] if group.protocol else [])]
-    printed.append(f"{counted(len(group.members), 'member')}, {counted(wanted, 'partition')}")
+    printed.append(f"{counted(len(group.members), 'member')}, {counted(partitions, 'partition')}")
     name = Piece(safe_text(shown_id(group.id)), Role.HEADING)
     rest = (
         Piece(f"  {group.type.value}  "),
@@ -306,18 +306,18 @@ def _state_lines(group: Group, before: Group | None, wanted: int, width: int) ->
 
 def _members_table(group: Group, width: int) -> Table:
     """The partitions that each member owns, gains and must revoke; the longest cells are last, where lines are cut."""
-    found = inspect(group)
-    has_targets = any(each.member.target is not None for each in found.members)
-    names = short_names((each.label for each in found.members), _most_of_a_name(width))
+    inspected = inspect(group)
+    has_targets = any(member.member.target is not None for member in inspected.members)
+    names = short_names((member.label for member in inspected.members), _most_of_a_name(width))
     return table_of(
-        sorted(found.members, key=_by_label),
-        ("MEMBER", lambda each: names[each.label]),
-        ("PROTOCOL", lambda each: each.member.protocol and each.member.protocol.value),
+        sorted(inspected.members, key=_by_label),
+        ("MEMBER", lambda member: names[member.label]),
+        ("PROTOCOL", lambda member: member.member.protocol and member.member.protocol.value),
         ("#CURRENT-EPOCH", "epoch"),
-        ("##PARTITIONS", lambda each: _count(each.member.owned)),
-        *[("GAINS", lambda each: _without(each.member.target, each.member.owned))] * has_targets,
-        *[("REVOKES", lambda each: _without(each.member.owned, each.member.target))] * has_targets,
-        ("CURRENT-ASSIGNMENT", lambda each: places_text(each.member.owned or {}) or None),
+        ("##PARTITIONS", lambda member: _count(member.member.owned)),
+        *[("GAINS", lambda member: _without(member.member.target, member.member.owned))] * has_targets,
+        *[("REVOKES", lambda member: _without(member.member.owned, member.member.target))] * has_targets,
+        ("CURRENT-ASSIGNMENT", lambda member: places_text(member.member.owned or {}) or None),
     )
 
 
@@ -325,8 +325,8 @@ def _count(owned: Partitions | None) -> int | None:
     return None if owned is None else sum(map(len, owned.values()))
 
 
-def _by_label(found: InspectedMember) -> tuple[str, str]:
-    return found.label, found.member.id
+def _by_label(member: InspectedMember) -> tuple[str, str]:
+    return member.label, member.member.id
 
 
 def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
@@ -343,12 +343,12 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
     """Lines on what members wait for; none for settled groups."""
     if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
-    found = inspect(group)
-    labels = {each.member.id: each.label for each in found.members}
-    waiting = [each for each in found.members if each.waits]
+    inspected = inspect(group)
+    labels = {member.member.id: member.label for member in inspected.members}
+    waiting = [member for member in inspected.members if member.waits]
     together: dict[str, list[str]] = {}
-    for each in waiting:
-        together.setdefault(waits_text(each, labels) or "", []).append(each.label)
+    for member in waiting:
+        together.setdefault(waits_text(member, labels) or "", []).append(member.label)
     for text, names in together.items():
         who = names[0] if len(names) == 1 else f"Each of {len(names)} members"
         yield from folded(safe_text(f"{who} waits for {text}"), width)
@@ -361,8 +361,10 @@ def _waits_lines(group: Group, width: int) -> Iterator[Line]:
         )
 
 
-def _lags_table(state: WatchState, name: str, found: WatchedGroup, width: int) -> Table:
-    partitions, unowned = (Counter(topic for topic, _ in places) for places in (found.wanted, found.unowned))
+def _lags_table(state: WatchState, name: str, watched: WatchedGroup, width: int) -> Table:
+    partitions, unowned = (
+        Counter(topic for topic, _ in places) for places in (watched.wanted, watched.unowned)
+    )
 
     def zero_in(lag: TopicLag) -> str | None:
         seconds = lag.seconds_to_zero
