@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial, wraps
 from inspect import signature
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from coordinator.configs.properties import parse_settings
 from coordinator.server.broker import Broker
@@ -17,6 +17,7 @@ from coordinator.server.security.security import Security
 from coordinator.store.data_directory import DataDirectory
 from tests.conformance.cluster import Cluster as Client
 from tests.conformance.peer import Peer
+from wire.messages.definition import Api
 
 HOST = "127.0.0.1"
 DEADLINE_S = 60
@@ -66,6 +67,29 @@ async def connected(
         writer.transport.abort()
         with suppress(OSError):
             await writer.wait_closed()
+
+
+class WireClient:
+    """A connection of a client that sends one request after another, in Kohort's own form."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str) -> None:
+        self._reader, self.writer, self._client_id = reader, writer, client_id
+
+    @classmethod
+    async def connect(cls, port: int, client_id: str = "app-1") -> WireClient:
+        return cls(*await asyncio.open_connection(HOST, port), client_id)
+
+    async def ask(self, api: Api, fields: dict[str, Any], version: int | None = None) -> Any:
+        """The answer. :raises IncompleteReadError: the connection is closed"""
+        version = api.versions[1] if version is None else version
+        content = api.encode_request(version, 7, self._client_id, fields)
+        self.writer.write(len(content).to_bytes(4, "big") + content)
+        async with asyncio.timeout(DEADLINE_S):
+            length = int.from_bytes(await self._reader.readexactly(4), "big")
+            return api.decode_response(version, (await self._reader.readexactly(length))[4:])
+
+    def close(self) -> None:
+        self.writer.transport.abort()
 
 
 def played_in(

@@ -15,10 +15,9 @@ from coordinator.server.security.access_file import AccessFile
 from coordinator.server.security.security import Security
 from coordinator.server.security.security import secure as secured
 from coordinator.server.security.settings import parse_security
-from tests.coordinator.server.running import DEADLINE_S, HOST, played_in, running
+from tests.coordinator.server.running import WireClient, played_in, running
 from wire.client.security import SecurityProtocol
 from wire.errors import ErrorCode
-from wire.messages.definition import Api
 from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, SYNC_GROUP
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
@@ -30,33 +29,17 @@ PROTOCOL = {"protocol_type": "consumer", "protocol_name": "range"}
 SOFTWARE = {"client_software_name": "tests", "client_software_version": "1"}
 
 
-class Client:
-    """A connection of a client that sends one request after another."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str) -> None:
-        self._reader, self.writer, self._client_id = reader, writer, client_id
-
-    async def ask(self, api: Api, fields: dict[str, Any], version: int | None = None) -> Any:
-        """The answer. :raises IncompleteReadError: the connection is closed"""
-        version = api.versions[1] if version is None else version
-        content = api.encode_request(version, 7, self._client_id, fields)
-        self.writer.write(len(content).to_bytes(4, "big") + content)
-        async with asyncio.timeout(DEADLINE_S):
-            length = int.from_bytes(await self._reader.readexactly(4), "big")
-            return api.decode_response(version, (await self._reader.readexactly(length))[4:])
-
-
 class Scene:
     """A server, a client that requests faults, and other clients."""
 
-    operator: Client
+    operator: WireClient
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._clients: list[Client] = []
+        self._clients: list[WireClient] = []
 
-    async def client(self, client_id: str = "app-1") -> Client:
-        client = Client(*await asyncio.open_connection(HOST, self._port), client_id)
+    async def client(self, client_id: str = "app-1") -> WireClient:
+        client = await WireClient.connect(self._port, client_id)
         self._clients.append(client)
         return client
 
@@ -66,7 +49,7 @@ class Scene:
 
     async def close(self) -> None:
         for client in self._clients:
-            client.writer.transport.abort()
+            client.close()
 
 
 @asynccontextmanager
@@ -283,7 +266,7 @@ def _joining(instance: str | None, member: str = "") -> dict[str, Any]:
     }
 
 
-async def _stable_classic_member(client: Client, instance: str | None) -> dict[str, Any]:
+async def _stable_classic_member(client: WireClient, instance: str | None) -> dict[str, Any]:
     """Create a classic group with one member. Returns the fields of its heartbeats."""
     joined = await client.ask(JOIN_GROUP, _joining(instance))
     if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
@@ -325,7 +308,7 @@ async def test_a_static_classic_member_is_fenced(scene: Scene) -> None:
     assert (await scene.fault(expire="stranger", group="billing")).error_code
 
 
-async def _consumer_member(client: Client, instance: str | None) -> dict[str, Any]:
+async def _consumer_member(client: WireClient, instance: str | None) -> dict[str, Any]:
     """Create a member of a consumer group. Returns the fields of its heartbeats."""
     heart: dict[str, Any] = {"group_id": "billing", "member_id": "m-1", "instance_id": instance}
     joining = {

@@ -1,4 +1,4 @@
-"""Many clients, idle clients, and clients that do not read."""
+"""Requests in pieces, many clients, idle clients, and clients that do not read."""
 
 import asyncio
 import resource
@@ -9,21 +9,63 @@ import pytest
 
 from coordinator.server import connection, limits
 from coordinator.server.broker import Broker
+from coordinator.server.cluster import Cluster
 from coordinator.server.connection import KEPT_FREE, as_java_shows, most_connections
 from coordinator.server.dispatch import LONG_BYTES
 from tests.conformance.messages import build, encoded, request_type, response_type
 from tests.conformance.peer import Closed, Peer
-from tests.coordinator.server.running import HOST, connected, running
+from tests.coordinator.server.running import DEADLINE_S, HOST, connected, on_cluster, running
 from wire.messages.framing import MAX_FRAME_BYTES
 
-DEADLINE_S = 60
 VERSIONS = build(request_type("ApiVersions", 0), {})
+VERSIONS_REQUEST = encoded(VERSIONS, 1, None, "tests")
+FRAME = len(VERSIONS_REQUEST).to_bytes(4, "big") + VERSIONS_REQUEST
+NO_FRAMES = [
+    b"\xff\xff\xff\xff",  # a negative length
+    b"\x7f\xff\xff\xff",  # two GiB are announced
+    b"\0\0\0\0",
+    b"\0\0\0\3abc",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01",  # TLS
+]
 JOIN = {"group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 60_000, "protocol_type": "consumer"}
 RANGE = {"protocols": [{"name": "range", "metadata": b""}]}
 
 
 async def versions(peer: Peer) -> Any:
     return await asyncio.wait_for(peer.send(VERSIONS, response_type("ApiVersions", 0)), DEADLINE_S)
+
+
+async def answer_to(port: int, *chunks: bytes) -> bytes:
+    """What is answered until the connection is closed; others must still be served."""
+    async with connected(port) as (reader, writer):
+        for chunk in chunks:
+            writer.write(chunk)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+        try:
+            answer = await asyncio.wait_for(reader.read(), DEADLINE_S)
+        except ConnectionResetError:
+            answer = b""
+    peer = await Peer.connect(HOST, port)
+    assert not (await versions(peer)).error_code
+    await peer.close()
+    return answer
+
+
+@on_cluster()
+async def test_a_request_may_come_in_pieces(cluster: Cluster) -> None:
+    whole = await answer_to(cluster.controller.port, FRAME)
+    assert whole
+    for cut in range(1, len(FRAME)):
+        assert await answer_to(cluster.controller.port, FRAME[:cut], FRAME[cut:]) == whole, cut
+
+
+@on_cluster()
+async def test_what_is_no_frame_closes_the_connection(cluster: Cluster) -> None:
+    for content in NO_FRAMES:
+        assert await answer_to(cluster.controller.port, content) == b"", content
 
 
 @pytest.fixture
@@ -50,9 +92,8 @@ def test_an_idle_client_is_disconnected(impatient: None, sent: bytes) -> None:
 
 def test_a_client_that_does_not_read_is_disconnected(impatient: None) -> None:
     async def ask(writer: asyncio.StreamWriter) -> None:
-        content = encoded(VERSIONS, 1, None, "tests")
         while True:
-            writer.write((len(content).to_bytes(4, "big") + content) * 1000)
+            writer.write(FRAME * 1000)
             await writer.drain()
 
     async def scene() -> None:
