@@ -108,9 +108,9 @@ async def test_a_member_computes_the_assignment_of_all(group: Members) -> None:
     assert [(one.topic_id, one.topic_name, one.num_partitions) for one in prepared.topics] == [
         (group.topic, "foo", 6)
     ]
-    told = [(one.member_id, one.subscribed_topic_ids, one.assignor) for one in prepared.members]
+    shown = [(one.member_id, one.subscribed_topic_ids, one.assignor) for one in prepared.members]
     assert [
-        (*one[:2], one[2].reason, one[2].metadata_version, one[2].metadata_bytes) for one in sorted(told)
+        (*one[:2], one[2].reason, one[2].metadata_version, one[2].metadata_bytes) for one in sorted(shown)
     ] == [("a", (group.topic,), 3, 1, b"of a"), ("b", (group.topic,), 3, 1, b"of b")]
     shares = {"a": (1, 3, 5), "b": (0, 2, 4)}
     assert (await group.install(chosen, prepared.group_epoch, shares)).error_code == ErrorCode.NONE
