@@ -65,10 +65,6 @@ class ClassicMembership(CommittingMember):
         self._is_beating = False
         """Whether a heartbeat is in flight."""
         self._heard_at_ms = 0
-        self._due: list[DueCallback | DueFailure] = []
-        """Events that wait for `poll`, in order: exceptions and, if the background thread rebalances, callbacks."""
-        self._is_watched = self._behavior.counts_callbacks
-        """Whether max.poll.interval.ms is counting."""
         self._is_silent = False
         """Whether the member left because the application stayed outside `poll` too long, and has not rejoined."""
         self._commits_fenced = False
@@ -153,12 +149,6 @@ class ClassicMembership(CommittingMember):
     def _waits_for_listener(self) -> bool:
         return any(isinstance(due, DueCallback) for due in self._due)
 
-    def _fail(self, error: str, message: str = "") -> None:
-        """Throw an exception in the next `poll`; equal exceptions are thrown once."""
-        failure = DueFailure(error, message)
-        if failure not in self._due:
-            self._due.append(failure)
-
     def _fatal(self, code: ErrorCode) -> str:
         """The exception of an error that polling again does not resolve."""
         if code is ErrorCode.FENCED_INSTANCE_ID and self._behavior.fatal_error is not None:
@@ -176,17 +166,6 @@ class ClassicMembership(CommittingMember):
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
         return min(at_ms, self._poll_timeout_at_ms)
-
-    @property
-    def _poll_timeout_at_ms(self) -> int:
-        """When max.poll.interval.ms will be over."""
-        if (
-            self.in_poll
-            or not self._is_watched
-            or (self._then is not None and not self._behavior.counts_callbacks)
-        ):
-            return NEVER
-        return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
 
     def _work(self, now_ms: int) -> None:
         """Do what is due: find the coordinator, leave if the application does not poll, or heartbeat."""

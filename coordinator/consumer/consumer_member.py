@@ -113,7 +113,7 @@ class ConsumerMember(ReconcilingMember):
         return (
             self.state is State.STABLE
             and not self._waiting
-            and not self._events
+            and not self._due
             and not self._reconciles
             and not self._has_news
             and self._then is None
@@ -145,12 +145,7 @@ class ConsumerMember(ReconcilingMember):
             else:
                 if self._beat is None:
                     at_ms = min(at_ms, self._beat_at_ms)
-                if (
-                    not self.in_poll
-                    and self._is_watched
-                    and (self._then is None or self._behavior.counts_callbacks)
-                ):
-                    at_ms = min(at_ms, self._out_of_poll_since_ms + self.settings.max_poll_interval_ms)
+                at_ms = min(at_ms, self._poll_timeout_at_ms)
         if self.in_poll:
             at_ms = min(at_ms, self._auto_commit_at_ms)
             if len(self.positioned) != len(self.owned) and not self._fetches_offsets and self._unpositioned:
@@ -229,12 +224,12 @@ class ConsumerMember(ReconcilingMember):
         self._background(now_ms)
         if self._closing is _Closing.WAITS and self._then is None:
             self._begin_close(now_ms)
-        if self.in_poll and self.state is State.STALE and not self._is_lost and not self._events:
+        if self.in_poll and self.state is State.STALE and not self._is_lost and not self._due:
             self._join(now_ms)  # it left during a callback, with nothing to lose
         while self.in_poll:
             if self._error and not self._batch:
                 self._throw(now_ms)
-            elif self._events:
+            elif self._due:
                 self._take_event(now_ms)
             else:
                 self._poll(now_ms)
@@ -253,13 +248,7 @@ class ConsumerMember(ReconcilingMember):
             else:
                 self._find_coordinator(now_ms)
             return
-        if (
-            not self.in_poll
-            and self._is_watched
-            and state is not State.LEAVING
-            and (self._then is None or self._behavior.counts_callbacks)
-            and now_ms >= self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
-        ):
+        if state is not State.LEAVING and now_ms >= self._poll_timeout_at_ms:
             self._leave_after_poll_timeout(now_ms)
             return
         if self.state is State.LEAVING or (

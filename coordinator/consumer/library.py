@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 from assignors.assignor import Leader
 from coordinator.errors import InvalidSetting
@@ -22,27 +23,28 @@ class AfterError(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behavior:
-    """How a library's consumers behave, in the new protocol (KIP-848) and, if applicable, in the classic one."""
+    """How a library's consumers behave, in the new protocol (KIP-848) and, if applicable, in the classic one. The
+    defaults are Java's."""
 
-    calls_for_empty_first: bool
+    calls_for_empty_first: bool = True
     """Whether the listener is called if the first assignment after a join is empty."""
-    closes_with_revoked: bool
+    closes_with_revoked: bool = False
     """Whether `close` calls `revoked` for an eager member even if nothing was assigned to it."""
-    listener_can_refuse: bool
+    listener_can_refuse: bool = True
     """Whether a callback that throws is called again; meanwhile nothing is acknowledged, and the group is not left."""
-    commits_before_revoked: bool
+    commits_before_revoked: bool = True
     """Whether auto-commit commits everything before `revoked`, or only what is revoked after it."""
-    awaits_auto_commit: bool
+    awaits_auto_commit: bool = True
     """Whether the new consumer's auto-commit waits for the answer to the last one."""
-    ends_with_membership: bool
+    ends_with_membership: bool = True
     """Whether a reconciliation ends when the member is fenced, or continues to its end before `lost`."""
-    leaves_before_lost: bool
+    leaves_before_lost: bool = True
     """Whether a member that does not poll leaves at once, or stops heartbeating and leaves in the next `poll`."""
-    counts_callbacks: bool
+    counts_callbacks: bool = True
     """Whether max.poll.interval.ms counts during a callback, and before the first `assigned` since a join."""
-    throws_last: bool
+    throws_last: bool = True
     """Whether all due callbacks are called before a due exception is thrown."""
-    names_codes: bool
+    names_codes: bool = False
     """Whether exceptions have the names of the protocol's error codes, or of Kafka's classes."""
     fatal_error: str | None = None
     """The exception of every error that ends the membership for good; None: each has its own."""
@@ -80,7 +82,7 @@ class Behavior:
     member, at epoch 0, when the reconciliation has ended."""
     followers_watch: bool = False
     """Whether each member of a classic group rejoins when a topic that it subscribes to grows, or only the leader."""
-    rebalances_in_background: bool
+    rebalances_in_background: bool = False
     """Whether the background thread of the classic consumer joins, syncs and commits while the application is outside
     `poll`. Callbacks wait for `poll` and are called as they were when they became due: partitions lost since then are
     `revoked`, and committed."""
@@ -96,136 +98,105 @@ class Behavior:
     just joined, so that the assignment in SyncGroup's answer is lost."""
 
 
-_JAVA = Behavior(
-    calls_for_empty_first=True,
-    closes_with_revoked=False,
-    listener_can_refuse=True,
-    commits_before_revoked=True,
-    awaits_auto_commit=True,
-    ends_with_membership=True,
-    leaves_before_lost=True,
-    counts_callbacks=True,
-    throws_last=True,
-    names_codes=False,
-    rebalances_in_background=False,
-)
-_LIBRDKAFKA = Behavior(
-    calls_for_empty_first=False,
-    closes_with_revoked=True,
-    listener_can_refuse=False,
-    commits_before_revoked=False,
-    awaits_auto_commit=False,
-    ends_with_membership=False,
-    leaves_before_lost=False,
-    counts_callbacks=False,
-    throws_last=False,
-    names_codes=True,
-    rebalances_in_background=True,
-    checks_subscription=False,
-    tolerates_assignments=True,
-    followers_watch=True,
-    replaces_regex=True,
-    clears_regex=True,
-    fatal_error="_FATAL",
-    poll_timeout_error="_MAX_POLL_EXCEEDED",
-    topic_error="UNKNOWN_TOPIC_OR_PART",
-    commit_retries=2,
-    lost_error="_ASSIGNMENT_LOST",
-)
-_JAVA_4_3 = replace(_JAVA, strands_shared_fetch=True)
-_KAFKA_PYTHON_2_0_1 = replace(_JAVA, deadlocks_without_coordinator=True)
-_FRANZ_GO_1_16 = replace(_JAVA, cooperates_as_chosen=True, remembers_eager=True)
-_LIBRDKAFKA_2_14 = replace(
-    _LIBRDKAFKA,
-    leaves_before_lost=True,
-    forgets_to_rejoin=True,
-    fatal_codes=frozenset(
-        {
-            ErrorCode.INVALID_REQUEST,
-            ErrorCode.GROUP_MAX_SIZE_REACHED,
-            ErrorCode.UNSUPPORTED_ASSIGNOR,
-            ErrorCode.UNSUPPORTED_VERSION,
-            ErrorCode.UNRELEASED_INSTANCE_ID,
-            ErrorCode.GROUP_AUTHORIZATION_FAILED,
-        }
-    ),
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
     """A client library: how its classic and its new consumer behave, if libraries differ."""
 
     name: str
-    leader: Leader
+    leader: Leader = Leader.JAVA
     """The library whose assignors run when one of its members is the leader."""
-    assignors: tuple[str, ...]
+    assignors: tuple[str, ...] = ("range", "cooperative-sticky")
     """The default assignors, preferred first."""
     after_error: AfterError = AfterError.POLL_AGAIN
-    listener_error: str
+    listener_error: str = "KafkaException"
     """The exception of `poll` if the listener throws."""
-    behavior: Behavior
+    behavior: Behavior = Behavior()
     source: str
+
+
+_JAVA = Library(name="java", source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager")
+_LIBRDKAFKA = Library(
+    name="librdkafka",
+    leader=Leader.LIBRDKAFKA,
+    assignors=("range", "roundrobin"),
+    listener_error="ListenerError",
+    behavior=Behavior(
+        calls_for_empty_first=False,
+        closes_with_revoked=True,
+        listener_can_refuse=False,
+        commits_before_revoked=False,
+        awaits_auto_commit=False,
+        ends_with_membership=False,
+        leaves_before_lost=False,
+        counts_callbacks=False,
+        throws_last=False,
+        names_codes=True,
+        rebalances_in_background=True,
+        checks_subscription=False,
+        tolerates_assignments=True,
+        followers_watch=True,
+        replaces_regex=True,
+        clears_regex=True,
+        fatal_error="_FATAL",
+        poll_timeout_error="_MAX_POLL_EXCEEDED",
+        topic_error="UNKNOWN_TOPIC_OR_PART",
+        commit_retries=2,
+        lost_error="_ASSIGNMENT_LOST",
+    ),
+    source="librdkafka 2.16, rdkafka_cgrp.c, tried with confluent-kafka 2.16; librdkafka#5604 is in it",
+)
+
+
+def _with_bug(base: Library, name: str, source: str, **behavior: Any) -> Library:
+    return replace(base, name=name, source=source, behavior=replace(base.behavior, **behavior))
 
 
 LIBRARIES = {
     library.name: library
     for library in (
-        Library(
-            name="java",
-            leader=Leader.JAVA,
-            assignors=("range", "cooperative-sticky"),
-            listener_error="KafkaException",
-            behavior=_JAVA,
-            source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager",
+        _JAVA,
+        _with_bug(
+            _JAVA,
+            "java-4.3",
+            "KAFKA-20765 (apache/kafka#22747), tried with CommitRequestManager of 4.3.1; fixed in 4.4.0",
+            strands_shared_fetch=True,
         ),
-        Library(
-            name="java-4.3",
-            leader=Leader.JAVA,
-            assignors=("range", "cooperative-sticky"),
-            listener_error="KafkaException",
-            behavior=_JAVA_4_3,
-            source="KAFKA-20765 (apache/kafka#22747), tried with CommitRequestManager of 4.3.1; fixed in 4.4.0",
+        _LIBRDKAFKA,
+        _with_bug(
+            _LIBRDKAFKA,
+            "librdkafka-2.8",
+            "librdkafka 1.6.0 to 2.8, tried with confluent-kafka 2.9: librdkafka#4059, fixed by #4908 in 2.10",
+            forgets_generation=True,
         ),
-        Library(
-            name="librdkafka",
-            leader=Leader.LIBRDKAFKA,
-            assignors=("range", "roundrobin"),
-            listener_error="ListenerError",
-            behavior=_LIBRDKAFKA,
-            source="librdkafka 2.16, rdkafka_cgrp.c, tried with confluent-kafka 2.16; librdkafka#5604 is in it",
+        _with_bug(
+            _LIBRDKAFKA,
+            "librdkafka-2.14",
+            "librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
+            leaves_before_lost=True,
+            forgets_to_rejoin=True,
+            fatal_codes=frozenset(
+                {
+                    ErrorCode.INVALID_REQUEST,
+                    ErrorCode.GROUP_MAX_SIZE_REACHED,
+                    ErrorCode.UNSUPPORTED_ASSIGNOR,
+                    ErrorCode.UNSUPPORTED_VERSION,
+                    ErrorCode.UNRELEASED_INSTANCE_ID,
+                    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+                }
+            ),
         ),
-        Library(
-            name="librdkafka-2.8",
-            leader=Leader.LIBRDKAFKA,
-            assignors=("range", "roundrobin"),
-            listener_error="ListenerError",
-            behavior=replace(_LIBRDKAFKA, forgets_generation=True),
-            source="librdkafka 1.6.0 to 2.8, tried with confluent-kafka 2.9: librdkafka#4059, fixed by #4908 in 2.10",
+        _with_bug(
+            replace(_JAVA, assignors=("range", "roundrobin")),
+            "kafka-python-2.0.1",
+            "kafka-python#1985, #2077, #1626 (fixed by #2064 in 2.0.2); otherwise simulated as Java's",
+            deadlocks_without_coordinator=True,
         ),
-        Library(
-            name="librdkafka-2.14",
-            leader=Leader.LIBRDKAFKA,
-            assignors=("range", "roundrobin"),
-            listener_error="ListenerError",
-            behavior=_LIBRDKAFKA_2_14,
-            source="librdkafka#5541 (2.12.0 to 2.14.2), tried with confluent-kafka 2.14.0",
-        ),
-        Library(
-            name="kafka-python-2.0.1",
-            leader=Leader.JAVA,
-            assignors=("range", "roundrobin"),
-            listener_error="KafkaException",
-            behavior=_KAFKA_PYTHON_2_0_1,
-            source="kafka-python#1985, #2077, #1626 (fixed by #2064 in 2.0.2); otherwise simulated as Java's",
-        ),
-        Library(
-            name="franz-go-1.16",
-            leader=Leader.JAVA,
-            assignors=("cooperative-sticky",),
-            listener_error="KafkaException",
-            behavior=_FRANZ_GO_1_16,
-            source="franz-go#686 (fixed by #720 in 1.17), kgo's consumer_group.go; otherwise simulated as Java's",
+        _with_bug(
+            replace(_JAVA, assignors=("cooperative-sticky",)),
+            "franz-go-1.16",
+            "franz-go#686 (fixed by #720 in 1.17), kgo's consumer_group.go; otherwise simulated as Java's",
+            cooperates_as_chosen=True,
+            remembers_eager=True,
         ),
     )
 }

@@ -14,6 +14,8 @@ from coordinator.consumer.outputs import (
     CallbackKind,
     Closed,
     Deadlocked,
+    DueCallback,
+    DueFailure,
     FindCoordinator,
     Output,
     Partitions,
@@ -124,7 +126,11 @@ class Member(ABC):
         """The exception that `commitSync` has thrown in the running callback."""
         self._error = ""
         """The first exception of a rebalance's callbacks; `poll` throws it at the end."""
+        self._due: list[DueCallback | DueFailure] = []
+        """Events that wait for `poll`, in order."""
         self._out_of_poll_since_ms = 0
+        self._is_watched = self._behavior.counts_callbacks
+        """Whether max.poll.interval.ms is counting."""
         self._waits_for_commit = self._polls_next = False
         """Whether the application waits in `commitSync`, and whether it polls after that."""
 
@@ -333,6 +339,23 @@ class Member(ABC):
         self.in_poll = False
         self._then, self._called, self._called_at_ms = then, kind, now_ms
         self.outputs.append(Callback(kind, frozenset(partitions)))
+
+    @property
+    def _poll_timeout_at_ms(self) -> int:
+        """When max.poll.interval.ms will be over."""
+        if (
+            self.in_poll
+            or not self._is_watched
+            or (self._then is not None and not self._behavior.counts_callbacks)
+        ):
+            return NEVER
+        return self._out_of_poll_since_ms + self.settings.max_poll_interval_ms
+
+    def _fail(self, error: str, message: str = "") -> None:
+        """Throw an exception in the next `poll`; equal exceptions are thrown once."""
+        failure = DueFailure(error, message)
+        if failure not in self._due:
+            self._due.append(failure)
 
     def _raise(self, error: str, now_ms: int, message: str = "") -> None:
         """An exception leaves `poll`."""

@@ -105,16 +105,13 @@ class ReconcilingMember(CommittingMember):
         """Partitions that are no longer fetched."""
         self._awaiting: Partitions = frozenset()
         """Partitions that are not fetched yet: their `assigned` has not returned."""
-        self._events: list[DueCallback | DueFailure] = []
         self._batch = 0
-        """The number of events that `poll` has taken, but not processed."""
+        """The number of due events that `poll` has taken, but not processed."""
         self._message = ""
         self._is_lost = False
         """Whether `lost` is due or running."""
         self._is_stranded = False
         """Whether it has left during the current reconciliation, and forgotten that (`forgets_to_rejoin`)."""
-        self._is_watched = self._behavior.counts_callbacks
-        """Whether max.poll.interval.ms is counting."""
 
     @property
     def member_id(self) -> str:
@@ -132,9 +129,7 @@ class ReconcilingMember(CommittingMember):
     def acquiring(self) -> Partitions:
         """Partitions whose `assigned` waits for `poll`, has not returned, or has thrown."""
         waiting = (
-            each.partitions
-            for each in self._events
-            if isinstance(each, DueCallback) and each.assigned is not None
+            due.partitions for due in self._due if isinstance(due, DueCallback) and due.assigned is not None
         )
         return (self.owned & self._awaiting).union(*waiting)
 
@@ -164,8 +159,8 @@ class ReconcilingMember(CommittingMember):
 
     def _take_event(self, now_ms: int) -> None:
         """Process the next event. All current events are processed before the first of their exceptions is thrown."""
-        self._batch = (self._batch or len(self._events)) - 1 if self._behavior.throws_last else 0
-        event = self._events.pop(0)
+        self._batch = (self._batch or len(self._due)) - 1 if self._behavior.throws_last else 0
+        event = self._due.pop(0)
         if isinstance(event, DueFailure):
             if not self._error:
                 self._error, self._message = event.error, event.message
@@ -189,7 +184,7 @@ class ReconcilingMember(CommittingMember):
         if self._reconciles and not self._behavior.ends_with_membership:
             return  # the end of the reconciliation loses the rest
         if self.owned:
-            self._events.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
+            self._due.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
         elif self.state is State.STALE and not self.in_poll:
             self._is_lost = False
             self._revoke_all()
@@ -208,12 +203,6 @@ class ReconcilingMember(CommittingMember):
         self._revoking = self._awaiting = frozenset()
         self._assignments.release()
         self._assignments.forget_target()
-
-    def _fail(self, error: str, message: str) -> None:
-        """Throw an exception in the next `poll`; equal exceptions are thrown once."""
-        failure = DueFailure(error, message)
-        if failure not in self._events:
-            self._events.append(failure)
 
     # Reconciliation.
 
@@ -272,7 +261,7 @@ class ReconcilingMember(CommittingMember):
         if self._is_overtaken():
             return
         if step.revoked:
-            self._events.append(
+            self._due.append(
                 DueCallback(CallbackKind.REVOKED, step.revoked & self.owned, partial(self._revoked, step))
             )
         else:
@@ -298,7 +287,7 @@ class ReconcilingMember(CommittingMember):
             self._reconciles = False
             return
         then = partial(self._assigned, step)
-        self._events.append(DueCallback(CallbackKind.ASSIGNED, step.added, then, step.assigned))
+        self._due.append(DueCallback(CallbackKind.ASSIGNED, step.added, then, step.assigned))
 
     def _assigned(self, step: Reconciliation, now_ms: int) -> None:
         if self._threw and self._behavior.listener_can_refuse:
@@ -375,7 +364,7 @@ class ReconcilingMember(CommittingMember):
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:
         super()._offset_fetch_refused(code, now_ms)
         if code is ErrorCode.UNKNOWN_MEMBER_ID or (code is ErrorCode.STALE_MEMBER_EPOCH and self._epoch <= 0):
-            self._fail(code.name if self._behavior.names_codes else _FETCH_ERRORS[code], "")
+            self._fail(code.name if self._behavior.names_codes else _FETCH_ERRORS[code])
             self._end_committed("", now_ms)
         elif code is ErrorCode.GROUP_AUTHORIZATION_FAILED:
             self._fail(self._error_of(code), f"Not authorized to access group: {self.identity.group}")

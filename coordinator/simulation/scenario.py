@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
-from coordinator.faults import MAX_SECONDS, ChangeTopic, FailCoordinator, Seconds
-from groups.trees import Between, named
+from coordinator.faults import MAX_SECONDS, ChangeTopic, FailCoordinator, PartitionCount, Seconds
+from groups.trees import UNWRITTEN, Between, named
 
 Chance = Annotated[float, Between(0, 1)]
 Milliseconds = Annotated[int, Between(0, MAX_SECONDS * 1000, "ms")]
@@ -111,9 +111,9 @@ class Restart:
     """Close and start again, with other settings if `script` differs; the new process starts `after_s` later."""
 
     at: Seconds
-    member: str
-    script: MemberScript
-    after_s: Seconds = 0.0
+    member: str = field(metadata=named("restart"))
+    script: MemberScript = field(default=MemberScript(), metadata=UNWRITTEN)
+    after_s: Seconds = field(default=0.0, metadata=named("after"))
     kill: bool = False
     """Whether it is killed, not closed."""
 
@@ -200,19 +200,19 @@ class Faults:
 class Scenario:
     """See the module. Members that no event starts never run; `events` are in order of time."""
 
-    name: str
+    name: str = field(default="", metadata=UNWRITTEN)
     description: str = ""
-    topics: Mapping[str, int] = field(default_factory=dict)
+    topics: Mapping[str, PartitionCount] = field(default_factory=dict)
     """Partition counts by topic at the start, without topics that a later event creates."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The brokers' settings."""
     without: tuple[str, ...] = ()
     """KIPs and fixes that the brokers lack (`earlier_brokers`)."""
     members: Mapping[str, MemberScript] = field(default_factory=dict)
-    events: tuple[Event, ...] = ()
+    events: tuple[Event, ...] = field(default=(), metadata=UNWRITTEN)
     faults: Faults = Faults()
-    records_per_s: float = 10.0
+    records_per_s: Annotated[float, Between(0, 1_000_000)] = 10.0
     """The rate at which records are written to each partition."""
-    until_s: Seconds = 120.0
+    until_s: Seconds = field(default=120.0, metadata=named("until"))
     metadata_delay_s: Seconds = 0.0
     """How much later than the brokers the clients notice a change of topics, in addition to their own refresh."""

@@ -7,13 +7,13 @@ yet, a member that is closed before it has started. Every error has the line and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from coordinator.configs.settings import Config
-from coordinator.faults import ChangeTopic, FailCoordinator, PartitionCount, Seconds
+from coordinator.faults import ChangeTopic, FailCoordinator
 from coordinator.simulation.earlier_brokers import LACKS
 from coordinator.simulation.scenario import (
     AskCommitted,
@@ -43,7 +43,7 @@ from coordinator.simulation.scenario_checks import (
     unknown,
 )
 from groups.model import wrong_topic_name
-from groups.trees import Between, Malformed, Trees, count_values, shown
+from groups.trees import Malformed, Trees, count_values, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from wire.suggestion import closest
 
@@ -54,33 +54,10 @@ MAX_VALUES = 500_000
 _Tree = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    """The top level of a file, without its events."""
-
-    description: str = ""
-    topics: Mapping[str, PartitionCount] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
-    members: Mapping[str, MemberScript] = field(default_factory=dict)
-    faults: Faults = field(default_factory=Faults)
-    until: Seconds = 120.0
-    records_per_s: Annotated[float, Between(0, 1_000_000)] = 10.0
-    metadata_delay_s: Seconds = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Restart:
-    at: Seconds
-    restart: str
-    after: Seconds = 0.0
-    kill: bool = False
-
-
-VERBS: Mapping[str, Any] = {
+VERBS: Mapping[str, type] = {
     "start": Start,
     "close": Close,
-    "restart": _Restart,  # before kill, which is also one of its keys
+    "restart": Restart,  # before kill, which is also one of its keys
     "kill": Kill,
     "pause": Pause,
     "freeze": Freeze,
@@ -116,36 +93,19 @@ def scenario_from_tree(tree: _Tree, *, name: str) -> Scenario:
     if count_values(tree, MAX_VALUES + 1) > MAX_VALUES:
         raise Malformed(f"a scenario has at most {MAX_VALUES} values")
     check_format(tree, FORMAT_VERSION, "scenario")
-    top: _File = TREES.read(_File, {key: value for key, value in tree.items() if key != "events"})
-    _check_topics(top.topics)
+    top: Scenario = TREES.read(Scenario, {key: value for key, value in tree.items() if key != "events"})
+    for topic in top.topics:
+        if (wrong := wrong_topic_name(topic)) is not None:
+            raise Malformed(wrong, "topics", topic)
     check_settings(Config, top.settings, "settings")
     for number, lack in enumerate(top.without):
         if lack not in LACKS:
             raise Malformed(unknown("KIP or fix", lack, LACKS), "without", number)
     _check_partitions(top)
-    events = _Events(top, tree).read()
-    return Scenario(
-        name=name,
-        description=top.description.strip(),
-        topics=top.topics,
-        settings=top.settings,
-        without=top.without,
-        members=top.members,
-        events=events,
-        faults=top.faults,
-        records_per_s=top.records_per_s,
-        until_s=top.until,
-        metadata_delay_s=top.metadata_delay_s,
-    )
+    return replace(top, name=name, description=top.description.strip(), events=_Events(top, tree).read())
 
 
-def _check_topics(topics: Iterable[str]) -> None:
-    for topic in topics:
-        if (wrong := wrong_topic_name(topic)) is not None:
-            raise Malformed(wrong, "topics", topic)
-
-
-def _check_partitions(top: _File) -> None:
+def _check_partitions(top: Scenario) -> None:
     """Check the times and members of network partitions."""
     for number, partition in enumerate(top.faults.partitions):
         place = ("faults", "partition", number)
@@ -154,14 +114,14 @@ def _check_partitions(top: _File) -> None:
                 raise Malformed(unknown("member", member, top.members), *place, "members")
         if partition.end_s <= partition.start_s:
             raise Malformed("must be later than `from`", *place, "to")
-        if partition.start_s > top.until:
-            raise Malformed(f"after the end of the scenario (until: {top.until:g})", *place, "from")
+        if partition.start_s > top.until_s:
+            raise Malformed(f"after the end of the scenario (until: {top.until_s:g})", *place, "from")
 
 
 class _Events:
     """Reads the events in order of time, with the running members and existing topics at each moment."""
 
-    def __init__(self, top: _File, tree: _Tree) -> None:
+    def __init__(self, top: Scenario, tree: _Tree) -> None:
         self.top = top
         self.trees: Any = tree.get("events")
         self.member_trees: Mapping[str, _Tree] = tree.get("members") or {}
@@ -179,43 +139,41 @@ class _Events:
             self.trees = []
         if not isinstance(self.trees, list):
             raise Malformed(f"expected a list, found {shown(self.trees)}", "events")
-        typed = [(self._typed(number, tree), number) for number, tree in enumerate(self.trees)]
+        typed = [(self._located(number, self._typed, tree), number) for number, tree in enumerate(self.trees)]
         self.ever.update(
             event.topic for event, _ in typed if isinstance(event, ChangeTopic) and event.create is not None
         )
         for name, script in self.top.members.items():
             self._check_subscription(script.topics, "members", name, "topics")
-        followed = []
-        for event, number in sorted(typed, key=lambda pair: (pair[0].at, pair[1])):
-            try:
-                followed.append(self._follow(event, self.trees[number]))
-            except Malformed as error:
-                raise error.below(number).below("events") from None
-        return tuple(followed)
+        in_order = sorted(typed, key=lambda pair: (pair[0].at, pair[1]))
+        return tuple(
+            self._located(number, self._follow, event, self.trees[number]) for event, number in in_order
+        )
 
-    def _typed(self, number: int, tree: Any) -> Any:
+    def _located(self, number: int, read: Callable[..., Event], *arguments: object) -> Event:
         try:
-            if not isinstance(tree, dict):
-                raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
-            verb = next((each for each in VERBS if each in tree), None)
-            if verb is None:
-                raise no_verb(tree, VERBS)
-            others = [each for each in VERBS if each in tree and each not in (verb, "kill")]
-            if others:
-                raise Malformed(f"an event has one verb, and this one also has {verb!r}", others[0])
-            if "at" not in tree:
-                raise Malformed("is missing", "at")
-            found = TREES.read(
-                VERBS[verb],
-                {key: each for key, each in tree.items() if (verb, key) != ("restart", "with")},
-            )
-            if found.at > self.top.until:
-                raise Malformed(f"after the end of the scenario (until: {self.top.until:g})", "at")
-            return found
+            return read(*arguments)
         except Malformed as error:
             raise error.below(number).below("events") from None
 
-    def _follow(self, event: Any, tree: _Tree) -> Event:
+    def _typed(self, tree: object) -> Event:
+        if not isinstance(tree, dict):
+            raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
+        verb = next((verb for verb in VERBS if verb in tree), None)
+        if verb is None:
+            raise no_verb(tree, VERBS)
+        others = [other for other in VERBS if other in tree and other not in (verb, "kill")]
+        if others:
+            raise Malformed(f"an event has one verb, and this one also has {verb!r}", others[0])
+        if "at" not in tree:
+            raise Malformed("is missing", "at")
+        fields = {key: value for key, value in tree.items() if (verb, key) != ("restart", "with")}
+        event: Event = TREES.read(VERBS[verb], fields)
+        if event.at > self.top.until_s:
+            raise Malformed(f"after the end of the scenario (until: {self.top.until_s:g})", "at")
+        return event
+
+    def _follow(self, event: Event, tree: _Tree) -> Event:
         match event:
             case ChangeTopic():
                 return self._change_topic(event)
@@ -227,22 +185,20 @@ class _Events:
                     raise Malformed(f"{member} is running already, since {self._since(member)}", "start")
                 self.running[member] = event.at
                 self.configured.setdefault(member, self.member_trees[member])
-            case _Restart(restart=member):
+            case Restart(member=member):
                 self._runs(member, event.at, "restart")
                 script = self._restarted(member, tree.get("with"))
-                self.running[member] = event.at + event.after
-                return Restart(
-                    at=event.at, member=member, script=script, after_s=event.after, kill=event.kill
-                )
+                self.running[member] = event.at + event.after_s
+                return replace(event, script=script)
             case _:
-                verb = next(each for each, kind in VERBS.items() if isinstance(event, kind))
+                verb = next(verb for verb, kind in VERBS.items() if isinstance(event, kind))
                 self._runs(event.member, event.at, verb)
                 self._check_event(event)
                 if isinstance(event, Close | Kill):
                     del self.running[event.member]
-        return event  # type: ignore[no-any-return]  # of the class that the verb names
+        return event
 
-    def _check_event(self, event: Any) -> None:
+    def _check_event(self, event: Event) -> None:
         if isinstance(event, Pause | Freeze) and event.for_s == 0:
             raise Malformed("must be longer than 0 seconds", "for")
         if isinstance(event, Subscribe):
@@ -268,7 +224,7 @@ class _Events:
     def _since(self, member: str) -> str:
         return f"{self.running[member]:g} s"
 
-    def _restarted(self, member: str, changes: Any) -> MemberScript:
+    def _restarted(self, member: str, changes: object) -> MemberScript:
         """A member's configuration after a restart; updates `configured`."""
         if changes is None:
             changes = {}
@@ -308,7 +264,7 @@ class _Events:
         return event
 
 
-def no_verb(tree: _Tree, verbs: Mapping[str, Any]) -> Malformed:
+def no_verb(tree: _Tree, verbs: Collection[str]) -> Malformed:
     """The error for an event without any of these verbs."""
     for key in tree:
         near = closest(str(key), verbs)
@@ -363,7 +319,7 @@ def _imply_member(tree: _Tree) -> None:
         }
 
 
-def _never_returning(script: Any) -> Any:
+def _never_returning(script: object) -> object:
     return (
         {**script, "takes": None} if isinstance(script, dict) and script.get("takes") == "never" else script
     )
@@ -383,9 +339,9 @@ def _imply_partitions(tree: _Tree) -> None:
 
 TREES = Trees(
     sparse=True,
-    extra={_File: ("kohort",)},
+    extra={Scenario: ("kohort",)},
     implied={
-        _File: lambda tree: _imply_texts(tree, "settings"),
+        Scenario: lambda tree: _imply_texts(tree, "settings"),
         MemberScript: _imply_member,
         Faults: _imply_partitions,
     },

@@ -69,22 +69,12 @@ def _events(scenario: Scenario) -> list[_Tree]:
         if isinstance(event, Restart):
             changed = _member(event.script)
             former = configured.get(event.member) or _member(scenario.members[event.member])
-            trees.append(_restart(event, _changes(former, changed)))
+            changes = _changes(former, changed)
+            trees.append({**_event(event), **({"with": changes} if changes else {})})
             configured[event.member] = changed
         else:
             trees.append(_event(event))
     return trees
-
-
-def _restart(event: Restart, changes: _Tree) -> _Tree:
-    tree: _Tree = {"at": event.at, "restart": event.member}
-    if changes:
-        tree["with"] = changes
-    if event.after_s:
-        tree["after"] = event.after_s
-    if event.kill:
-        tree["kill"] = True
-    return tree
 
 
 def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:

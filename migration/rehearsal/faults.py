@@ -17,7 +17,6 @@ from coordinator.simulation.scenario import (
     Faults,
     Freeze,
     Kill,
-    MemberScript,
     NetworkPartition,
     Pause,
     Restart,
@@ -30,7 +29,7 @@ from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from migration.rehearsal.simulated_members import StepRound
 
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
-VERBS: Mapping[str, Any] = {
+VERBS: Mapping[str, type] = {
     verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
 }
 """The events of a scenario that are faults, not an operator's actions."""
@@ -92,18 +91,12 @@ class _Reader:
         if verb is None:
             raise no_verb(tree, VERBS)
         place, at_s = self._moment(tree, "at")
-        event = TREES.read(VERBS[verb], {**tree, "at": at_s})
+        event: Fault = TREES.read(VERBS[verb], {**tree, "at": at_s})
         if not isinstance(event, FailCoordinator):
-            self._known(getattr(event, "member", None) or event.restart, verb)
-        match event:
-            case Pause(for_s=0.0) | Freeze(for_s=0.0):
-                raise Malformed("must be longer than 0 seconds", "for")
-            case Pause() | Freeze() | Kill() | FailCoordinator():
-                return place, event
-        script = MemberScript()
-        return place, Restart(
-            at=at_s, member=event.restart, script=script, after_s=event.after, kill=event.kill
-        )
+            self._known(event.member, verb)
+        if isinstance(event, Pause | Freeze) and event.for_s == 0:
+            raise Malformed("must be longer than 0 seconds", "for")
+        return place, event
 
     def _network(self, tree: Any) -> tuple[Faults, Mapping[StepRound | None, tuple[NetworkPartition, ...]]]:
         if tree is None:

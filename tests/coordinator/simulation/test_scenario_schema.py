@@ -13,6 +13,7 @@ from coordinator.consumer.settings import MemberSettings
 from coordinator.simulation import scenario as model
 from coordinator.simulation.scenario_file import VERBS, parse_scenario
 from coordinator.simulation.shipped import shipped_names, shipped_text
+from groups.trees import UNWRITTEN
 from tests.cli.schemas import load
 from tests.coordinator.simulation.test_scenario_file import YAML
 from tests.docs.pages import DOCS, blocks
@@ -22,7 +23,8 @@ EVENTS = SCHEMA["$defs"]["event"]["oneOf"]
 
 
 def _keys(kind: Any) -> set[str]:
-    return {str(field.metadata.get("named", field.name)) for field in fields(kind)}
+    written = (field for field in fields(kind) if field.metadata != UNWRITTEN)
+    return {str(field.metadata.get("named", field.name)) for field in written}
 
 
 @pytest.mark.parametrize("name", shipped_names())
