@@ -28,7 +28,9 @@ def explore(
     broken: Annotated[
         str | None,
         option(
-            "--break", "Disable this safety rule, in the world where it shows; all: each in turn.", "RULE"
+            "--break",
+            "Disable this safety rule, in the world where it shows; all: each in turn.",
+            "RULE",
         ),
     ] = None,
     limit: Annotated[
@@ -60,12 +62,12 @@ def explore(
     if list_:
         emit(_listing(), output)
         return
-    found: list[Exploration] = []
+    explorations: list[Exploration] = []
     if broken is None:
         spec = WORLDS[_known(world, WORLDS, "world")]
         with _Counter() as counter:
-            found.append(walk(spec, limit=limit, progress=counter))
-        succeeded = found[0].is_whole and not found[0].counterexamples
+            explorations.append(walk(spec, limit=limit, progress=counter))
+        succeeded = explorations[0].is_whole and not explorations[0].counterexamples
     else:
         rules = list(RULES.values()) if broken == "all" else [RULES[_known(broken, RULES, "rule")]]
         succeeded = True
@@ -81,14 +83,16 @@ def explore(
                     stop_at_first=True,
                     only_where_needed=rule.must_be_needed,
                 )
-            found.append(without)
+            explorations.append(without)
             succeeded = succeeded and bool(without.counterexamples)
             if without.is_interrupted:
                 break
     if svg is not None:
-        _draw(svg, found)
+        _draw(svg, explorations)
     status = ExitStatus.DONE if succeeded else ExitStatus.FALSE
-    emit(_document(found), output, ExitStatus.INTERRUPTED if found[-1].is_interrupted else status)
+    emit(
+        _document(explorations), output, ExitStatus.INTERRUPTED if explorations[-1].is_interrupted else status
+    )
 
 
 class _Counter(Progress):
@@ -101,13 +105,15 @@ class _Counter(Progress):
         self.at(100 * (seen - waiting) // max(1, seen))
 
 
-def _draw(file: Path, found: Sequence[Exploration]) -> None:
+def _draw(file: Path, explorations: Sequence[Exploration]) -> None:
     """Draw a lane for each member and a column for each step. CommandError if no property was violated."""
     from cli.errors import CommandError
     from cli.output import write_file
     from cli.render.lanes import Drawing, Label, Lane, columns_axis, draw_file, named_box, runs
 
-    first = next(((each, fall) for each in found for fall in each.counterexamples), None)
+    first = next(
+        ((exploration, fall) for exploration in explorations for fall in exploration.counterexamples), None
+    )
     if first is None:
         raise CommandError("--svg: no property was violated, so there is no path to draw")
     explored, fall = first
@@ -153,9 +159,9 @@ def _listing() -> Document:
     return Document(
         command="explore",
         data={
-            "worlds": [{"world": each.name, "summary": each.summary} for each in WORLDS.values()],
+            "worlds": [{"world": world.name, "summary": world.summary} for world in WORLDS.values()],
             "rules": [
-                {"rule": each.name, "summary": each.summary, "world": each.world} for each in RULES.values()
+                {"rule": rule.name, "summary": rule.summary, "world": rule.world} for rule in RULES.values()
             ],
         },
         blocks=(
@@ -165,68 +171,68 @@ def _listing() -> Document:
     )
 
 
-def _document(found: Sequence[Exploration]) -> Document:
+def _document(explorations: Sequence[Exploration]) -> Document:
     from cli.render.document import Document
 
     return Document(
         command="explore",
-        data={"worlds": [_data(each) for each in found]},
-        blocks=list(_blocks(found)),
-        remarks=tuple(_remarks(found)),
+        data={"worlds": [_data(exploration) for exploration in explorations]},
+        blocks=list(_blocks(explorations)),
+        remarks=tuple(_remarks(explorations)),
     )
 
 
-def _data(found: Exploration) -> dict[str, Any]:
-    fallen = {fall.name: fall for fall in found.counterexamples}
+def _data(exploration: Exploration) -> dict[str, Any]:
+    fallen = {fall.name: fall for fall in exploration.counterexamples}
     return {
-        "world": found.spec.name,
-        "states": found.states,
-        "transitions": found.transitions,
-        "depth": found.depth,
-        "whole": found.is_whole,
-        "broken": found.broken,
+        "world": exploration.spec.name,
+        "states": exploration.states,
+        "transitions": exploration.transitions,
+        "depth": exploration.depth,
+        "whole": exploration.is_whole,
+        "broken": exploration.broken,
         "invariants": [
-            *({"name": name, "holds": True, "trace": []} for name in found.holds),
+            *({"name": name, "holds": True, "trace": []} for name in exploration.holds),
             *({"name": name, "holds": False, "trace": list(fall.trace)} for name, fall in fallen.items()),
         ],
     }
 
 
-def _blocks(found: Sequence[Exploration]) -> Iterator[Block]:
+def _blocks(explorations: Sequence[Exploration]) -> Iterator[Block]:
     from cli.render.document import Code, Heading, Table, columns
 
     rows: list[list[Cell]] = [
         [
-            each.spec.name,
-            each.broken or "-",
-            each.states,
-            each.transitions,
-            each.depth,
-            ", ".join(fall.name for fall in each.counterexamples) or "-",
+            exploration.spec.name,
+            exploration.broken or "-",
+            exploration.states,
+            exploration.transitions,
+            exploration.depth,
+            ", ".join(fall.name for fall in exploration.counterexamples) or "-",
         ]
-        for each in found
+        for exploration in explorations
     ]
     yield Table(
         columns=columns("WORLD", "WITHOUT-RULE", "#STATES", "#TRANSITIONS", "#DEPTH", "VIOLATED"), rows=rows
     )
-    for each in found:
-        if each.broken is None:
+    for exploration in explorations:
+        if exploration.broken is None:
             results: list[list[Cell]] = [
-                [name, "holds" if each.is_whole else "holds so far"] for name in each.holds
+                [name, "holds" if exploration.is_whole else "holds so far"] for name in exploration.holds
             ]
             results += [
-                [fall.name, f"violated after {len(fall.trace)} steps"] for fall in each.counterexamples
+                [fall.name, f"violated after {len(fall.trace)} steps"] for fall in exploration.counterexamples
             ]
             yield Table(columns=columns("PROPERTY", "RESULT"), rows=results)
-        for fall in each.counterexamples:
-            rule = f" without {each.broken}" if each.broken else ""
+        for fall in exploration.counterexamples:
+            rule = f" without {exploration.broken}" if exploration.broken else ""
             yield Heading(f"{fall.name}{rule}")
             yield Code(fall.trace, language="text")
 
 
-def _remarks(found: Sequence[Exploration]) -> Iterator[str]:
-    for each in found:
-        if each.is_interrupted:
-            yield f"{each.spec.name}: interrupted; these are the results so far"
-        elif not each.is_whole and not each.counterexamples:
-            yield f"{each.spec.name}: stopped at --limit, before all states were visited"
+def _remarks(explorations: Sequence[Exploration]) -> Iterator[str]:
+    for exploration in explorations:
+        if exploration.is_interrupted:
+            yield f"{exploration.spec.name}: interrupted; these are the results so far"
+        elif not exploration.is_whole and not exploration.counterexamples:
+            yield f"{exploration.spec.name}: stopped at --limit, before all states were visited"

@@ -80,10 +80,10 @@ class Definition:
         elif choices := _CHOICES.fullmatch(self.valid):
             folded = bool(choices[1])
             known = choices[2].split(", ")
-            for each in value if isinstance(value, tuple) else (str(value),):
-                if (each.upper() if folded else each) not in known:
+            for item in value if isinstance(value, tuple) else (str(value),):
+                if (item.upper() if folded else item) not in known:
                     how = " (case insensitive)" if folded else ""
-                    raise self._invalid(each, f"String must be one of{how}: {choices[2]}")
+                    raise self._invalid(item, f"String must be one of{how}: {choices[2]}")
         elif self.valid == "non-empty string" and not value:
             raise self._invalid(value, "String must be non-empty")
 
@@ -167,7 +167,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text)
+    return _ESCAPED.sub(lambda escape: {"n": "\n", "t": "\t"}.get(escape[1], escape[1]), text)
 
 
 _SCOPES = _read()

@@ -49,7 +49,7 @@ class BrokerConfigs:
 
     def value(self, name: str, node_id: int) -> str | None:
         """The effective text of a config itself, without its synonyms; None: it has no value."""
-        return next((found.value for found in self._set((name,), node_id)), None)
+        return next((synonym.value for synonym in self._set((name,), node_id)), None)
 
     def _set(self, names: tuple[str, ...], node_id: int) -> Iterator[Synonym]:
         for source, values in (
@@ -73,8 +73,10 @@ _UNIT_MS = {"hours": 3_600_000, "minutes": 60_000}
 class TopicConfigs:
     """`own`: the overrides, by topic. The dynamic broker configs of broker `node_id` apply."""
 
-    def __init__(self, brokers: BrokerConfigs, node_id: int, own: Mapping[str, Mapping[str, str]]) -> None:
-        self.own = {topic: dict(values) for topic, values in own.items()}
+    def __init__(
+        self, brokers: BrokerConfigs, node_id: int, overrides: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self.own = {topic: dict(values) for topic, values in overrides.items()}
         self._brokers = brokers
         self._node_id = node_id
         self._parsed: dict[str, Mapping[str, Value]] = {}
@@ -85,25 +87,29 @@ class TopicConfigs:
         if self._parsed_at != self._brokers.changes:
             self._parsed.clear()
             self._parsed_at = self._brokers.changes
-        found = self._parsed.get(topic)
-        if found is None:
+        values = self._parsed.get(topic)
+        if values is None:
             texts = {name: self.text(topic, name) for name in TOPIC}
-            found = {name: TOPIC[name].parse(text) for name, text in texts.items() if text is not None}
-            self._parsed[topic] = found
-        return found
+            values = {name: TOPIC[name].parse(text) for name, text in texts.items() if text is not None}
+            self._parsed[topic] = values
+        return values
 
     def text(self, topic: str, name: str) -> str | None:
         """The effective value of a topic's config, as text; None: it has no value."""
-        own = self.own.get(topic, {}).get(name)
-        return self._inherited(name) if own is None else own
+        overrides = self.own.get(topic, {}).get(name)
+        return self._inherited(name) if overrides is None else overrides
 
     def synonyms(self, topic: str, name: str) -> tuple[Synonym, ...]:
         """The values of a topic's config, in order of precedence."""
-        own = self.own.get(topic, {}).get(name)
-        first = () if own is None else (Synonym(name=name, value=own, source=ConfigSource.TOPIC),)
+        overrides = self.own.get(topic, {}).get(name)
+        first = () if overrides is None else (Synonym(name=name, value=overrides, source=ConfigSource.TOPIC),)
         return (
             *first,
-            *(each for of in TOPIC[name].synonyms for each in self._brokers.synonyms(of, self._node_id)),
+            *(
+                synonym
+                for of in TOPIC[name].synonyms
+                for synonym in self._brokers.synonyms(of, self._node_id)
+            ),
         )
 
     def set(self, topic: str, values: Mapping[str, str]) -> None:
@@ -136,9 +142,9 @@ class TopicConfigs:
     def _inherited(self, name: str) -> str | None:
         """The effective value without an override."""
         for of in TOPIC[name].synonyms:
-            for each in (of, *BROKER[of].synonyms):
-                if (text := self._brokers.value(each, self._node_id)) is not None:
-                    return _in_ms(each, text)
+            for synonym in (of, *BROKER[of].synonyms):
+                if (text := self._brokers.value(synonym, self._node_id)) is not None:
+                    return _in_ms(synonym, text)
         return TOPIC[name].default
 
 

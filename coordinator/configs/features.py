@@ -67,7 +67,7 @@ class Features:
 
     def check(self, updates: Iterable[FeatureUpdate]) -> Mapping[str, int]:
         """The new levels of the updated features. :raises RequestRefused: one of the updates is not possible"""
-        wanted = {}
+        levels = {}
         for update in updates:
             why = self._refusal(update)
             if why is not None:
@@ -75,8 +75,8 @@ class Features:
                     ErrorCode.INVALID_UPDATE_VERSION,
                     f"The update failed for all features since the following feature had an error: {why}",
                 )
-            wanted[update.name] = update.level
-        return wanted
+            levels[update.name] = update.level
+        return levels
 
     def set_levels(self, levels: Mapping[str, int]) -> None:
         """Set levels returned by `check`."""

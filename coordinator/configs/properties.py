@@ -34,10 +34,10 @@ _EFFECTIVE = {
     "broker.id",
     "group.coordinator.rebalance.protocols",
     *(
-        each
+        synonym
         for name in EFFECTIVE_OF_TOPICS
         for of in TOPIC[name].synonyms
-        for each in (of, *BROKER[of].synonyms)
+        for synonym in (of, *BROKER[of].synonyms)
     ),
 }
 _SECURITY = ("ssl.", "sasl.", "security.", "listener.", "authorizer.", "super.users", "allow.everyone.")

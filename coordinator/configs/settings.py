@@ -177,7 +177,7 @@ class Config:
     @classmethod
     def parse(cls, settings: Mapping[str, str]) -> Config:
         """Settings from their texts; missing settings have Kafka's defaults. InvalidSetting says what is wrong."""
-        parsers = {_setting(each.name): each for each in fields(cls)}
+        parsers = {_setting(setting.name): setting for setting in fields(cls)}
         values: dict[str, Any] = {}
         for name, text in settings.items():
             if name not in parsers:
@@ -188,7 +188,7 @@ class Config:
 
     def altered(self, settings: Mapping[str, str]) -> Config:
         """The config with other values for some settings, from their texts. InvalidSetting says what is wrong."""
-        parsers = {_setting(each.name): each for each in fields(self)}
+        parsers = {_setting(setting.name): setting for setting in fields(self)}
         values = {
             parsers[name].name: parsers[name].metadata["parse"](name, text) for name, text in settings.items()
         }
@@ -197,7 +197,7 @@ class Config:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """All settings, by their names in a broker's properties file."""
-        return tuple(_setting(each.name) for each in fields(cls))
+        return tuple(_setting(setting.name) for setting in fields(cls))
 
     @property
     def offsets_retention_ms(self) -> int:
@@ -288,7 +288,7 @@ class GroupOverrides:
 
     @classmethod
     def _read(cls, values: Mapping[str, str]) -> GroupOverrides:
-        known = {each.name.replace("_", "."): each.name for each in fields(cls)}
+        known = {setting.name.replace("_", "."): setting.name for setting in fields(cls)}
         for name in values:
             if name not in known:
                 raise _invalid_config(f"Unknown group config name: {name}")
@@ -313,8 +313,8 @@ def consumer_settings(config: GroupOverrides | None, broker: Config) -> Consumer
     )
     if config is None:
         return settings
-    own = {what.name: getattr(config, f"consumer_{what.name}") for what in fields(ConsumerSettings)}
-    return replace(settings, **{name: value for name, value in own.items() if value is not None})
+    overrides = {what.name: getattr(config, f"consumer_{what.name}") for what in fields(ConsumerSettings)}
+    return replace(settings, **{name: value for name, value in overrides.items() if value is not None})
 
 
 def _parse_group_value(name: str, text: str) -> int:

@@ -197,8 +197,12 @@ class RebalancingMember(ClassicMembership):
             self._given_up_eagerly = self.owned if self._behavior.remembers_eager else frozenset()
             self._revoke(self.owned, self._all_revoked, now_ms)
         else:
-            unwanted = frozenset(place for place in self.owned if place.topic not in self._topics())
-            gone = frozenset(place for place in self.owned if place.topic not in self.image.topics)
+            unwanted = frozenset(
+                partition for partition in self.owned if partition.topic not in self._topics()
+            )
+            gone = frozenset(
+                partition for partition in self.owned if partition.topic not in self.image.topics
+            )
             if gone and self._behavior.topic_error is not None:
                 self._notify(
                     DueCallback(CallbackKind.LOST, gone, partial(self._partitions_revoked, gone)), now_ms
@@ -424,7 +428,7 @@ class RebalancingMember(ClassicMembership):
                 self._fail("IllegalStateException", str(error))
             return
         known_topics = self._topics() if self._behavior.checks_subscription else self.image.topics
-        if not all(place.topic in known_topics for place in assigned):
+        if not all(partition.topic in known_topics for partition in assigned):
             self._end_rebalance()
             self._must_rejoin = True
             return

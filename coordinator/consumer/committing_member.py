@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from coordinator.consumer.leader import by_topic
 from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, PeriodicTask, Position
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
 from coordinator.engine.calls import Request
@@ -73,7 +74,7 @@ class CommittingMember(Member):
         if self._auto_commits_periodically:
             every_ms = self.settings.auto_commit_interval_ms
             periodic_tasks.append(PeriodicTask(next_ms=self._auto_commit_at_ms, every_ms=every_ms))
-        is_all = self.next_deadline() == min(each.next_ms for each in periodic_tasks)
+        is_all = self.next_deadline() == min(task.next_ms for task in periodic_tasks)
         return tuple(periodic_tasks) if is_all else None
 
     def skip_periodic_tasks(
@@ -158,9 +159,9 @@ class CommittingMember(Member):
     def _consumed(self, among: Partitions | None = None) -> Offsets:
         """The offsets to commit: positions of what is owned (or of `among`), in a fixed order."""
         return {
-            place: offset
-            for place in sorted(self.owned if among is None else among)
-            if (offset := self.position(place)) is not None
+            partition: offset
+            for partition in sorted(self.owned if among is None else among)
+            if (offset := self.position(partition)) is not None
         }
 
     def _commit(
@@ -302,17 +303,15 @@ class CommittingMember(Member):
             or (len(self.positioned) == len(self.owned) and not is_asked)
         ):
             return
-        wanted: dict[str, list[int]] = {}
-        for topic, partition in sorted(self.owned if is_asked else self._unpositioned):
-            wanted.setdefault(topic, []).append(partition)
-        if not wanted or not self._find_coordinator(now_ms):
+        topics = by_topic(self.owned if is_asked else self._unpositioned)
+        if not topics or not self._find_coordinator(now_ms):
             return
         member, epoch = self._fetch_identity
         query = OffsetQuery(
             group=self.identity.group,
             member=member,
             epoch=epoch,
-            topics=tuple((topic, tuple(numbers)) for topic, numbers in wanted.items()),
+            topics=tuple(topics.items()),
         )
         self._fetches_offsets = True
         self._send(OffsetFetch(groups=(query,), require_stable=True), self._offsets_fetched)
@@ -324,18 +323,18 @@ class CommittingMember(Member):
             self._fetch_again(now_ms)
             return
         group = answer.groups[0]
-        found: Offsets = {}
+        offsets: Offsets = {}
         for topic, partitions in group.topics:
             for partition, fetched in partitions:
-                place = TopicPartition(str(topic), partition)
-                if fetched.error is ErrorCode.NONE and place in self.owned and place not in self.positioned:
-                    found[place] = fetched.offset
-        if found:
-            self.positioned.update(found)
-            self.outputs.append(Positioned(found))
+                name = TopicPartition(str(topic), partition)
+                if fetched.error is ErrorCode.NONE and name in self.owned and name not in self.positioned:
+                    offsets[name] = fetched.offset
+        if offsets:
+            self.positioned.update(offsets)
+            self.outputs.append(Positioned(offsets))
         if group.error is ErrorCode.NONE:
             self._end_committed("", now_ms)
-        if group.error is not ErrorCode.NONE or not found:
+        if group.error is not ErrorCode.NONE or not offsets:
             self._offset_fetch_refused(group.error, now_ms)
 
     def _offset_fetch_refused(self, code: ErrorCode, now_ms: int) -> None:

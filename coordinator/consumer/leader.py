@@ -82,8 +82,8 @@ def assign(
     :raises DecodeError: a member's subscription cannot be read
     """
     # Assignors other than Kafka's are checked (ConsumerCoordinator.validateCooperativeAssignment), by `find` as well.
-    own = [checked(each) for each in custom if each.name == name]
-    assignor = own[0] if own else find(name, Side.CLIENT, leader)
+    customs = [checked(assignor) for assignor in custom if assignor.name == name]
+    assignor = customs[0] if customs else find(name, Side.CLIENT, leader)
     specs = [_spec(member, name) for member in members]
     named = {topic for spec in specs for topic in (*spec.topics, *spec.owned.partitions)}
     topics = tuple(
@@ -116,10 +116,10 @@ def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
     """Partition numbers by topic, both ascending."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
-        found.setdefault(topic, []).append(partition)
-    return _tuples(found)
+        numbers.setdefault(topic, []).append(partition)
+    return _tuples(numbers)
 
 
 def places(partitions: Mapping[str, Iterable[int]]) -> Partitions:

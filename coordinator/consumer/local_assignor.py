@@ -69,7 +69,7 @@ class ClientSide:
     )
 
     def __init__(self, assignors: Sequence[LocalAssignor]) -> None:
-        self._assignors = {each.name: each for each in assignors}
+        self._assignors = {assignor.name: assignor for assignor in assignors}
         self._in_use = next(iter(self._assignors), "")
         """The preferred assignor, or the one of the last computation: an assignment does not name its assignor."""
         self._asks = False
@@ -157,7 +157,7 @@ class NamedAssignor:
             MemberSpec(
                 id=member.id,
                 topics=tuple(
-                    sorted(names[each] for each in group.subscribed.get(member.id, ()) if each in names)
+                    sorted(names[topic] for topic in group.subscribed.get(member.id, ()) if topic in names)
                 ),
                 instance=member.instance,
                 rack=member.metadata.rack,

@@ -27,7 +27,7 @@ class MemberSettings:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all settings, as Kafka writes them."""
-        return tuple(each.name.replace("_", ".") for each in fields(cls))
+        return tuple(field.name.replace("_", ".") for field in fields(cls))
 
     @classmethod
     def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
@@ -35,14 +35,14 @@ class MemberSettings:
 
         :raises InvalidSetting: says what is wrong, with the nearest name
         """
-        known = {each.name.replace("_", "."): each for each in fields(cls)}
+        known = {field.name.replace("_", "."): field for field in fields(cls)}
         values: dict[str, Any] = {}
-        for name, given in settings.items():
+        for name, value in settings.items():
             if name not in known:
                 hint = did_you_mean(name, known)
                 raise InvalidSetting(f"{name} is not a setting that a simulated consumer has{hint}")
             values[known[name].name] = _value(
-                name, str(given), is_boolean=isinstance(known[name].default, bool)
+                name, str(value), is_boolean=isinstance(known[name].default, bool)
             )
         return cls(**values)
 

@@ -198,7 +198,7 @@ class Engine:
 
     def _start_timers(self, now_ms: int, belongs: Callable[[str], bool]) -> None:
         self._ctx.now_ms = now_ms
-        for group in [each for each in self._ctx.state.groups.values() if belongs(each.id)]:
+        for group in [group for group in self._ctx.state.groups.values() if belongs(group.id)]:
             if isinstance(group, ClassicGroup):
                 session_expiry.classic_group_loaded(self._ctx, group)
             else:

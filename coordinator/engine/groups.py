@@ -55,8 +55,8 @@ class ListGroups(Request[ListGroupsAnswer]):
 
 def list_groups(ctx: EngineContext, call: Call, request: ListGroups) -> None:
     """All groups that match the filters, which ignore case; an unknown name matches nothing."""
-    states = {each.strip().lower() for each in request.states}
-    types = {each.lower() for each in request.types}
+    states = {state.strip().lower() for state in request.states}
+    types = {name.lower() for name in request.types}
     listed = tuple(
         GroupListing(id=group.id, type=group.type, state=group.state, protocol_type=group.protocol_type)
         for group in ctx.state.groups.values()
@@ -77,13 +77,13 @@ class DeleteGroups(Request[DeleteGroupsAnswer]):
     groups: tuple[str, ...]
 
     def refused(self, error: RequestRefused) -> DeleteGroupsAnswer:
-        return DeleteGroupsAnswer(groups=tuple((each, error.code) for each in self.groups))
+        return DeleteGroupsAnswer(groups=tuple((group, error.code) for group in self.groups))
 
 
 def delete_groups(ctx: EngineContext, call: Call, request: DeleteGroups) -> None:
     """Delete Empty groups and their offsets; a repeated name is answered once."""
     names = tuple(dict.fromkeys(request.groups))
-    ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((each, _delete(ctx, each)) for each in names)))
+    ctx.answer(call.ticket, DeleteGroupsAnswer(groups=tuple((name, _delete(ctx, name)) for name in names)))
 
 
 def _delete(ctx: EngineContext, name: str) -> ErrorCode:
@@ -125,7 +125,7 @@ class _Describe(Request[DescribeGroupsAnswer]):
     groups: tuple[str, ...]
 
     def refused(self, error: RequestRefused) -> DescribeGroupsAnswer:
-        return DescribeGroupsAnswer(groups=tuple(_refused(each, error) for each in self.groups))
+        return DescribeGroupsAnswer(groups=tuple(_refused(group, error) for group in self.groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +142,13 @@ class ConsumerGroupDescribe(_Describe):
 
     def refused(self, error: RequestRefused) -> DescribeGroupsAnswer:
         return DescribeGroupsAnswer(
-            groups=tuple(_refused(each, error) if each else _NAMELESS for each in self.groups)
+            groups=tuple(_refused(group, error) if group else _NAMELESS for group in self.groups)
         )
 
 
 def describe_classic(ctx: EngineContext, call: Call, request: DescribeGroups) -> None:
     """Classic groups in the requested order. Any other group is Dead, which is an error only since version 6."""
-    groups = tuple(_describe_classic(ctx, each, request.version) for each in request.groups)
+    groups = tuple(_describe_classic(ctx, group, request.version) for group in request.groups)
     ctx.answer(call.ticket, DescribeGroupsAnswer(groups=groups))
 
 

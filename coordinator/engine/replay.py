@@ -128,7 +128,7 @@ def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:
     """For the groups whose ids `belongs` accepts: answer waiting requests, stop the timers, and drop soft state."""
     groups = ctx.state.groups
-    for group in [each for each in groups.values() if belongs(each.id)]:
+    for group in [group for group in groups.values() if belongs(group.id)]:
         for key in list(group.timer_keys()):
             ctx.timers.cancel(key)
         ctx.refreshing.pop(group.id, None)

@@ -158,7 +158,7 @@ def _replace_silently(
     Since v9 a replaced leader gets the members and skips the assignment (KIP-814). Before, its answer names its old
     id as the leader, so that it considers itself a follower.
     """
-    assignments = {each.id: each.assignment for each in group.members.values()}
+    assignments = {member.id: member.assignment for member in group.members.values()}
     value = group.value(assignments, group.state_since_ms)
     ctx.emit(ClassicGroupRecord(group=group.id, value=value))
     leads = group.leader == member.id and version >= 9

@@ -76,9 +76,9 @@ class ClassicGroupRules:
             return
         starts_over = value.generation == 0 or not value.protocol_type
         self._epochs.generation_written(value.generation, starts_over=starts_over)
-        here, had = {each.member for each in value.members}, self._handovers.has
+        here, had = {member.member for member in value.members}, self._handovers.has
         self._handovers.removed |= self.given.keys() - here
-        self.given = {each.member: each.assignment for each in value.members}
+        self.given = {member.member: member.assignment for member in value.members}
         has = {member: assigned(assignment) for member, assignment in self.given.items()}
         self._handovers.has = has
         if by_leader:
@@ -92,7 +92,7 @@ class ClassicGroupRules:
         self._must_rebalance = self._is_rebalance_forgotten = False
         self._untold.clear()
         self._withheld, self._assigned_ms = self._claimed_and_not_given(value), self._facts.schedule.now_ms
-        self._subscribed = {topic for each in value.members for topic in subscribed(each.subscription)}
+        self._subscribed = {topic for member in value.members for topic in subscribed(member.subscription)}
         gone = self._stale_claims(self.assigned_topics, value.protocol, value.members)
         self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
         if self._kept_claims:
@@ -104,7 +104,7 @@ class ClassicGroupRules:
             self._facts.violations.cause = self._facts.violations.cause or known
         for each in value.members:
             topics = subscribed(each.subscription)
-            unwanted = sorted(place for place in has[each.member] if place.topic not in topics)
+            unwanted = sorted(partition for partition in has[each.member] if partition.topic not in topics)
             if unwanted:
                 known = STRAY_CLAIM if unwanted[0] in claimed(value.protocol, each.subscription) else ""
                 who, what = self._facts.name_of(each.member), partition_name(unwanted[0])
@@ -124,9 +124,9 @@ class ClassicGroupRules:
         self._must_rebalance = group is not None and group.state is not GroupState.STABLE
         self._is_rebalance_forgotten = False
         self._untold = {
-            place: member
+            partition: member
             for member in self.given.keys() & had.keys()
-            for place in assigned(self.given[member]) - had[member]
+            for partition in assigned(self.given[member]) - had[member]
         }
         self._withheld, self._kept_claims = {}, NOTHING
 
@@ -156,7 +156,9 @@ class ClassicGroupRules:
         elif answer.assignment != self.given.get(request.member):
             self._facts.broken("I11", f"{who} does not receive what the leader assigned to it")
         else:
-            self._untold = {place: who for place, who in self._untold.items() if who != request.member}
+            self._untold = {
+                partition: who for partition, who in self._untold.items() if who != request.member
+            }
 
     def failed_to_assign(self, leader: Process) -> None:
         """The leader raised its assignor's error."""
@@ -173,32 +175,34 @@ class ClassicGroupRules:
         self.forget_agreed()
         self._is_rebalance_forgotten = self._must_rebalance
 
-    def flaw_when_settled(self, place: TopicPartition) -> str:
+    def flaw_when_settled(self, partition: TopicPartition) -> str:
         """Why a partition has no owner, or has one although it was deleted, while all members are settled."""
-        exists = self._facts.topics.exists(place)
-        if exists == self.is_assigned(place):
-            return self._flaw_of_unnotified(place) if exists else ""
-        if place in self._kept_claims:
+        exists = self._facts.topics.exists(partition)
+        if exists == self.is_assigned(partition):
+            return self._flaw_of_unnotified(partition) if exists else ""
+        if partition in self._kept_claims:
             return STRAY_CLAIM
-        if self._has_returned(self._withheld.get(place)):
+        if self._has_returned(self._withheld.get(partition)):
             return RESTARTED_WHILE_REVOKING
-        is_new = not self._is_downgraded and place.topic not in self._subscribed
-        if is_new and self._is_resubscribed(place.topic):
+        is_new = not self._is_downgraded and partition.topic not in self._subscribed
+        if is_new and self._is_resubscribed(partition.topic):
             return RESUBSCRIBED_UNNOTICED
-        if self._facts.topics.image.counts.get(place.topic) == self.assigned_topics.counts.get(place.topic):
+        if self._facts.topics.image.counts.get(partition.topic) == self.assigned_topics.counts.get(
+            partition.topic
+        ):
             return DOWNGRADE_FORGOTTEN if exists and self._is_rebalance_forgotten else ""
         if self._has_leader_returned:
-            return RETURNED_LEADER if self._has_seen(place.topic) else ""
+            return RETURNED_LEADER if self._has_seen(partition.topic) else ""
         return DOWNGRADED_WITHOUT_LEADER if self._is_downgraded else ""
 
-    def is_assigned(self, place: TopicPartition) -> bool:
+    def is_assigned(self, partition: TopicPartition) -> bool:
         """Whether the current generation assigns the partition to a member."""
-        return any(place in assigned(each) for each in self.given.values())
+        return any(partition in assigned(assignment) for assignment in self.given.values())
 
-    def _flaw_of_unnotified(self, place: TopicPartition) -> str:
+    def _flaw_of_unnotified(self, partition: TopicPartition) -> str:
         """Why a partition that is assigned to a member has no owner."""
         processes = self._facts.processes.values()
-        if place not in self._untold or any(place in each.owned for each in processes):
+        if partition not in self._untold or any(partition in process.owned for process in processes):
             return ""
         return DOWNGRADE_FORGOTTEN if self._is_rebalance_forgotten else DOWNGRADED_WHILE_RECONCILING
 
@@ -212,8 +216,8 @@ class ClassicGroupRules:
     def flaw_when_unsettled(self) -> str:
         """Why some members are not settled: offsets of deleted partitions cannot be committed, and a member that must
         rejoin retries that commit until the others stop waiting for it, or longer."""
-        running = (each for each in self._facts.processes.values() if each.is_running)
-        kept = (each for process in running for each in process.owned & self._kept_claims)
+        running = (process for process in self._facts.processes.values() if process.is_running)
+        kept = (partition for process in running for partition in process.owned & self._kept_claims)
         return "" if all(map(self._facts.topics.exists, kept)) else STRAY_CLAIM
 
     def flaw_of_rebalances(self, allowed: int) -> str:
@@ -223,12 +227,12 @@ class ClassicGroupRules:
         return STRAY_CLAIM if is_known else ""
 
     def _claimed_and_not_given(self, value: ClassicGroupValue) -> dict[TopicPartition, tuple[str, str]]:
-        given = set(_all(self._handovers.has.values()))
-        claims = {each.member: claimed(value.protocol, each.subscription) for each in value.members}
+        assigned_now = set(_all(self._handovers.has.values()))
+        claims = {member.member: claimed(value.protocol, member.subscription) for member in value.members}
         return {
-            place: (self._facts.name_of(member), member)
+            partition: (self._facts.name_of(member), member)
             for member, all_ in claims.items()
-            for place in all_ - given
+            for partition in all_ - assigned_now
         }
 
     def _has_returned(self, claimant: tuple[str, str] | None) -> bool:
@@ -251,7 +255,7 @@ class ClassicGroupRules:
 
     def _process(self, member: str | None) -> Process | None:
         processes = self._facts.processes.values()
-        return next((each for each in processes if each.member.member_id == member), None)
+        return next((process for process in processes if process.member.member_id == member), None)
 
     def _leaders_topics(self, leader: str | None) -> TopicImage:
         """The topics that were known to the leader with that member id when it last assigned."""
@@ -264,14 +268,14 @@ class ClassicGroupRules:
         """By member: the partitions that it claims and that are deleted, or missing in the leader's metadata."""
         images = self._facts.topics.image, known
         return {
-            each.member: frozenset(
-                place
-                for place in claimed(protocol, each.subscription)
-                if any(place.partition >= image.counts.get(place.topic, 0) for image in images)
+            member.member: frozenset(
+                partition
+                for partition in claimed(protocol, member.subscription)
+                if any(partition.partition >= image.counts.get(partition.topic, 0) for image in images)
             )
-            for each in members
+            for member in members
         }
 
 
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:
-    return (each for some in partitions for each in sorted(some))
+    return (partition for some in partitions for partition in sorted(some))

@@ -135,7 +135,7 @@ class ClientRules(Watcher):
         if kind is CallbackKind.LOST:
             known = process.member.image.topics.keys() - self._back.get(process, frozenset())
             if process.member.identity.library.behavior.topic_error and all(
-                each.topic not in known for each in named
+                partition.topic not in known for partition in named
             ):
                 return ""  # a separate callback, independent of the rest
             if process.member.epoch > 0 and process.member.member_id:

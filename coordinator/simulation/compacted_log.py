@@ -25,7 +25,7 @@ from typing import get_args
 from coordinator.engine.records import OffsetRecord, Record
 
 _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
-    kind: tuple(each.name for each in fields(kind) if each.name not in ("value", "payload"))
+    kind: tuple(field.name for field in fields(kind) if field.name not in ("value", "payload"))
     for kind in get_args(Record)
 }
 
@@ -56,30 +56,30 @@ class CleanerPositions:
 def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]:
     """The records that are read, in order."""
     keys = [key_of(record) for record in log]
-    last_cleaned = {key: place for place, key in enumerate(keys[: cleaning.cleaned])}
-    last_known = {key: place for place, key in enumerate(keys[: cleaning.known])}
+    last_cleaned = {key: offset for offset, key in enumerate(keys[: cleaning.cleaned])}
+    last_known = {key: offset for offset, key in enumerate(keys[: cleaning.known])}
     start, end = cleaning.overtaken
 
-    def stays(place: int) -> bool:
-        if place < cleaning.cleaned and last_cleaned[keys[place]] > place:
+    def stays(offset: int) -> bool:
+        if offset < cleaning.cleaned and last_cleaned[keys[offset]] > offset:
             return False
-        if start <= place < end and last_known[keys[place]] > place:
+        if start <= offset < end and last_known[keys[offset]] > offset:
             return False
-        return log[place].value is not None or place >= cleaning.dropped
+        return log[offset].value is not None or offset >= cleaning.dropped
 
-    return [record for place, record in enumerate(log) if stays(place)]
+    return [record for offset, record in enumerate(log) if stays(offset)]
 
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
     """The log and the ends of its batches, without offsets that were committed again later: most of a long log."""
     last = {
-        (record.topic, record.partition): place
-        for place, record in enumerate(log)
+        (record.topic, record.partition): offset
+        for offset, record in enumerate(log)
         if type(record) is OffsetRecord
     }
     stays = [
-        type(record) is not OffsetRecord or last[record.topic, record.partition] == place
-        for place, record in enumerate(log)
+        type(record) is not OffsetRecord or last[record.topic, record.partition] == offset
+        for offset, record in enumerate(log)
     ]
     before = [0, *accumulate(stays)]
     return list(compress(log, stays)), list(dict.fromkeys(before[end] for end in ends))

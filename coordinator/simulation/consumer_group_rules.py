@@ -55,8 +55,10 @@ class ConsumerGroupRules:
         kept = now | self._places(current.revoking)
         released = self._handovers.kept.get(member, frozenset()) - kept
         process = self._running(member) if released else None
-        for place in released:
-            self._handovers.released[member, place] = LATE_REPORT if is_late else _report_flaw(process, place)
+        for partition in released:
+            self._handovers.released[member, partition] = (
+                LATE_REPORT if is_late else _report_flaw(process, partition)
+            )
         self._kept_before[member] = self._handovers.kept.get(member, frozenset())
         self._handovers.has[member], self._handovers.kept[member] = now, kept
         self._handovers.rejoins(member, now)
@@ -78,18 +80,19 @@ class ConsumerGroupRules:
         if not isinstance(group, ConsumerGroup) or group.payloads:
             return
         count: Counter[TopicPartition] = Counter()
-        wanted: set[str] = set()
+        subscribed: set[str] = set()
         for member in group.members.values():
             names = subscribed_names_of(member.metadata, group.regexes)
-            wanted |= names
-            for place in self._places(group.targets.get(member.id, {})):
-                count[place] += 1
-                if place.topic not in names:
+            subscribed |= names
+            for partition in self._places(group.targets.get(member.id, {})):
+                count[partition] += 1
+                if partition.topic not in names:
                     who = self._facts.name_of(member.id)
                     self._facts.broken(
-                        "I5", f"{partition_name(place)} is assigned to {who}, which does not subscribe to it"
+                        "I5",
+                        f"{partition_name(partition)} is assigned to {who}, which does not subscribe to it",
                     )
-        for name in sorted(wanted & topics.topics.keys()):
+        for name in sorted(subscribed & topics.topics.keys()):
             for number in range(topics.topics[name].partitions):
                 owners = count[TopicPartition(name, number)]
                 if owners != 1:
@@ -99,7 +102,10 @@ class ConsumerGroupRules:
         """A heartbeat that reports its member's partitions was answered."""
         if getattr(answer, "error", None) or not self._epochs.is_over(request):
             return
-        known = [each.get(request.member, frozenset()) for each in (self._handovers.kept, self._kept_before)]
+        known = [
+            partitions.get(request.member, frozenset())
+            for partitions in (self._handovers.kept, self._kept_before)
+        ]
         unknown = self._places(request.owned or {}).difference(*known)
         if unknown:
             who = self._facts.name_of(request.member)
@@ -111,17 +117,20 @@ class ConsumerGroupRules:
     def _running(self, member: str) -> Process | None:
         """The process of the member."""
         processes = self._facts.processes.values()
-        return next((each for each in processes if each.member.member_id == member and each.is_running), None)
+        return next(
+            (process for process in processes if process.member.member_id == member and process.is_running),
+            None,
+        )
 
 
-def _report_flaw(process: Process | None, place: TopicPartition) -> str:
+def _report_flaw(process: Process | None, partition: TopicPartition) -> str:
     """The known flaw if a member was about to acquire the partition when it reported that it does not own it: its
     listener is running, has thrown, or was called while the report was in flight. Otherwise empty."""
     if process is None:
         return ""
     is_to_come = (
-        place not in process.owned
-        or place in process.member.acquiring
-        or process.assigned_ms.get(place, -1) >= process.reported_ms
+        partition not in process.owned
+        or partition in process.member.acquiring
+        or process.assigned_ms.get(partition, -1) >= process.reported_ms
     )
     return ASSIGNED_AFTER_REPORT if is_to_come else ""

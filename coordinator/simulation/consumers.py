@@ -49,7 +49,9 @@ def make_member(new: NewMember) -> Member:
             new.position,
             uuid=new.member_uuid,
             remote_assignor=script.remote_assignor,
-            local_assignors=[NamedAssignor(each, identity.library.leader) for each in script.local_assignors],
+            local_assignors=[
+                NamedAssignor(assignor, identity.library.leader) for assignor in script.local_assignors
+            ],
         )
     return ClassicMember(
         identity,

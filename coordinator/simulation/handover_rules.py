@@ -95,19 +95,19 @@ class HandoverRules:
         self.rejoined: set[str] = set()
         """Removed members that have rejoined under the same id."""
 
-    def partition_deleted(self, place: TopicPartition) -> None:
+    def partition_deleted(self, partition: TopicPartition) -> None:
         """The partition was deleted: a new partition of its name has no owner yet.
 
         A member that is assigned it and does not know of the deletion will confuse it with the new partition.
         """
         for process in self._facts.processes.values():
             member = process.member.member_id
-            if place in self.has.get(member, NOTHING) and place not in process.owned:
-                self.released[member, place] = TOPIC_RECREATED
-        self.recreated.add(place)
+            if partition in self.has.get(member, NOTHING) and partition not in process.owned:
+                self.released[member, partition] = TOPIC_RECREATED
+        self.recreated.add(partition)
         for assignments in (self.has, self.kept):
             for member, partitions in assignments.items():
-                assignments[member] = partitions - {place}
+                assignments[member] = partitions - {partition}
 
     def of_deleted_topics(self, member: str, partitions: Partitions) -> Partitions:
         """The `partitions` that are assigned to a member by the id of a deleted topic."""
@@ -135,7 +135,7 @@ class HandoverRules:
             if self._facts.is_zombie(process):
                 self._note_missed(process.member.member_id, taken)
             else:
-                known = {self._facts.known_flaw(process, each) for each in taken}
+                known = {self._facts.known_flaw(process, partition) for partition in taken}
                 who = self._facts.name_of(member)
                 self._facts.broken(
                     "I2",
@@ -148,15 +148,15 @@ class HandoverRules:
         coordinator, it will not be notified."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ClassicGroup) and group.has_member(zombie):
-            self.released |= dict.fromkeys(((zombie, place) for place in taken), MISSED_REBALANCE)
+            self.released |= dict.fromkeys(((zombie, partition) for partition in taken), MISSED_REBALANCE)
 
     def _note_claims(self, member: str, assigned: Partitions) -> None:
         """Note the partitions that a removed member still considers its own when it rejoins."""
         for process in self._facts.processes.values():
             if process.is_running and process.member.member_id == member:
-                for place in process.owned - assigned:
-                    self.released[member, place] = REJOINED_UNNOTICED
+                for partition in process.owned - assigned:
+                    self.released[member, partition] = REJOINED_UNNOTICED
 
 
-def partition_name(place: TopicPartition) -> str:
-    return f"{place.topic}-{place.partition}"
+def partition_name(partition: TopicPartition) -> str:
+    return f"{partition.topic}-{partition.partition}"

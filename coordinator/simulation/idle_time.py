@@ -62,7 +62,7 @@ def end_of_idle(world: World, before_ms: int) -> int | None:
         )
     end_ms = before_ms - 1
     while end_ms >= now_ms + MIN_IDLE_MS:
-        sent_ms = max((each.last_by(end_ms) for each in periodic_tasks), default=0)
+        sent_ms = max((task.last_by(end_ms) for task in periodic_tasks), default=0)
         if end_ms - sent_ms >= round_trip_ms:
             return end_ms
         end_ms = sent_ms - 1
@@ -104,14 +104,14 @@ def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
         or not world.network.has_no_faults
     ):
         return None
-    found: list[PeriodicTask] = []
+    tasks: list[PeriodicTask] = []
     for process in world.processes.values():
         if process.is_running:
             periodic_tasks = process.member.periodic_tasks
             if periodic_tasks is None or not process.is_polling or not _is_idle(world, process):
                 return None
-            found += periodic_tasks
-    return found
+            tasks += periodic_tasks
+    return tasks
 
 
 def _is_idle(world: World, process: Process) -> bool:

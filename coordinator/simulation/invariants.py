@@ -49,7 +49,7 @@ class Violations:
     def add(self, invariant: str, message: str, known: str = "") -> None:
         if not known and invariant in FOLLOWS:
             known = self.cause
-        if any((each.invariant, each.known) == (invariant, known) for each in self.all):
+        if any((violation.invariant, violation.known) == (invariant, known) for violation in self.all):
             return
         self._story.add("", f"{invariant} is violated{f' by {known}' if known else ''}: {message}")
         self.all.append(
@@ -81,7 +81,7 @@ class Facts(Protocol):
 
     def name_of(self, member: str) -> str: ...
 
-    def known_flaw(self, process: Process, place: TopicPartition) -> str:
+    def known_flaw(self, process: Process, partition: TopicPartition) -> str:
         """Why the process has a partition that the coordinator may assign to others; empty if it must not have it."""
 
     def broken(self, invariant: str, message: str, known: str = "") -> None:

@@ -129,15 +129,15 @@ class LogRules(Watcher):
         It also does not convert what the other members own beyond their assignments.
         """
         self._epochs.upgraded()
-        group, given = self._facts.engine.state.groups.get(GROUP), self.classic.given
-        upgraded = {each.member for each in records if isinstance(each, ConsumerMemberRecord)}
-        for forgotten in self._upgrades.forgotten(records, self._epochs.generation, given):
+        group, assignments = self._facts.engine.state.groups.get(GROUP), self.classic.given
+        upgraded = {record.member for record in records if isinstance(record, ConsumerMemberRecord)}
+        for forgotten in self._upgrades.forgotten(records, self._epochs.generation, assignments):
             self.handovers.released[forgotten] = UPGRADED_WHILE_REBALANCING
-        for member in given.keys() - upgraded:
+        for member in assignments.keys() - upgraded:
             if group is None or not group.has_member(member):
                 self.handovers.has.pop(member, None)
                 self.handovers.removed.add(member)
-        self._upgrades.upgraded(given)
+        self._upgrades.upgraded(assignments)
         self.classic.given = {}
 
     def _delete(self) -> None:
@@ -194,17 +194,17 @@ class LogRules(Watcher):
         """Why the member's last answer may be UNKNOWN_SERVER_ERROR; empty if no flaw is known."""
         return GONE_TAKEN_OVER if member in self._failed_targets else ""
 
-    def flaw_when_settled(self, place: TopicPartition) -> str:
+    def flaw_when_settled(self, partition: TopicPartition) -> str:
         """Why a partition has no owner, or has one although it was deleted, while all members are settled."""
         group = self._facts.engine.state.groups.get(GROUP)
         if isinstance(group, ConsumerGroup):
-            is_assigned = any(place in self._upgrades.places(target) for target in group.targets.values())
-            return self._upgrades.flaw_when_settled(place, is_assigned=is_assigned)
+            is_assigned = any(partition in self._upgrades.places(target) for target in group.targets.values())
+            return self._upgrades.flaw_when_settled(partition, is_assigned=is_assigned)
         if group is None:
             return ""
-        is_assigned = self.classic.is_assigned(place)
-        return self.classic.flaw_when_settled(place) or self._upgrades.flaw_when_settled(
-            place, is_assigned=is_assigned
+        is_assigned = self.classic.is_assigned(partition)
+        return self.classic.flaw_when_settled(partition) or self._upgrades.flaw_when_settled(
+            partition, is_assigned=is_assigned
         )
 
     # Failover.
@@ -250,7 +250,7 @@ def hard_state(engine: Engine) -> object:
 
 def _conversion(records: Sequence[Record]) -> tuple[bool, bool]:
     """Whether the records upgrade a classic group with members, and whether they downgrade a consumer group."""
-    kinds = {(type(each), each.value is None) for each in records}
+    kinds = {(type(record), record.value is None) for record in records}
     from_classic = (ClassicGroupRecord, True) in kinds and (ConsumerGroupRecord, False) in kinds
     from_consumer = (ConsumerGroupRecord, True) in kinds and (ClassicGroupRecord, False) in kinds
     return from_classic, from_consumer

@@ -205,11 +205,11 @@ class Network:
         at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
         partitions = self._partitions.get(member)
         if partitions is not None:
-            for each in partitions:
-                if each.direction not in (Direction.BOTH, direction):
+            for partition in partitions:
+                if partition.direction not in (Direction.BOTH, direction):
                     continue
-                if each.start_s * 1000 <= at_ms < each.end_s * 1000:
-                    at_ms = int(each.end_s * 1000) + self._low + int(self._random.random() * self._span)
+                if partition.start_s * 1000 <= at_ms < partition.end_s * 1000:
+                    at_ms = int(partition.end_s * 1000) + self._low + int(self._random.random() * self._span)
         return at_ms
 
     def _arrive(self, connection: Connection, number: int, request: Any, is_late: bool) -> None:

@@ -78,7 +78,7 @@ class OffsetRules:
                 self._wrongly_committed.pop(key, None)
 
     def acknowledged(self, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
-        offsets = {(each.topic, each.partition): each.offset for each in request.offsets}
+        offsets = {(offset.topic, offset.partition): offset.offset for offset in request.offsets}
         for topic, _, partition, code in answer.partitions:
             if not code:
                 self._acknowledged[topic, partition] = offsets[topic, partition]
@@ -100,9 +100,9 @@ class OffsetRules:
             if kept is None or kept.offset < offset:
                 self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and then lost")
 
-    def _may_not_commit(self, request: OffsetCommit, place: TopicPartition, topic_id: UUID | None) -> str:
+    def _may_not_commit(self, request: OffsetCommit, partition: TopicPartition, topic_id: UUID | None) -> str:
         has = self._handovers.has.get(request.member, NOTHING)
-        if request is self._checked and place in has:
+        if request is self._checked and partition in has:
             return ""
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
         if group is None or group.is_empty():
@@ -117,58 +117,60 @@ class OffsetRules:
             self._checked = request
         else:
             current = group.members[request.member].current
-            since = None if topic_id is None else current.assigned_epochs.get((topic_id, place.partition))
+            since = None if topic_id is None else current.assigned_epochs.get((topic_id, partition.partition))
             if since is None or since > epoch or epoch > current.epoch:
                 return f"which is at epoch {epoch} instead of {current.epoch}"
-        if place in has:
+        if partition in has:
             return ""
         handovers = self._handovers
-        if place in handovers.kept.get(request.member, NOTHING):
+        if partition in handovers.kept.get(request.member, NOTHING):
             return ""
         for member, partitions in chain(handovers.has.items(), handovers.kept.items()):
-            if member != request.member and place in partitions:
+            if member != request.member and partition in partitions:
                 return f"although it belongs to {self._facts.name_of(member)}"
         return ""
 
-    def _flaw_of_setback(self, request: AnyRequest | None, place: TopicPartition) -> str:
-        if place in self._beyond:
+    def _flaw_of_setback(self, request: AnyRequest | None, partition: TopicPartition) -> str:
+        if partition in self._beyond:
             return TOPIC_RECREATED
-        if self._wrongly_committed.get(place):
-            return self._wrongly_committed[place]
+        if self._wrongly_committed.get(partition):
+            return self._wrongly_committed[partition]
         if isinstance(request, OffsetCommit):
-            return self._flaw_of_commit(request, place)
-        return self._flaw_at(place)
+            return self._flaw_of_commit(request, partition)
+        return self._flaw_at(partition)
 
-    def _flaw_of_commit(self, request: OffsetCommit, place: TopicPartition) -> str:
+    def _flaw_of_commit(self, request: OffsetCommit, partition: TopicPartition) -> str:
         """Why a member commits another member's partition: it owned the partition, or should not have owned it;
         librdkafka commits revoked partitions after it has released them."""
         member = request.member
         flaw = (
-            self._flaw_at(place)
-            or self._wrongly_had.get((member, place), "")
-            or self._handovers.released.get((member, place), "")
+            self._flaw_at(partition)
+            or self._wrongly_had.get((member, partition), "")
+            or self._handovers.released.get((member, partition), "")
         )
         if not flaw:
-            flaw = TOPIC_RECREATED if self._is_of_topic_before(request, place) else ""
+            flaw = TOPIC_RECREATED if self._is_of_topic_before(request, partition) else ""
         if flaw:
-            self._wrongly_had[member, place] = flaw
+            self._wrongly_had[member, partition] = flaw
         return flaw
 
-    def _is_of_topic_before(self, request: OffsetCommit, place: TopicPartition) -> bool:
+    def _is_of_topic_before(self, request: OffsetCommit, partition: TopicPartition) -> bool:
         """Whether the partition's topic was deleted after the member owned it last, or had sent this commit."""
         return any(
             process.member.member_id == request.member
             and (
-                place in process.deleted_released
-                or any(commit is request and of == place for commit, of in process.deleted_commits)
+                partition in process.deleted_released
+                or any(commit is request and of == partition for commit, of in process.deleted_commits)
             )
             for process in self._facts.processes.values()
         )
 
-    def _flaw_at(self, place: TopicPartition) -> str:
+    def _flaw_at(self, partition: TopicPartition) -> str:
         """Why two members may have the partition now."""
-        owners = [each for each in self._facts.processes.values() if place in each.owned]
-        return next((flaw for each in owners if (flaw := self._facts.known_flaw(each, place))), "")
+        owners = [process for process in self._facts.processes.values() if partition in process.owned]
+        return next(
+            (flaw for ownership in owners if (flaw := self._facts.known_flaw(ownership, partition))), ""
+        )
 
 
 def _is_reset(request: AnyRequest | None) -> bool:

@@ -255,7 +255,7 @@ class Process:
         self.deleted_commits += [
             (commit, partition)
             for commit in self._committing.values()
-            if any((each.topic, each.partition) == partition for each in commit.offsets)
+            if any((offset.topic, offset.partition) == partition for offset in commit.offsets)
         ]
         if partition in self._positions:
             if partition in self._reading:
@@ -284,23 +284,23 @@ class Process:
 
     def _update_reading(self) -> None:
         """Start and stop reading, depending on what the member fetches and what the application does."""
-        wanted = self.fetching if self.is_polling else NOTHING
-        gone = [each for each in self._reading if each not in wanted]
+        fetched = self.fetching if self.is_polling else NOTHING
+        gone = [partition for partition in self._reading if partition not in fetched]
         if gone:
             self._stop_reading(gone)
-        if len(self._reading) != len(wanted):
-            for each in sorted(wanted):
+        if len(self._reading) != len(fetched):
+            for each in sorted(fetched):
                 if each not in self._reading and each in self._positions:
                     self._reading[each] = self._schedule.now_ms
 
     def _stop_reading(self, partitions: list[TopicPartition] | tuple[TopicPartition, ...]) -> None:
-        for each in partitions:
-            start, end = self._positions[each], self.position(each)
-            del self._reading[each]
+        for partition in partitions:
+            start, end = self._positions[partition], self.position(partition)
+            del self._reading[partition]
             if end is not None and end > start:
-                self._positions[each] = end
+                self._positions[partition] = end
                 for watcher in self._watchers:
-                    watcher.read(each, start, end)
+                    watcher.read(partition, start, end)
 
     # Outputs of the member.
 

@@ -87,8 +87,8 @@ def run_until_settled(world: World, limit: int) -> bool:
 def _converged_s(world: World) -> float:
     """The time from the last event, and from the last fault that ends, to the last change."""
     events, partitions = world.scenario.events, world.scenario.faults.partitions
-    ends = [each.at + getattr(each, "for_s", 0.0) + getattr(each, "after_s", 0.0) for each in events]
-    ends += [each.end_s for each in partitions]
+    ends = [event.at + getattr(event, "for_s", 0.0) + getattr(event, "after_s", 0.0) for event in events]
+    ends += [partition.end_s for partition in partitions]
     return max(0.0, world.measures.changed_ms / 1000 - max(ends, default=0.0))
 
 

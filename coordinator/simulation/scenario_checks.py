@@ -70,8 +70,8 @@ def check_member(script: MemberScript) -> None:
     for method in script.listener:
         if method not in _METHODS:
             raise Malformed(unknown("method", method, _METHODS), "listener", method)
-    if script.after_error not in (None, *(each.value for each in AfterError)):
-        names = ", ".join(each.value for each in AfterError)
+    if script.after_error not in (None, *(choice.value for choice in AfterError)):
+        names = ", ".join(choice.value for choice in AfterError)
         raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
     _check_wanted(script)
     check_settings(MemberSettings, script.config, "config")

@@ -91,7 +91,7 @@ def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:
 
 def _event(event: Event) -> _Tree:
     written: _Tree = TREES.write(type(event), event)
-    defaults = {each.metadata.get("named", each.name): each.default for each in fields(event)}
+    defaults = {field.metadata.get("named", field.name): field.default for field in fields(event)}
     return {"at": event.at, **{key: value for key, value in written.items() if defaults[key] != value}}
 
 
@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
         case dict():
             return {key: _plain(each) for key, each in value.items()}
         case list():
-            return [_plain(each) for each in value]
+            return [_plain(item) for item in value]
         case float() if value.is_integer():
             return int(value)
     return value

@@ -43,7 +43,7 @@ class Schedule:
     def skip(self, to_ms: int, is_dropped: Callable[[Action], bool]) -> None:
         """Continue at a later moment, before which only dropped actions were planned. All of these are dropped, also
         those planned for later."""
-        self._heap = [each for each in self._heap if not is_dropped(each[2])]
+        self._heap = [planned for planned in self._heap if not is_dropped(planned[2])]
         heapify(self._heap)
         self.now_ms = to_ms
 

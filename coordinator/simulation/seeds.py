@@ -66,9 +66,9 @@ def costs_of(result: Result) -> Costs:
         converged_s=result.converged_s,
         callbacks=len(result.callbacks),
         thrown=len(result.thrown),
-        zombie_overlap_s=sum(each.length_s for each in result.zombies),
+        zombie_overlap_s=sum(overlap.length_s for overlap in result.zombies),
         violations=len(result.violations),
-        known=sum(bool(each.known) for each in result.violations),
+        known=sum(bool(violation.known) for violation in result.violations),
     )
 
 

@@ -140,42 +140,44 @@ class SettlingRules(Watcher):
                 return f"{process.name} has raised {process.last_error}"
             if _never_ends(process.script):
                 return f"a listener of {process.name} throws or does not return"
-        for each in self._facts.measures.thrown[self._thrown :]:
-            script = self._facts.processes[each.member].script
-            if script.after_error == AfterError.RESTART.value and each.error not in PASSING - {MISSING_TOPIC}:
-                return f"{each.member} is restarted repeatedly: it has raised {each.error}"
+        for exception in self._facts.measures.thrown[self._thrown :]:
+            script = self._facts.processes[exception.member].script
+            if script.after_error == AfterError.RESTART.value and exception.error not in PASSING - {
+                MISSING_TOPIC
+            }:
+                return f"{exception.member} is restarted repeatedly: it has raised {exception.error}"
         return ""
 
     def _known_flaw(self) -> str:
-        for each in self._running():
-            if flaw := self._log.flaw_of_member(each.member.member_id):
+        for process in self._running():
+            if flaw := self._log.flaw_of_member(process.member.member_id):
                 return flaw
         if self._unsettled_member():
             return self._log.classic.flaw_when_unsettled()
-        place = self._ownership_problem()[1]
-        return "" if place is None else self._log.flaw_when_settled(place)
+        partition = self._ownership_problem()[1]
+        return "" if partition is None else self._log.flaw_when_settled(partition)
 
     def _running(self) -> list[Process]:
-        return [each for each in self._facts.processes.values() if each.is_running]
+        return [process for process in self._facts.processes.values() if process.is_running]
 
     def _ownership_problem(self) -> tuple[str, TopicPartition | None]:
         """The problem of the first partition that does not have exactly one owner; empty if all have one."""
         owners: Counter[TopicPartition] = Counter()
-        wanted: set[str] = set()
+        subscribed: set[str] = set()
         for process in self._running():
             owners.update(process.owned)
-            wanted.update(process.wanted(self._facts.topics.image))
+            subscribed.update(process.wanted(self._facts.topics.image))
         for name, topic in self._facts.topics.image.topics.items():
-            if name in wanted:
+            if name in subscribed:
                 for number in range(topic.partitions):
-                    place = TopicPartition(name, number)
-                    count = owners.pop(place, 0)
+                    partition = TopicPartition(name, number)
+                    count = owners.pop(partition, 0)
                     if count != 1:
-                        return f"{name}-{number} has {count} owners", place
-        for place in sorted(owners):
+                        return f"{name}-{number} has {count} owners", partition
+        for partition in sorted(owners):
             return (
-                f"{place.topic}-{place.partition} is owned although it does not exist or has no subscriber",
-                place,
+                f"{partition.topic}-{partition.partition} is owned although it does not exist or has no subscriber",
+                partition,
             )
         return "", None
 
@@ -188,4 +190,7 @@ class SettlingRules(Watcher):
 
 
 def _never_ends(script: MemberScript) -> bool:
-    return any(each.throws or each.takes_s is None or each.commits for each in script.listener.values())
+    return any(
+        listener.throws or listener.takes_s is None or listener.commits
+        for listener in script.listener.values()
+    )

@@ -13,8 +13,8 @@ _SUFFIX = ".yaml"
 
 def shipped_names() -> tuple[str, ...]:
     """The names in alphabetical order."""
-    found = (each.name for each in (files(__package__) / "scenarios").iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
+    names = (file.name for file in (files(__package__) / "scenarios").iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
 def shipped_scenario(name: str) -> Scenario:

@@ -40,13 +40,13 @@ def shrink(
     first = play(scenario, with_story=False)
     if not first.violations:
         return None
-    wanted = next((each for each in first.violations if not each.known), first.violations[0])
+    wanted = next((violation for violation in first.violations if not violation.known), first.violations[0])
 
     def breaks(candidate: Scenario) -> bool:
         if not _can_be_written(candidate):
             return False
         played = play(candidate, with_story=False)
-        return any(_is_same(each, wanted) for each in played.violations)
+        return any(_is_same(violation, wanted) for violation in played.violations)
 
     smallest = _smallest(replace(scenario, description=""), _limited(breaks, tries))
     return play(smallest)
@@ -126,17 +126,17 @@ def _without_fault(scenario: Scenario, name: str) -> Scenario:
 
 def _shorter(scenario: Scenario) -> Scenario:
     """The scenario, ended soon after the last event."""
-    last = max((each.at for each in scenario.events), default=0.0)
+    last = max((event.at for event in scenario.events), default=0.0)
     return replace(scenario, until_s=min(scenario.until_s, last + 10.0))
 
 
 def _without_idle_members(scenario: Scenario) -> Scenario:
     """The scenario without members that no event concerns."""
-    used = {each.member for each in scenario.events if not isinstance(each, ChangeTopic | FailCoordinator)}
+    used = {event.member for event in scenario.events if not isinstance(event, ChangeTopic | FailCoordinator)}
     partitions = tuple(
-        replace(each, members=tuple(name for name in each.members if name in used))
-        for each in scenario.faults.partitions
-        if used.intersection(each.members)
+        replace(partition, members=tuple(name for name in partition.members if name in used))
+        for partition in scenario.faults.partitions
+        if used.intersection(partition.members)
     )
     return replace(
         scenario,
@@ -163,7 +163,9 @@ def _without_topic(scenario: Scenario, topic: str) -> Scenario:
         topics={name: count for name, count in scenario.topics.items() if name != topic},
         members=members,
         events=tuple(
-            each for each in scenario.events if not (isinstance(each, ChangeTopic) and each.topic == topic)
+            event
+            for event in scenario.events
+            if not (isinstance(event, ChangeTopic) and event.topic == topic)
         ),
     )
 

@@ -116,7 +116,7 @@ class Story(Watcher):
             case ClassicGroupRecord(value=value):
                 if not value or not value.members:
                     return f"generation {value.generation if value else 0} is Empty"
-                names = " ".join(self._names(each.member) for each in value.members)
+                names = " ".join(self._names(member.member) for member in value.members)
                 leader = self._names(value.leader or "")
                 return f"generation {value.generation} is Stable: {value.protocol}, leader {leader}, members {names}"
             case ConsumerGroupRecord(value=group):
@@ -161,7 +161,7 @@ def error_of(answer: object) -> ErrorCode:
     if type(answer) is OffsetCommitAnswer:
         return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
     if type(answer) is OffsetFetchAnswer:
-        return next((each.error for each in answer.groups if each.error), ErrorCode.NONE)
+        return next((group.error for group in answer.groups if group.error), ErrorCode.NONE)
     error = getattr(answer, "error", ErrorCode.NONE)
     return error if isinstance(error, ErrorCode) else ErrorCode.NONE
 

@@ -35,12 +35,14 @@ class Upgrades:
         """By classic member: its assigned partitions of topics that were deleted before the upgrade, which omits
         them. The member has not received another assignment since."""
 
-    def upgraded(self, given: Mapping[str, bytes]) -> None:
+    def upgraded(self, assignments: Mapping[str, bytes]) -> None:
         """:param given: the leader's assignment to each member"""
         topics = self._facts.engine.topics.topics
         self._left_out = {
-            member: frozenset(place for place in assigned(assignment) if place.topic not in topics)
-            for member, assignment in given.items()
+            member: frozenset(
+                partition for partition in assigned(assignment) if partition.topic not in topics
+            )
+            for member, assignment in assignments.items()
         }
 
     def synced(self, member: str) -> None:
@@ -56,7 +58,7 @@ class Upgrades:
         self._topics_then = None
 
     def forgotten(
-        self, records: Sequence[Record], generation: int, given: Mapping[str, bytes]
+        self, records: Sequence[Record], generation: int, assignments: Mapping[str, bytes]
     ) -> Iterator[tuple[str, TopicPartition]]:
         """Members, with partitions that they own and that the upgrade of these records has not converted.
 
@@ -71,7 +73,9 @@ class Upgrades:
             for number, record in enumerate(records)
             if isinstance(record, ConsumerGroupRecord) and record.value is not None
         )
-        taken = {each.member: NOTHING for each in records[:at] if isinstance(each, ConsumerMemberRecord)}
+        taken = {
+            record.member: NOTHING for record in records[:at] if isinstance(record, ConsumerMemberRecord)
+        }
         for record in reversed(records):  # the upgrade's record of a member is its first one
             if isinstance(record, CurrentAssignmentRecord) and record.value and record.member in taken:
                 taken[record.member] = self.places(record.value.assigned)
@@ -79,41 +83,43 @@ class Upgrades:
         for process in self._facts.processes.values():
             member = process.member.member_id
             if process.is_running and member in taken:
-                known = NOTHING if is_cleared else assigned(given.get(member, b""))
-                for place in process.owned - taken[member] - known:
-                    yield member, place
+                known = NOTHING if is_cleared else assigned(assignments.get(member, b""))
+                for partition in process.owned - taken[member] - known:
+                    yield member, partition
 
     def takes_over_deleted(self) -> bool:
         """Whether an upgrade has converted a partition that does not exist, or would now."""
         group, topics = self._facts.engine.state.groups.get(GROUP), self._facts.topics
         if isinstance(group, ClassicGroup):
-            converted: Iterable[Partitions] = (assigned(each.assignment) for each in group.members.values())
+            converted: Iterable[Partitions] = (
+                assigned(member.assignment) for member in group.members.values()
+            )
         else:
             converted = () if group is None else map(self.places, group.targets.values())
         return any(
-            place.topic in topics.image.topics and not topics.exists(place)
-            for each in converted
-            for place in each
+            partition.topic in topics.image.topics and not topics.exists(partition)
+            for partitions in converted
+            for partition in partitions
         )
 
-    def flaw_when_settled(self, place: TopicPartition, *, is_assigned: bool) -> str:
+    def flaw_when_settled(self, partition: TopicPartition, *, is_assigned: bool) -> str:
         """Why the partition has no owner, or has one although it was deleted, while all members are settled.
 
         A topic that changes after the upgrade bumps the group epoch: then this is not a known flaw.
         """
         now, then = self._facts.topics.image.counts, self._topics_then
-        if then is None or now.get(place.topic) != then.counts.get(place.topic):
+        if then is None or now.get(partition.topic) != then.counts.get(partition.topic):
             return ""
-        if self._facts.topics.exists(place):
+        if self._facts.topics.exists(partition):
             return "" if is_assigned else UPGRADED_WITHOUT_TARGET
         if is_assigned:
             return GONE_TAKEN_OVER
-        return UPGRADED_WITHOUT_TARGET if self._is_left_out(place) else ""
+        return UPGRADED_WITHOUT_TARGET if self._is_left_out(partition) else ""
 
-    def _is_left_out(self, place: TopicPartition) -> bool:
+    def _is_left_out(self, partition: TopicPartition) -> bool:
         """Whether a member owns the partition and was never notified that the upgrade omitted it."""
         return any(
-            place in process.owned & self._left_out.get(process.member.member_id, NOTHING)
+            partition in process.owned & self._left_out.get(process.member.member_id, NOTHING)
             for process in self._facts.processes.values()
         )
 

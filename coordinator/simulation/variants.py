@@ -96,30 +96,30 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
     ]
     if not chosen:
         return {}
-    given = Config.parse(scenario.settings)
-    session = max(2, *(each.session_timeout_ms for each in chosen))  # an interval must fit into it
+    brokers = Config.parse(scenario.settings)
+    session = max(2, *(settings.session_timeout_ms for settings in chosen))  # an interval must fit into it
     if f"group.consumer.{_SESSION}" in scenario.settings:
-        session = given.group_consumer_session_timeout_ms
-    heartbeat = min(each.heartbeat_interval_ms for each in chosen)
+        session = brokers.group_consumer_session_timeout_ms
+    heartbeat = min(settings.heartbeat_interval_ms for settings in chosen)
     if f"group.consumer.{_HEARTBEAT}" in scenario.settings:
-        heartbeat = given.group_consumer_heartbeat_interval_ms
+        heartbeat = brokers.group_consumer_heartbeat_interval_ms
     if heartbeat >= session:
         heartbeat = max(1, session // 3)
-    return of_brokers(_SESSION, session, given) | of_brokers(_HEARTBEAT, heartbeat, given)
+    return of_brokers(_SESSION, session, brokers) | of_brokers(_HEARTBEAT, heartbeat, brokers)
 
 
-def of_brokers(name: str, value: int, given: Config) -> dict[str, str]:
+def of_brokers(name: str, value: int, brokers: Config) -> dict[str, str]:
     """The broker's setting for a member's session timeout or heartbeat interval, with the bound that must change with
     it."""
     least, most = (
-        getattr(given, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")
+        getattr(brokers, f"group_consumer_{bound}_{name.replace('.', '_')}") for bound in ("min", "max")
     )
-    found = {f"group.consumer.{name}": str(value)}
+    settings = {f"group.consumer.{name}": str(value)}
     if value < least:
-        found[f"group.consumer.min.{name}"] = str(value)
+        settings[f"group.consumer.min.{name}"] = str(value)
     if value > most:
-        found[f"group.consumer.max.{name}"] = str(value)
-    return found
+        settings[f"group.consumer.max.{name}"] = str(value)
+    return settings
 
 
 def _scripts(scenario: Scenario) -> Iterator[MemberScript]:

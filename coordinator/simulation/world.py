@@ -171,15 +171,15 @@ class World(Watcher):
         self.story.add(name, "starts")
         number = self._starting[name] = self._starting.get(name, -1) + 1
         ids = self._member_ids.get(name, [])
-        wanted = (ids[number] or None) if number < len(ids) else None
+        prescribed = (ids[number] or None) if number < len(ids) else None
         client, member_uuid = self._clients.get(name, Client(id=name)), format_uuid(self._fresh())
-        if wanted is not None and script.protocol == "consumer":
-            member_uuid = wanted
-        elif wanted is not None:
+        if prescribed is not None and script.protocol == "consumer":
+            member_uuid = prescribed
+        elif prescribed is not None:
             # The id of a classic member that joins a consumer group: only the UUID, as Kafka writes it.
-            self._uuids[name] = parse_uuid(wanted[-36:])
-            if script.instance is None and len(wanted) > 36:
-                client = replace(client, id=wanted[:-37])
+            self._uuids[name] = parse_uuid(prescribed[-36:])
+            if script.instance is None and len(prescribed) > 36:
+                client = replace(client, id=prescribed[:-37])
         process = Process(
             name,
             client,
@@ -265,7 +265,7 @@ class World(Watcher):
             self.network.answer,
             self._fresh_id,
             self.watchers,
-            [LACKS[each] for each in self.scenario.without],
+            [LACKS[lack] for lack in self.scenario.without],
         )
         self.nodes[number] = node
         return node
@@ -334,14 +334,14 @@ class World(Watcher):
     def is_zombie(self, process: Process) -> bool:
         return self.consumption.is_zombie(process)
 
-    def known_flaw(self, process: Process, place: TopicPartition) -> str:
+    def known_flaw(self, process: Process, partition: TopicPartition) -> str:
         """The known flaw of Kafka by which the process has a partition that others may be assigned; empty without
         one."""
-        if place in process.deleted_owned:
+        if partition in process.deleted_owned:
             return TOPIC_RECREATED
         if process.member.member_id in self._log_rules.late_joins:
             return LATE_JOIN
-        return self._log_rules.handovers.released.get((process.member.member_id, place), "")
+        return self._log_rules.handovers.released.get((process.member.member_id, partition), "")
 
     def name_of(self, member: str) -> str:
         """The name of the member with that id; the id itself if unknown."""

@@ -193,8 +193,8 @@ def check_settings(source: Source, settings: Mapping[str, str], variant: Variant
     try:
         check_playable(with_settings(source.scenario_of(seed), settings), variant)
     except InvalidSetting as error:
-        given = " ".join(f"{name}={value}" for name, value in settings.items())
-        raise UsageError(f"{source.name} with {given}, {variant.value}: {error}") from None
+        text = " ".join(f"{name}={value}" for name, value in settings.items())
+        raise UsageError(f"{source.name} with {text}, {variant.value}: {error}") from None
 
 
 def carry_out(request: Request) -> SimulationResult:

@@ -33,7 +33,7 @@ _COLUMNS = (
 def listing_document() -> Document:
     """The scenarios that ship with Kohort, and the random ones."""
     shipped = [shipped_scenario(name) for name in shipped_names()]
-    listed = [(each.name, each.description.partition("\n")[0]) for each in shipped]
+    listed = [(scenario.name, scenario.description.partition("\n")[0]) for scenario in shipped]
     listed.append((RANDOM.name, RANDOM.description))
     return Document(
         command="simulate",
@@ -108,7 +108,9 @@ def _title(result: Result) -> str:
 def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
     """The violations of the shrunk run if there is one: it is a shorter story of the same invariant."""
     shown = runs.shrunk or result
-    violation = next((each for each in shown.violations if not each.known), shown.violations[0])
+    violation = next(
+        (violation for violation in shown.violations if not violation.known), shown.violations[0]
+    )
     yield Text(
         f"{violation.invariant} does not hold at {violation.at_s:.3f} s: {violation.message}"
         f"{f' (a known weakness of the rules of Kafka: {violation.known})' if violation.known else ''}."
@@ -147,8 +149,8 @@ def _broken(simulated: SimulationResult) -> str:
 
 
 def _lines(story: Sequence[StoryEntry]) -> Iterator[str]:
-    width = max((len(each.who) for each in story), default=0)
-    return (f"{each.at_s:>9.3f} s  {each.who:<{width}}  {each.what}" for each in story)
+    width = max((len(entry.who) for entry in story), default=0)
+    return (f"{entry.at_s:>9.3f} s  {entry.who:<{width}}  {entry.what}" for entry in story)
 
 
 def _remarks(simulated: SimulationResult) -> Iterator[str]:
@@ -171,8 +173,8 @@ def _remarks(simulated: SimulationResult) -> Iterator[str]:
             )
     if simulated.is_interrupted:
         done = sum(len(runs.played) for runs in simulated.runs)
-        wanted = len(request.seeds) * len(request.variants)
-        yield f"interrupted: the results of {done:,} of {counted(wanted, 'run')}"
+        total = len(request.seeds) * len(request.variants)
+        yield f"interrupted: the results of {done:,} of {counted(total, 'run')}"
 
 
 def _named(seeds: Sequence[int]) -> str:
@@ -183,10 +185,15 @@ def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) 
     data = {
         "protocol": result.variant.value,
         "seed": result.seed,
-        "callbacks": [_callback(each) for each in result.callbacks],
+        "callbacks": [_callback(call) for call in result.callbacks],
         "thrown": [
-            {"at": each.at_s, "member": each.member, "error": each.error, "message": each.message}
-            for each in result.thrown
+            {
+                "at": exception.at_s,
+                "member": exception.member,
+                "error": exception.error,
+                "message": exception.message,
+            }
+            for exception in result.thrown
         ],
         "final": {member: _partitions(owned) for member, owned in sorted(result.final.items())},
         "rebalances": result.rebalances,
@@ -196,16 +203,16 @@ def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) 
         "converged_s": result.converged_s,
         "zombie_overlaps": [
             {
-                "member": each.member,
-                "other": each.other,
-                "topic": each.topic,
-                "partition": each.partition,
-                "at": each.start_s,
-                "length_s": each.length_s,
+                "member": overlap.member,
+                "other": overlap.other,
+                "topic": overlap.topic,
+                "partition": overlap.partition,
+                "at": overlap.start_s,
+                "length_s": overlap.length_s,
             }
-            for each in result.zombies
+            for overlap in result.zombies
         ],
-        "violations": [_violation(each) for each in result.violations],
+        "violations": [_violation(violation) for violation in result.violations],
         "shrunk": None if runs.shrunk is None else _shrunk(runs.shrunk),
         "requests": result.requests,
         "ended_s": result.ended_s,
@@ -213,7 +220,7 @@ def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) 
         "seeds": _seeds_data(runs, seeds),
     }
     if story:
-        data["story"] = [{"at": each.at_s, "who": each.who, "what": each.what} for each in result.story]
+        data["story"] = [{"at": entry.at_s, "who": entry.who, "what": entry.what} for entry in result.story]
     return data
 
 
@@ -221,7 +228,7 @@ def _shrunk(result: Result) -> dict[str, Any]:
     return {
         "events": len(result.scenario.events),
         "scenario": scenario_text(result.scenario),
-        "violations": [_violation(each) for each in result.violations],
+        "violations": [_violation(violation) for violation in result.violations],
     }
 
 
@@ -245,10 +252,10 @@ def _violation(violation: Violation) -> dict[str, Any]:
 
 
 def _partitions(partitions: Partitions) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    by_topic: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
-        found.setdefault(topic, []).append(number)
-    return found
+        by_topic.setdefault(topic, []).append(number)
+    return by_topic
 
 
 def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, Any]:

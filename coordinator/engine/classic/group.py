@@ -113,7 +113,7 @@ class ClassicGroup:
 
     def supports(self, protocol_type: str, protocols: Iterable[JoinProtocol]) -> bool:
         """Whether a member with these protocols can be in the group."""
-        names = {each.name for each in protocols}
+        names = {protocol.name for protocol in protocols}
         if self.is_empty():
             return bool(protocol_type) and bool(names)
         size = len(self.members)
@@ -124,7 +124,7 @@ class ClassicGroup:
         ids = list(self.members)
         if len(ids) < 2:
             return list(self.members.values())
-        order = map_order(string_hashes(ids), capacity=self._capacity, keys=[utf16(each) for each in ids])
+        order = map_order(string_hashes(ids), capacity=self._capacity, keys=[utf16(id_) for id_ in ids])
         return [self.members[ids[i]] for i in order.indices.tolist()]
 
     def elect_protocol(self) -> str:
@@ -338,7 +338,7 @@ class ClassicMember:
 
     def protocol_names(self) -> list[str]:
         """The member's protocols, preferred first; a repeated name counts once."""
-        return list(dict.fromkeys(each.name for each in self.protocols))
+        return list(dict.fromkeys(protocol.name for protocol in self.protocols))
 
 
 def _restored_timeout(value: ClassicMemberValue) -> int:

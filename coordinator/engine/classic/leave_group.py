@@ -52,7 +52,7 @@ def handle(ctx: EngineContext, call: Call, request: LeaveGroup) -> None:
 
 def _leave_classic_group(ctx: EngineContext, call: Call, request: LeaveGroup, group: ClassicGroup) -> None:
     """Remove the members one by one, then rebalance once."""
-    codes = [_remove(ctx, group, *each) for each in request.members]
+    codes = [_remove(ctx, group, *member) for member in request.members]
     ctx.answer(call.ticket, _answer(request, codes))
     if ErrorCode.NONE not in codes:
         return

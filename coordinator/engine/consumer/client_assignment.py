@@ -208,20 +208,20 @@ def _validate(computation: Computation, request: InstallAssignment) -> None:
     strangers = request.assignments.keys() - computation.members
     if strangers:
         raise _invalid(f"{min(strangers)} is not a member of the group.")
-    given = [
+    assigned = [
         (topic, partition)
         for partitions in request.assignments.values()
         for topic, numbers in partitions.items()
         for partition in numbers
     ]
-    if len(set(given)) != len(given):
+    if len(set(assigned)) != len(assigned):
         raise _invalid("a partition is assigned twice.")
     expected = {
         (topic, partition) for topic, count in computation.partitions.items() for partition in range(count)
     }
-    if expected - set(given) and not request.error:
+    if expected - set(assigned) and not request.error:
         raise _invalid("not all partitions are assigned.")
-    if set(given) - expected:
+    if set(assigned) - expected:
         raise _invalid("there are partitions that do not exist or that no member subscribes to.")
 
 

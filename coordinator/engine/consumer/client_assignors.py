@@ -81,10 +81,12 @@ def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
         return None
     offers = {member.id: _offers_of(member) for member in members}
     try:
-        name = elect([[offer.name for offer in own] for own in offers.values()])
+        name = elect([[offer.name for offer in offered] for offered in offers.values()])
     except NoCommonProtocolError:
         return None
-    by_member = {member: next(offer for offer in own if offer.name == name) for member, own in offers.items()}
+    by_member = {
+        member: next(offer for offer in offered if offer.name == name) for member, offered in offers.items()
+    }
     spoken = [offer.metadata.version for offer in by_member.values()]
     capable = tuple(
         member.id
@@ -98,7 +100,7 @@ def _elect(members: Sequence[ConsumerMember]) -> AssignorChoice | None:
 
 def without_reason(metadata: ConsumerMemberValue) -> tuple[ClientAssignor, ...]:
     """A member's client-side assignors without their reasons, for comparison: a reason counts once, when sent."""
-    return tuple(replace(each, reason=0) for each in metadata.client_assignors)
+    return tuple(replace(assignor, reason=0) for assignor in metadata.client_assignors)
 
 
 def _offers_of(member: ConsumerMember) -> tuple[ClientAssignor, ...]:

@@ -127,7 +127,7 @@ def _heartbeat(
         records=[*opened.records, *records],
         replaces=opened.replaces,
         may_describe=request.may_describe,
-        asks_for_assignment=any(each.reason for each in request.client_assignors or ()),
+        asks_for_assignment=any(assignor.reason for assignor in request.client_assignors or ()),
     )
     if request.client_assignors:
         check_readable(list(group.members.values()), list(update.members.values()))

@@ -82,15 +82,15 @@ def _next(current: CurrentAssignmentValue, goal: ReconciliationInput, epoch: int
     revoking: dict[UUID, set[int]] = {}
     free: dict[UUID, set[int]] = {}
     waits = False
-    for topic in (*goal.target, *(each for each in current.assigned if each not in goal.target)):
+    for topic in (*goal.target, *(topic for topic in current.assigned if topic not in goal.target)):
         target = set(goal.target.get(topic, ())) if topic in goal.subscribed else set()
         has = set(current.assigned.get(topic, ()))
-        own = set(current.revoking.get(topic, ()))
-        kept[topic], revoking[topic], wanted = has & target, has - target, target - has
+        revoking_now = set(current.revoking.get(topic, ()))
+        kept[topic], revoking[topic], lacking = has & target, has - target, target - has
         free[topic] = {
-            partition for partition in wanted if partition in own or goal.is_free(topic, partition)
+            partition for partition in lacking if partition in revoking_now or goal.is_free(topic, partition)
         }
-        waits = waits or len(free[topic]) < len(wanted)
+        waits = waits or len(free[topic]) < len(lacking)
     giving_up = normal_partitions(revoking)
     if giving_up and _still_has(giving_up, goal.owned):
         return _moved(current, epoch, MemberState.UNREVOKED_PARTITIONS, kept, giving_up)

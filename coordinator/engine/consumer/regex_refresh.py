@@ -84,8 +84,8 @@ def put(
         set(value.topics) != set(group.regexes[regex].topics if regex in group.regexes else ())
         for regex, value in resolved.items()
     )
-    wanted = subscribed_names(group.members.values(), {**group.regexes, **resolved})
-    epoch = next_epoch(ctx, group, wanted, moves=moved)
+    names = subscribed_names(group.members.values(), {**group.regexes, **resolved})
+    epoch = next_epoch(ctx, group, names, moves=moved)
     ctx.emit(
         *(RegexRecord(group=group.id, regex=regex, value=value) for regex, value in resolved.items()),
         *(() if epoch is None else (epoch,)),

@@ -122,13 +122,15 @@ def _by_regex(inputs: AssignmentInput) -> dict[str, tuple[str, ...]]:
     """
     if is_homogeneous(inputs.members):
         return {}
-    found = {
+    by_member = {
         member.id: inputs.regexes[member.metadata.regex].topics
         for member in inputs.members
         if member.metadata.regex in inputs.regexes
     }
-    unresolved = {m.id: m.metadata.topics for m in inputs.members if m.metadata.regex and m.id not in found}
-    return {**found, **unresolved}
+    unresolved = {
+        m.id: m.metadata.topics for m in inputs.members if m.metadata.regex and m.id not in by_member
+    }
+    return {**by_member, **unresolved}
 
 
 def shown_assignor(requested_assignors: Mapping[str, int], default: str | None = None) -> str | None:

@@ -79,7 +79,7 @@ BY_EPOCH = 9
 
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit the permitted offsets; a refusal for the group applies to every partition that exists."""
-    found = [_find(ctx.topics, each, by_id=request.version >= BY_ID) for each in request.offsets]
+    topics = [_find(ctx.topics, offset, by_id=request.version >= BY_ID) for offset in request.offsets]
 
     def admit() -> PartitionCheck | None:
         if call.refusal:
@@ -91,7 +91,7 @@ def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
 
     expire_ms = None if request.retention_ms in (None, -1) else ctx.now_ms + (request.retention_ms or 0)
     commit = _Commit(group=request.group, offsets=request.offsets, expire_ms=expire_ms)
-    ctx.answer(call.ticket, _committed(ctx, commit, found, admit))
+    ctx.answer(call.ticket, _committed(ctx, commit, topics, admit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class TxnOffsetCommit(Request[OffsetCommitAnswer]):
 
 def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommit) -> None:
     """Like `handle`. The transaction coordinator checks that the transaction belongs to the producer."""
-    found = [_find(ctx.topics, each, by_id=False) for each in request.offsets]
+    topics = [_find(ctx.topics, offset, by_id=False) for offset in request.offsets]
     commit = _Commit(group=request.group, offsets=request.offsets, producer=request.producer)
 
     def admit() -> PartitionCheck | None:
@@ -123,7 +123,7 @@ def handle_transactional(ctx: EngineContext, call: Call, request: TxnOffsetCommi
             raise RequestRefused(call.refusal)
         return _check_transactional(ctx, request)
 
-    ctx.answer(call.ticket, _committed(ctx, commit, found, admit))
+    ctx.answer(call.ticket, _committed(ctx, commit, topics, admit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +139,15 @@ class _Commit:
 def _committed(
     ctx: EngineContext,
     commit: _Commit,
-    found: Sequence[TopicInfo | ErrorCode],
+    topics: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
 ) -> OffsetCommitAnswer:
     try:
-        codes = _write(ctx, commit, found, admit)
+        codes = _write(ctx, commit, topics, admit)
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
-        codes = [each if isinstance(each, ErrorCode) else code for each in found]
-    judged = zip(commit.offsets, codes, found, strict=True)
+        codes = [topic if isinstance(topic, ErrorCode) else code for topic in topics]
+    judged = zip(commit.offsets, codes, topics, strict=True)
     broker_first = sorted(judged, key=lambda each: isinstance(each[2], TopicInfo))
     return _answer((offset, code) for offset, code, _ in broker_first)
 
@@ -168,22 +168,22 @@ def _find(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | Erro
 def _write(
     ctx: EngineContext,
     commit: _Commit,
-    found: Sequence[TopicInfo | ErrorCode],
+    topics: Sequence[TopicInfo | ErrorCode],
     admit: Callable[[], PartitionCheck | None],
 ) -> list[ErrorCode]:
     """Validate everything, then write. Raises RequestRefused if nothing may be committed.
 
     When it is replayed, the first offset of an unknown group creates the group.
     """
-    missing = [each for each in found if isinstance(each, ErrorCode)]
-    if len(missing) == len(found):
+    missing = [topic for topic in topics if isinstance(topic, ErrorCode)]
+    if len(missing) == len(topics):
         return missing
     check = admit()
     if ctx.encode is not None:
-        check_count(len(found) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
+        check_count(len(topics) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
-    for offset, topic in zip(commit.offsets, found, strict=True):
+    for offset, topic in zip(commit.offsets, topics, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
         elif offset.metadata and length(offset.metadata) > ctx.config.offset_metadata_max_bytes:

@@ -46,7 +46,7 @@ class OffsetFetch(Request[OffsetFetchAnswer]):
 
     def refused(self, error: RequestRefused) -> OffsetFetchAnswer:
         return OffsetFetchAnswer(
-            groups=tuple(QueriedOffsets(group=each.group, error=error.code) for each in self.groups)
+            groups=tuple(QueriedOffsets(group=group.group, error=error.code) for group in self.groups)
         )
 
 
@@ -76,7 +76,7 @@ BY_ID = 10
 
 def handle(ctx: EngineContext, call: Call, request: OffsetFetch) -> None:
     """Answer for every requested group; a refusal of one does not affect the others."""
-    groups = tuple(_fetch(ctx, each, request) for each in request.groups)
+    groups = tuple(_fetch(ctx, group, request) for group in request.groups)
     ctx.answer(call.ticket, OffsetFetchAnswer(groups=groups))
 
 
@@ -123,20 +123,22 @@ def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, .
     for topic, partition in sorted(offsets.committed):
         by_topic.setdefault(topic, []).append((partition, offsets.fetched(topic, partition)))
     if not by_id:
-        return tuple((topic, tuple(found)) for topic, found in by_topic.items())
+        return tuple((topic, tuple(offsets_of)) for topic, offsets_of in by_topic.items())
     return tuple(
-        (image.topics[topic].id, tuple(found)) for topic, found in by_topic.items() if topic in image.topics
+        (image.topics[topic].id, tuple(offsets_of))
+        for topic, offsets_of in by_topic.items()
+        if topic in image.topics
     )
 
 
 def _asked(offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]) -> Topic:
     if isinstance(topic, str):
-        return topic, tuple((each, offsets.fetched(topic, each)) for each in partitions)
+        return topic, tuple((partition, offsets.fetched(topic, partition)) for partition in partitions)
     info = image.by_id.get(topic)
     if info is None:
         unknown = FetchedOffset(error=ErrorCode.UNKNOWN_TOPIC_ID)
-        return topic, tuple((each, unknown) for each in partitions)
-    return topic, tuple((each, offsets.fetched(info.name, each, topic)) for each in partitions)
+        return topic, tuple((partition, unknown) for partition in partitions)
+    return topic, tuple((partition, offsets.fetched(info.name, partition, topic)) for partition in partitions)
 
 
 def _is_unknown(topic: Topic) -> bool:

@@ -63,13 +63,13 @@ def _chosen(kind: type) -> Callable[[Any], Any]:
     if kind is ConsumerMemberValue:
         return _metadata
     if is_dataclass(kind):
-        names = tuple(each.name for each in fields(kind) if not each.name.endswith("_ms"))
+        names = tuple(field.name for field in fields(kind) if not field.name.endswith("_ms"))
         return partial(_object, names, kind is ClassicGroup)
     return _attributes
 
 
 def _sequence(value: Any) -> Any:
-    return tuple([each if type(each) in ATOMS else canonical(each) for each in value])
+    return tuple([item if type(item) in ATOMS else canonical(item) for item in value])
 
 
 def _mapping(value: Any) -> Any:
@@ -77,7 +77,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _set(value: Any) -> Any:
-    return frozenset([canonical(each) for each in value])
+    return frozenset([canonical(item) for item in value])
 
 
 def _method(value: Any) -> Any:
@@ -116,6 +116,6 @@ def _metadata(value: ConsumerMemberValue) -> Any:
     other value gets its address in memory."""
     known = _METADATA.get(id(value))
     if known is None:
-        names = (each.name for each in fields(value) if not each.name.endswith("_ms"))
+        names = (field.name for field in fields(value) if not field.name.endswith("_ms"))
         known = _METADATA[id(value)] = (tuple([canonical(getattr(value, name)) for name in names]), value)
     return known[0]

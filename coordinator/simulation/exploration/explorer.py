@@ -90,8 +90,8 @@ def explore(
         try:
             while waiting:
                 here, depth, world = waiting.popleft()
-                for found, after in _after(search, here, world, only_where_needed):
-                    waiting.append((found, depth + 1, after))
+                for state_print, after in _after(search, here, world, only_where_needed):
+                    waiting.append((state_print, depth + 1, after))
                 if progress is not None:
                     progress(len(search.parents), len(waiting))
                 if len(search.parents) >= limit or (stop_at_first and search.violated):
@@ -142,22 +142,22 @@ def _after(
         world = state.fork()
         world.take(step)
         search.transitions += 1
-        found = world.fingerprint()
+        state_print = world.fingerprint()
         if world.left == state.left:
-            search.reached_from.setdefault(found, []).append(here)
-        is_new = found not in search.parents
+            search.reached_from.setdefault(state_print, []).append(here)
+        is_new = state_print not in search.parents
         counts = world.has_broken_rule or not only_where_needed
         if is_new:
-            search.parents[found] = here, step
+            search.parents[state_print] = here, step
         if is_new and counts:
             for name, holds in STATE_PROPERTIES.items():
                 if name not in search.violated and not holds(world):
-                    search.violated[name] = found
+                    search.violated[name] = state_print
         for name, fits in STEP_PROPERTIES.items() if counts else ():
             if name not in search.violated and not fits(before, world):
-                search.violated[name] = found
+                search.violated[name] = state_print
         if is_new:
-            yield found, world
+            yield state_print, world
 
 
 _QUICK = (Verb.START, Verb.ANSWER, Verb.REQUEST, Verb.CALLED_BACK, Verb.POLL, Verb.WAKE)

@@ -84,7 +84,7 @@ def _chosen(kind: type) -> _Fork | None:
     if is_dataclass(kind):
         if kind.__dataclass_params__.frozen and not _holds_steps(kind):  # type: ignore[attr-defined]  # no stub
             return None
-        return partial(_slots, tuple(each.name for each in fields(kind)))
+        return partial(_slots, tuple(field.name for field in fields(kind)))
     if not kind.__dictoffset__:
         return partial(_slots, tuple(kind.__slots__))  # type: ignore[attr-defined]  # no dict: it has slots
     return _attributes
@@ -100,13 +100,13 @@ def _timers(value: Timers, _memo: Memo) -> Any:
 
 def _holds_steps(kind: type) -> bool:
     """Whether the class has a field with a callback that is bound to its member."""
-    return any("Step" in str(each.type) or "Callable" in str(each.type) for each in fields(kind))
+    return any("Step" in str(field.type) or "Callable" in str(field.type) for field in fields(kind))
 
 
 def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
     for each in value:
         if _form(type(each)) is not None:
-            return tuple([_fork(each, memo) for each in value])
+            return tuple([_fork(item, memo) for item in value])
     return value
 
 
@@ -129,7 +129,7 @@ def _dict(value: dict[Any, Any], memo: Memo) -> Any:
 def _list(value: list[Any], memo: Memo) -> Any:
     known = memo.get(id(value))
     if known is None:
-        known = memo[id(value)] = [_fork(each, memo) for each in value]
+        known = memo[id(value)] = [_fork(item, memo) for item in value]
     return known
 
 
@@ -138,7 +138,7 @@ def _method(value: Any, memo: Memo) -> Any:
 
 
 def _partial(value: Any, memo: Memo) -> Any:
-    return partial(_fork(value.func, memo), *[_fork(each, memo) for each in value.args])
+    return partial(_fork(value.func, memo), *[_fork(arg, memo) for arg in value.args])
 
 
 def _slots(names: tuple[str, ...], value: Any, memo: Memo) -> Any:

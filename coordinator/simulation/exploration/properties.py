@@ -94,17 +94,17 @@ def legal_target_assignment(world: State) -> bool:
     group = world.group
     if not isinstance(group, ConsumerGroup) or not group.targets or not group.members:
         return True
-    given = [place for target in group.targets.values() for place in _names(world, target)]
-    if len(given) != len(set(given)) or not set(group.targets) <= set(group.members):
+    assigned = [partition for target in group.targets.values() for partition in _names(world, target)]
+    if len(assigned) != len(set(assigned)) or not set(group.targets) <= set(group.members):
         return False
-    wanted = {name for member in group.members.values() for name in member.metadata.topics}
+    subscribed = {name for member in group.members.values() for name in member.metadata.topics}
     all_places = {
         TopicPartition(topic.name, number)
         for topic in world.image.topics.values()
-        if topic.name in wanted
+        if topic.name in subscribed
         for number in range(topic.partitions)
     }
-    return group.epoch != group.assignment_epoch or set(given) == all_places
+    return group.epoch != group.assignment_epoch or set(assigned) == all_places
 
 
 def no_double_client_assignment(world: State) -> bool:
@@ -118,7 +118,9 @@ def valid_partition_epoch(world: State) -> bool:
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
-    held = [_names(world, each.assigned) | _names(world, each.revoking) for each in group.members.values()]
+    held = [
+        _names(world, member.assigned) | _names(world, member.revoking) for member in group.members.values()
+    ]
     return all(one.isdisjoint(other) for one, other in combinations(held, 2))
 
 
@@ -231,5 +233,5 @@ def converged(world: State) -> bool:
         return not running
     if group.state is not GroupState.STABLE or len(group.members) != len(running):
         return False
-    owned = [place for member in running for place in member.owned]
+    owned = [partition for member in running for partition in member.owned]
     return len(owned) == sum(topic.partitions for topic in world.image.topics.values())

@@ -30,33 +30,33 @@ class SmallWorld(State):
 
     def steps(self) -> list[Step]:
         """All possible next steps, in a fixed order."""
-        found = list(self._steps_of_members())
-        found += [
-            Step(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, place)
-            for place, message in self._first_messages()
+        steps = list(self._steps_of_members())
+        steps += [
+            Step(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, partition)
+            for partition, message in self._first_messages()
         ]
-        found += self._expiries()
+        steps += self._expiries()
         if self.left and Verb.LOSE in self.perturb:
-            found += [Step(Verb.LOSE, each.member, place) for place, each in self._first_messages()]
+            steps += [Step(Verb.LOSE, each.member, partition) for partition, each in self._first_messages()]
         if self.left and Verb.DUPLICATE in self.perturb:
-            found += [
-                Step(Verb.DUPLICATE, each.member, place)
-                for place, each in self._first_messages()
+            steps += [
+                Step(Verb.DUPLICATE, each.member, partition)
+                for partition, each in self._first_messages()
                 if not each.is_answer
             ]
         if self.left and Verb.FAIL_OVER in self.perturb:
-            found.append(Step(Verb.FAIL_OVER, "the coordinator"))
-        return found
+            steps.append(Step(Verb.FAIL_OVER, "the coordinator"))
+        return steps
 
     def _first_messages(self) -> Iterator[tuple[int, Message]]:
         """The first message of each connection, with its index in the network: a connection delivers in order,
         independently of the others."""
         seen = set()
-        for place, message in enumerate(self.network):
+        for partition, message in enumerate(self.network):
             connection = message.member, message.process, message.is_answer
             if connection not in seen:
                 seen.add(connection)
-                yield place, message
+                yield partition, message
 
     def _steps_of_members(self) -> Iterator[Step]:
         for name, member in self.members.items():
@@ -105,8 +105,8 @@ class SmallWorld(State):
         if any(member is not None and member.member_id == key.member for member in self.members.values()):
             return False
         return not any(
-            self._is_current(each) and getattr(each.content, "member", "") == key.member
-            for each in self.network
+            self._is_current(message) and getattr(message.content, "member", "") == key.member
+            for message in self.network
         )
 
     # Taking one.
@@ -200,7 +200,9 @@ class SmallWorld(State):
         self.prints.pop(name, None)
         self.calling.pop(name, None)
         self.idle.discard(name)
-        self.network = [each for each in self.network if each.member != name or not each.is_answer]
+        self.network = [
+            message for message in self.network if message.member != name or not message.is_answer
+        ]
 
     def _expire(self, step: Step) -> None:
         key: TimerKey = step.which

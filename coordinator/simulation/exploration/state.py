@@ -212,11 +212,11 @@ class State:
         return MemoizedStep(
             engine=self.engine,
             print=self.coordinator_fingerprint(),
-            appended=tuple(each.records for each in results if each.records),
+            appended=tuple(result.records for result in results if result.records),
             answers=[
                 (ticket, answer, hash(canonical(answer)))
-                for each in results
-                for ticket, answer in each.answers
+                for result in results
+                for ticket, answer in result.answers
             ],
             rule_was_needed=is_needed,
         )

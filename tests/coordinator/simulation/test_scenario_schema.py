@@ -13,7 +13,6 @@ from coordinator.consumer.settings import MemberSettings
 from coordinator.simulation import scenario as model
 from coordinator.simulation.scenario_file import VERBS, parse_scenario
 from coordinator.simulation.shipped import shipped_names, shipped_text
-from groups.trees import UNWRITTEN
 from tests.cli.schemas import load
 from tests.coordinator.simulation.test_scenario_file import YAML
 from tests.docs.pages import DOCS, blocks
@@ -23,7 +22,7 @@ EVENTS = SCHEMA["$defs"]["event"]["oneOf"]
 
 
 def _keys(kind: Any) -> set[str]:
-    written = (field for field in fields(kind) if field.metadata != UNWRITTEN)
+    written = (field for field in fields(kind) if "unwritten" not in field.metadata)
     return {str(field.metadata.get("named", field.name)) for field in written}
 
 
