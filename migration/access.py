@@ -14,16 +14,12 @@ IMPLIES_DESCRIBE = frozenset({"ALL", "DESCRIBE", "READ", "WRITE", "DELETE", "ALT
 
 
 class ResourceKind(Enum):
-    """The type of a resource."""
-
     TOPIC = "TOPIC"
     GROUP = "GROUP"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessEntry:
-    """An access control entry."""
-
     kind: ResourceKind
     name: str
     is_prefix: bool
@@ -32,7 +28,6 @@ class AccessEntry:
     allows: bool
 
     def covers(self, kind: ResourceKind, name: str) -> bool:
-        """Whether the entry applies to this resource."""
         if self.kind is not kind:
             return False
         return self.name == ANYTHING or (name.startswith(self.name) if self.is_prefix else name == self.name)

@@ -42,8 +42,6 @@ REJOINS = 3
 
 
 class Move(Enum):
-    """The bridge's next action."""
-
     WAIT = "wait"
     """A rebalance is in progress: observe again."""
     REJOIN = "rejoin"
@@ -141,7 +139,6 @@ def subscribed_to(assignor: str) -> tuple[str, ...]:
 
 
 def bridge_plan(group: Group) -> BridgePlan:
-    """Requirements for leading a classic group that has members."""
     with_user_data = _with_user_data(group)
     found = succession(group)
     if found is None or found.leader is None or not found.certain:

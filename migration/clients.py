@@ -268,7 +268,6 @@ def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
 
 
 def _client_of(name: str, version: str | None) -> MemberClient:
-    """A client by the name of its library or binding."""
     binding = binding_named(name)
     own = bundled(binding, version) if binding is not None and version is not None else version
     return MemberClient(

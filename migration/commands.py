@@ -30,19 +30,16 @@ class ClusterOptions:
 
     @property
     def bootstrap(self) -> str:
-        """The servers, quoted."""
         return shlex.quote(self.bootstrap_server) if self.bootstrap_server else VARIABLE
 
     @property
     def kohort(self) -> str:
-        """Options of `kohort`."""
         if self.context is not None:
             return f"--context {shlex.quote(self.context)}"
         return f"-b {self.bootstrap}{self._config}"
 
     @property
     def kafka(self) -> str:
-        """Options of Kafka's own tools."""
         return f"--bootstrap-server {self.bootstrap}{self._config}"
 
     @property

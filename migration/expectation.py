@@ -181,7 +181,6 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
 
 
 def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Iterator[str]:
-    """The assumptions of the figures."""
     spoken = {member.protocol for settled in settled_groups for member in settled.members if not member.away}
     if MemberProtocol.CLASSIC in spoken:
         yield (

@@ -26,8 +26,6 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framework:
-    """A framework, by the name of its repository."""
-
     name: str
     reports: tuple[Report, ...]
 

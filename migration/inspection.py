@@ -19,8 +19,6 @@ Found in the logs of real groups on 4.3.1."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectedMember:
-    """A member and its progress."""
-
     member: Member
     label: str
     """Its name in messages: its instance id, else its client id; its member id if others have the same name."""
@@ -45,8 +43,6 @@ class InspectedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A group and its progress."""
-
     group: Group
     standing: str
     members: tuple[InspectedMember, ...]
@@ -57,7 +53,6 @@ class Inspection:
 
 
 def inspect(group: Group) -> Inspection:
-    """Everything known about a group's migration."""
     order = succession(group)
     labels = labels_of(group)
     waits = waits_of(group)
@@ -79,7 +74,6 @@ def inspect(group: Group) -> Inspection:
 
 
 def standing(group: Group) -> str:
-    """The progress of the group, in words."""
     total = len(group.members)
     if group.type in (GroupType.SHARE, GroupType.STREAMS):
         return f"A {group.type.value} group: it uses neither the classic nor the consumer protocol."

@@ -114,8 +114,6 @@ Condition: TypeAlias = Annotated[
 
 
 class Destination(Enum):
-    """The destination of a migration."""
-
     COOPERATIVE = "cooperative"
     """The classic protocol with cooperative rebalancing (KIP-429)."""
     CONSUMER = "consumer"
@@ -127,8 +125,6 @@ class Destination(Enum):
 
 
 class PlanVerdict(Enum):
-    """Whether the plan can be carried out."""
-
     READY = "ready"
     WARNINGS = "warnings"
     BLOCKED = "blocked"
@@ -136,8 +132,6 @@ class PlanVerdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
-    """A possible problem in a step."""
-
     what: str
     symptom: str
     """How to recognize it: a line of a log, a message, an error code by its name in Kafka's protocol."""
@@ -160,8 +154,6 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFigures:
-    """The figures of a step, over the seeds of a rehearsal."""
-
     rebalances: float
     moved: float
     without_owner_s: float
@@ -174,8 +166,6 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedStep:
-    """The figures of a step in a rehearsal."""
-
     median: StepFigures
     worst: StepFigures
 
@@ -311,8 +301,6 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A group's migration from one protocol to another."""
-
     group: str
     origin: str = field(metadata=named("from"))
     destination: Destination = field(metadata=named("to"))
@@ -341,8 +329,6 @@ class Plan:
 
 
 class RoundAction(Enum):
-    """What happens to the members of a round."""
-
     RESTART = "restart"
     """They are stopped, and started again after `Plan.bounce_s`."""
     STOP = "stop"
@@ -402,7 +388,6 @@ class OwnerGap:
 
     @property
     def total_s(self) -> float:
-        """Average partition-seconds of all partitions."""
         return self.partitions * self.mean_s
 
 

@@ -44,7 +44,6 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
 
 
 def risk_text(step: Step) -> str:
-    """The risks of a step in one text."""
     return " ".join(f"{danger.what} {danger.symptom} {danger.then}" for danger in step.dangers)
 
 

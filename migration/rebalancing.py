@@ -36,7 +36,6 @@ class RebalanceOutcome:
 
 
 def owners_of(group: Group) -> Owners:
-    """The present owners."""
     return owners_in({member.id: current_of(group, member) for member in group.members})
 
 
@@ -204,7 +203,6 @@ def _handover(receiver: Member, giver: Member | None, is_new: bool) -> tuple[str
 
 
 def newcomer(member: Member) -> Member:
-    """A member that has not been in the group before."""
     return replace(member, owned={}, target={}, generation=NO_GENERATION, epoch=None)
 
 

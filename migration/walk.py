@@ -61,8 +61,6 @@ def sampled(rounds: int, size: int, most: int | None = None) -> frozenset[int]:
 
 
 class Walk:
-    """A group that is walked through a plan."""
-
     def __init__(
         self,
         group: Group,
@@ -86,11 +84,9 @@ class Walk:
 
     @property
     def size(self) -> int:
-        """The sum of members and partitions."""
         return len(self._members) + len(self._latest)
 
     def now(self) -> SettledGroup:
-        """The group as it is."""
         return self._settled_group(0, RebalanceOutcome(group=self._group, rebalances=0, moved=0, waits=()))
 
     def walk(self, rollout: Rollout) -> Iterator[SettledGroup]:
@@ -211,7 +207,6 @@ class Walk:
                 self._latest[place] = tuple(new.id if owner == old.id else owner for owner in owners)
 
     def _draw(self, origin: str, start: MemberStart) -> Member:
-        """A started member, with a new id."""
         old = self._members[origin]
         new = newcomer(replace(_started(old, start), id=_drawn(old)))
         self._members[origin] = new
@@ -314,5 +309,4 @@ def _drawn(member: Member) -> str:
 
 
 def partitions_of(group: Group, member: Member) -> int:
-    """The number of partitions that a member has."""
     return sum(map(len, current_of(group, member).values()))

@@ -98,7 +98,6 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
 def implied_checks(
     observed: GateObservation, step: Step, conditions: Sequence[Condition]
 ) -> tuple[Check, ...]:
-    """Checks that restarted members have rejoined as planned."""
     found = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
     return tuple(check for check in found if check is not None)
 
@@ -233,7 +232,6 @@ def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
 
 
 def is_mixed(observed: GateObservation) -> bool:
-    """Whether members of both protocols share the group."""
     return {member.protocol for member in observed.members} >= set(MemberProtocol)
 
 

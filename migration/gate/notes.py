@@ -24,8 +24,6 @@ class NotesError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedGate:
-    """A gate that opened."""
-
     at: str
     """When, in UTC: `2026-03-01T12:00:00Z`."""
     next_started: bool = field(default=False, metadata=named("went_on"))

@@ -40,7 +40,6 @@ class GateObservation:
 
     @property
     def step(self) -> Step | None:
-        """The step that is checked; None before the first one."""
         return self.plan.steps[self.position] if self.position >= 0 else None
 
     @property
@@ -109,7 +108,6 @@ class MembershipDiff:
 def membership_diff(
     then: Sequence[PlannedMember], now: Sequence[PlannedMember], temporary_ids: Collection[str]
 ) -> MembershipDiff:
-    """Compare the members then and now; `temporary_ids` are client ids."""
     then = [one for one in then if one.client_id not in temporary_ids]
     now = [one for one in now if one.client_id not in temporary_ids]
     ids_then, ids_now = {one.id for one in then}, {one.id for one in now}
@@ -197,8 +195,6 @@ def _outcome_of(step: Step, before: StepOutcome) -> StepOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitedMember:
-    """A member that a gate waits for."""
-
     label: str
     """Its instance id or client id if it has one, else its member id."""
     id: str
@@ -209,8 +205,6 @@ class AwaitedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A check of the group, and its result."""
-
     check: str
     """Its name: a condition's tag in plan files, or the name of a check of every gate (`rest`)."""
     holds: bool | None
@@ -222,24 +216,19 @@ class Check:
 
 
 def yes(check: str, text: str) -> Check:
-    """A check that holds."""
     return Check(check=check, holds=True, text=text)
 
 
 def no(check: str, text: str, *, awaited: Sequence[AwaitedMember] = (), by_waiting: bool = True) -> Check:
-    """A check that does not hold."""
     return Check(check=check, holds=False, text=text, awaited=tuple(awaited), by_waiting=by_waiting)
 
 
 def undecided(check: str, text: str, *, by_waiting: bool = True) -> Check:
-    """A check with an unknown result."""
     return Check(check=check, holds=None, text=text, by_waiting=by_waiting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedDeviation:
-    """The group has left the plan."""
-
     message: str
     back_to: int
     """The index of the step to return to, from 0."""
@@ -307,7 +296,6 @@ class GateResult:
 
 
 def await_all(members: Sequence[PlannedMember], why: str) -> tuple[AwaitedMember, ...]:
-    """All members, awaited for the same reason."""
     return tuple(AwaitedMember(label=one.label, id=one.id, host=one.host, why=why) for one in members)
 
 

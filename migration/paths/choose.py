@@ -52,7 +52,6 @@ def choose_path(context: PathContext) -> Path:
 
 
 def has_arrived(case: Case) -> bool:
-    """Whether the group is already at its destination."""
     group = case.group
     if case.destination is Destination.CONSUMER:
         return group.type is GroupType.CONSUMER and all(

@@ -72,7 +72,6 @@ def consumer(
 
 
 def classic(libraries: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The lines with which a member speaks the classic protocol with these assignors."""
     return _each(libraries, lambda library: _classic(library, names))
 
 

@@ -50,8 +50,6 @@ POLICY = "group.consumer.migration.policy"
 
 @dataclass(frozen=True, kw_only=True)
 class PathContext:
-    """The input of all steps."""
-
     case: Case
 
     @property
@@ -69,12 +67,10 @@ class PathContext:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """The name of each member in rounds, by id."""
         return round_names(planned_members(self.case))
 
     @cached_property
     def libraries(self) -> tuple[str, ...]:
-        """Names of the libraries that the members run, sorted."""
         return tuple(sorted(self.case.libraries))
 
     @cached_property
@@ -124,12 +120,10 @@ class PathContext:
 
     @property
     def offered(self) -> tuple[str, ...] | None:
-        """The brokers' assignors; None if unknown."""
         return offered_assignors(self.case)
 
     @property
     def old_assignor(self) -> str | None:
-        """The assignor in use; None if unknown."""
         return self.case.group.protocol or None
 
     @property
@@ -149,11 +143,9 @@ class PathContext:
         return tuple(member for member in self.members if (member.protocol or usual) is protocol)
 
     def ordered(self, members: Iterable[Member]) -> list[Member]:
-        """The members in the order of their names."""
         return sorted(members, key=lambda member: (self.names[member.id], member.id))
 
     def name(self, members: Iterable[Member]) -> tuple[str, ...]:
-        """The members' names in rounds."""
         return tuple(self.names[member.id] for member in members)
 
 
@@ -187,7 +179,6 @@ class Rounds:
     ids: tuple[tuple[str, ...], ...]
 
     def rollout(self, action: RoundAction, start: MemberStart | None) -> Rollout:
-        """The rollout of these rounds."""
         return Rollout(action=action, rounds=self.ids, start=start)
 
 
@@ -208,7 +199,6 @@ def all_back(context: PathContext) -> tuple[Condition, ...]:
 
 
 def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
-    """Instructions for restarting members."""
     several = len(rounds.names) > 1
     static = (
         "Never start a static member before its predecessor has exited: "
@@ -359,5 +349,4 @@ def _of_libraries(context: PathContext, looks: Mapping[str, str]) -> str:
 
 
 def of_statics(context: PathContext) -> tuple[Risk, ...]:
-    """The risk of static members, if there are any."""
     return (fenced_static(),) if context.has_static else ()

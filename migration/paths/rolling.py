@@ -53,7 +53,6 @@ def rolling_upgrade(context: PathContext) -> Path:
 
 
 def convert(context: PathContext, left: Sequence[Member]) -> tuple[Step, ...]:
-    """The steps for the first member, then for the rest of `left`."""
     ordered = context.ordered(left)
     first, rest = first_member(context, ordered[:1]), ordered[1:]
     return (first, other_members(context, rest, fallen_back_to=FIRST)) if rest else (first,)
@@ -152,7 +151,6 @@ def _conversion(context: PathContext, first: Sequence[Member]) -> str:
 
 
 def offline() -> Alternative:
-    """The alternative of stopping all members, and why it is not the path."""
     return Alternative(
         title="Stop all members, start all members",
         why_not="Nothing is consumed meanwhile. Use it if the online path is refused (migration policy, user data in "

@@ -37,7 +37,6 @@ def stop_and_start(context: PathContext, *alternatives: Alternative) -> Path:
 
 
 def start(context: PathContext) -> Path:
-    """The path of a group without members."""
     return Path(name="start", steps=(_start(context),))
 
 

@@ -46,11 +46,9 @@ class SimulatedBridge:
         return self._step.restart[0] if self._step.restart else None
 
     def enter(self) -> None:
-        """Join, and stay until the bridge is no longer needed."""
         self._observe()
 
     def leave(self) -> None:
-        """Leave, as on Ctrl-C."""
         self._take(BridgeStep(move=Move.LEAVE, why="it is stopped"))
 
     def _observe(self) -> None:

@@ -25,8 +25,6 @@ from migration.rehearsal.simulated_members import (
 
 
 class Mistake(Enum):
-    """Operator mistakes."""
-
     SKIPPED_BOUNCE = "bounce-skipped"
     REVERSED_LIST = "list-reversed"
     TOO_EARLY = "next-round-too-early"
@@ -38,8 +36,6 @@ class Mistake(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedMistake:
-    """A mistake at a place of a plan."""
-
     mistake: Mistake
     step: int
     """The step, from 1, during or after which it is made."""
@@ -54,8 +50,6 @@ class PlacedMistake:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inapplicable:
-    """A mistake that is impossible in this plan."""
-
     mistake: Mistake
     why: str
 
@@ -76,8 +70,6 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """A step in which a mistake may be made."""
-
     plan: Plan
     simulated: SimulatedMembers
     number: int

@@ -63,7 +63,6 @@ Operator = Callable[
 def as_planned(
     _place: StepRound, actions: tuple[MemberAction, ...], _scripts: Mapping[str, MemberScript]
 ) -> tuple[MemberAction, ...]:
-    """The operator that follows the plan."""
     return actions
 
 
@@ -260,7 +259,6 @@ class PlanRun:
         return tuple(each.delayed(by_s) for each, by_s in zip(actions, late_s, strict=False))
 
     def _start_temporary_members(self, rollout: Rollout) -> None:
-        """Start the temporary members of a step."""
         for temporary in rollout.temporary_members:
             self._bridge = self._make_bridge(
                 self._simulation, temporary, rollout.start or MemberStart(), self._seed
@@ -292,7 +290,6 @@ class PlanRun:
             self._rounds[-1] = replace(self._rounds[-1], costs=costs)
 
     def _has_rounds(self, number: int) -> bool:
-        """Whether a step has gates between its rounds."""
         return len(self._plan.steps[number - 1].rounds) > 1
 
     def _perform(self, place: StepRound, actions: Sequence[MemberAction]) -> None:

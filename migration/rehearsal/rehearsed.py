@@ -70,8 +70,6 @@ class GatePoll:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPlayed:
-    """A round that was done."""
-
     step: int
     """From 1."""
     round: int
@@ -98,8 +96,6 @@ class RollbackResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """The result of playing a plan from a seed."""
-
     seed: int
     rounds: tuple[RoundPlayed, ...]
     back: RollbackResult | None

@@ -40,8 +40,6 @@ class FoundGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedMember:
-    """A member of the simulation."""
-
     name: str
     """Its name in the plan's rounds."""
     script: MemberScript

@@ -81,8 +81,6 @@ class RehearsalCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """An error response to a member."""
-
     at_s: float
     member: str
     error: str
@@ -243,7 +241,6 @@ class Simulation:
 
     @property
     def costs(self) -> RehearsalCosts:
-        """The costs up to now."""
         for process in self.world.processes.values():
             process.count_reading()
         measures = self.world.measures
@@ -265,7 +262,6 @@ class Simulation:
 
     @property
     def answers(self) -> bool:
-        """Whether a coordinator answers."""
         return self.world.coordinator.status is NodeStatus.COORDINATING
 
     def unsettled(self) -> str:
@@ -296,7 +292,6 @@ class Simulation:
         return script == (None if member in self._stopped else self.scripts[member])
 
     def name_of(self, member: str) -> str:
-        """The member's name in messages."""
         return self._names[member]
 
     def origin_of(self, member_id: str) -> str:
@@ -334,7 +329,6 @@ def _successor(name: str) -> str:
 
 
 def _places(group: Group, member: Member) -> Partitions:
-    """The partitions of the member."""
     return frozenset(
         TopicPartition(topic, number)
         for topic, numbers in current_of(group, member).items()

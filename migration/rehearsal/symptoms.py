@@ -67,8 +67,6 @@ class MistakeSymptoms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MistakeResult:
-    """The result of a mistake."""
-
     placed: PlacedMistake
     seed: int
     symptom: MistakeSymptoms

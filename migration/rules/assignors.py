@@ -29,7 +29,6 @@ ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}
 
 
 def assignor_is_known(case: Case) -> Iterator[Finding]:
-    """The lines to change and the expected user data depend on the assignor in use."""
     group = case.group
     leaves = case.destination is not Destination.CLASSIC and not case.request.offline
     if leaves and group.type is GroupType.CLASSIC and group.members and not group.protocol:
@@ -68,7 +67,6 @@ def _may_mix(client: MemberClient | None) -> bool:
 
 
 def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
-    """A group of the consumer protocol gives each partition to one member; a custom assignor may share them."""
     if not case.upgrades:
         return
     owners = owners_in({member.id: current_of(case.group, member) for member in case.group.members})
@@ -93,7 +91,6 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
 
 
 def assignor_is_kafkas_own(case: Case) -> Iterator[Finding]:
-    """A custom assignor's name does not block a migration, but the migration replaces the assignor."""
     group = case.group
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "consumer"):
         return
@@ -120,7 +117,6 @@ def _is_known(name: str) -> bool:
 
 
 def metadata_can_be_read(case: Case) -> Iterator[Finding]:
-    """The broker refuses to convert a group whose embedded protocol it cannot read."""
     members = [member for member in case.group.members if member.unreadable is not None]
     if case.converts_online and members:
         reasons = sorted({member.unreadable or "" for member in members})
@@ -141,7 +137,6 @@ def offered_assignors(case: Case) -> tuple[str, ...] | None:
 
 
 def assignor_has_a_successor(case: Case) -> Iterator[Finding]:
-    """An assignor of the broker replaces the client's."""
     successor = (KAFKAS_OWN | ALSO_KNOWN).get(case.group.protocol or "")
     if not case.upgrades or not successor:
         return
@@ -229,7 +224,6 @@ def online_path(case: Case) -> OnlinePath | None:
 
 
 def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
-    """The broker refuses to convert a group whose assignments carry user data."""
     members = members_with_data(case) if case.converts_online else ()
     if not members:
         return
@@ -276,7 +270,6 @@ def _remedy(case: Case, way: OnlinePath | None) -> str:
 
 
 def user_data_may_appear(case: Case) -> Iterator[Finding]:
-    """A librdkafka group on cooperative-sticky can only be converted until a member has rejoined."""
     if case.converts_online and data_will_come(case):
         known = all(member.user_data is not None for member in case.group.members)
         library = "librdkafka" if case.group.protocol == "cooperative-sticky" else "sarama"

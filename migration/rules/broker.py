@@ -17,7 +17,6 @@ _OFFLINE = "Or plan to stop all members first (--offline): an Empty group needs 
 
 
 def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
-    """Old brokers and other implementations lack the requests of the protocol."""
     if case.destination is Destination.CONSUMER and case.cluster.consumer_protocol is False:
         yield case.blocker(
             "broker-version",
@@ -38,7 +37,6 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
 
 
 def group_version_is_finalized(case: Case) -> Iterator[Finding]:
-    """The consumer protocol needs the feature group.version at level 1."""
     if case.destination is not Destination.CONSUMER or case.cluster.consumer_protocol is False:
         return
     level = case.cluster.features.get("group.version")
@@ -64,7 +62,6 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
 
 
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
-    """A broker may be configured to accept only some protocols."""
     wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
     enabled = case.setting_list("group.coordinator.rebalance.protocols")
     if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
@@ -98,7 +95,6 @@ _ASK = (
 
 
 def settings_are_known(case: Case) -> Iterator[Finding]:
-    """Rules cannot be checked against settings that cannot be read."""
     if not case.must_convert:
         return
     cluster = case.cluster
@@ -132,7 +128,6 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
 
 
 def policy_allows_it(case: Case) -> Iterator[Finding]:
-    """A migration policy allows one direction, both, or none."""
     policy = (case.setting(POLICY) or "").lower()
     found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
     if found is not None and case.must_convert:
@@ -180,7 +175,6 @@ _POLICIES: Mapping[bool, Mapping[str, tuple[Level, str, str]]] = {
 
 
 def group_is_small_enough(case: Case) -> Iterator[Finding]:
-    """Each protocol has its own maximum size; a broker does not convert a group that is too large for the new one."""
     names = {Destination.CONSUMER: "group.consumer.max.size", Destination.CLASSIC: "group.max.size"}
     name = names.get(case.destination)
     most = None if name is None else case.setting_number(name)
@@ -230,7 +224,6 @@ def _too_large(case: Case) -> str:
 
 
 def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
-    """The first group on the consumer protocol limits downgrades of the cluster."""
     if case.upgrades:
         yield case.info(
             "cluster-downgrade",
@@ -242,7 +235,6 @@ def cluster_cannot_go_far_back(case: Case) -> Iterator[Finding]:
 
 
 def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
-    """Early brokers did not reassign when a classic member replaced a regex member."""
     regexes = [
         member
         for member in case.group.members
@@ -263,7 +255,6 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
-    """Brokers before 4.3 refused a fenced member that rejoined at epoch 0, as in KIP-848."""
     if case.destination is Destination.CONSUMER and case.is_before((4, 3)):
         yield case.info(
             "fenced-members",

@@ -89,7 +89,6 @@ class Case:
 
     @property
     def libraries(self) -> frozenset[str]:
-        """The known libraries of the members."""
         return frozenset(client.library.name for client in self.clients.values() if client.library)
 
     def setting(self, name: str) -> str | None:
@@ -102,7 +101,6 @@ class Case:
         return int(text) if text.isascii() and text.isdigit() else None
 
     def setting_list(self, name: str) -> tuple[str, ...] | None:
-        """The values of a list setting; None if unknown."""
         text = self.setting(name)
         return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 

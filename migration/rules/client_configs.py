@@ -33,7 +33,6 @@ def _brokers_default(name: str) -> int:
 
 
 def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
-    """A file of another group is not used for this one."""
     for config in case.request.configs:
         group = config.setting("group.id")
         if group is not None and not group.is_placeholder and group.value != case.group.id:
@@ -47,7 +46,6 @@ def configs_are_of_the_group(case: Case) -> Iterator[Finding]:
 
 
 def configs_are_read(case: Case) -> Iterator[Finding]:
-    """A file in which nothing was recognized shows nothing about its clients."""
     for config in case.request.configs:
         unread = config.unread
         if not config.is_recognized:
@@ -63,7 +61,6 @@ def configs_are_read(case: Case) -> Iterator[Finding]:
 
 
 def configs_fit_their_library(case: Case) -> Iterator[Finding]:
-    """The file of one library contains keys of another."""
     for config in case.request.configs:
         if not config.is_recognized:
             continue
@@ -112,7 +109,6 @@ def _clients_of(case: Case, config: ClientConfig) -> set[str]:
 
 
 def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
-    """A client refuses to start with settings of the other protocol."""
     protocols = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}
     wanted = protocols.get(case.destination)
     if wanted is None:
@@ -147,7 +143,6 @@ def _moved(left: tuple[Setting, ...], wanted: str) -> str:
 
 
 def configs_do_not_mix(case: Case) -> Iterator[Finding]:
-    """librdkafka refuses a list with eager and cooperative assignors, or with an unknown assignor."""
     for config in case.request.configs:
         names, listed = config.assignors, config.setting(STRATEGY)
         if config.library != "librdkafka" or names is None or listed is None:
@@ -172,7 +167,6 @@ def configs_do_not_mix(case: Case) -> Iterator[Finding]:
 
 
 def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
-    """A member that speaks the consumer protocol converts the group, intended or not."""
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER):
         return
     for config in case.request.configs:
@@ -189,7 +183,6 @@ def configs_speak_the_right_protocol(case: Case) -> Iterator[Finding]:
 
 
 def configs_use_released_settings(case: Case) -> Iterator[Finding]:
-    """KIP-848 names a value and a setting that no released client has."""
     for config in case.request.configs:
         owners = owners_of(case, config)
         entry = config.setting(PROTOCOL)
@@ -228,7 +221,6 @@ _PROTOCOLS = ("classic", "consumer", "streams")
 
 
 def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
-    """Brokers refuse a member that requests an assignor that they do not have."""
     offered = case.setting_list("group.consumer.assignors")
     if case.destination is not Destination.CONSUMER or offered is None:
         return
@@ -246,7 +238,6 @@ def remote_assignor_is_offered(case: Case) -> Iterator[Finding]:
 
 
 def timeouts_become_the_groups(case: Case) -> Iterator[Finding]:
-    """Under the consumer protocol the timeouts are settings of the group, within bounds of the brokers."""
     if case.destination is not Destination.CONSUMER:
         return
     wanted: dict[str, dict[str, str]] = {SESSION_TIMEOUT: {}, HEARTBEAT_INTERVAL: {}}

@@ -29,7 +29,6 @@ _RESET_DOCS = "ConsumerConfig of kafka-clients 4.4.0, auto.offset.reset; apache/
 
 
 def connections_outlast_rebalances(case: Case) -> Iterator[Finding]:
-    """A JoinGroup of a classic rebalance may wait for its response for max.poll.interval.ms."""
     if case.destination is Destination.CONSUMER:
         return
     for config in case.request.configs:

@@ -31,7 +31,6 @@ _REPLACED = (
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:
-    """There is no plan for an unknown library: the right path for one library stops the members of another."""
     unknown = members_by(case, lambda client: client.known_by if client.library is None else None)
     for why, members in unknown.items():
         yield case.blocker(
@@ -45,7 +44,6 @@ def library_is_known(case: Case) -> Iterator[Finding]:
 
 
 def library_is_inferred(case: Case) -> Iterator[Finding]:
-    """A client of one library may have been given an id that another library uses by default."""
     inferred = members_by(
         case, lambda it: (it.library.name, it.known_by) if it.library and it.is_inferred else None
     )
@@ -67,7 +65,6 @@ def _subject(members: list[str | None]) -> str:
 
 
 def declared_library_matches_observed(case: Case) -> Iterator[Finding]:
-    """A plan must not be made for a library that the members do not run."""
     for (declared, shown, known_by), members in members_by(case, _contradiction).items():
         yield case.warning(
             "client-contradiction",
@@ -87,7 +84,6 @@ def _contradiction(client: MemberClient) -> tuple[str, str, str] | None:
 
 
 def library_supports_destination(case: Case) -> Iterator[Finding]:
-    """Some libraries do not support a destination, or only since some version."""
     judged: dict[tuple[str, Level, str, str], list[str | None]] = {}
     for member, client in case.clients.items():
         if client.library is not None and not is_there(case, member):
@@ -190,7 +186,6 @@ def _upgrade(library: ClientLibrary, client: MemberClient, wanted: Version) -> s
 
 
 def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
-    """librdkafka does not notice that an assignment is lost if a rebalance is already in progress."""
     members = [member for member, client in case.clients.items() if _is(client, "librdkafka")]
     if case.destination in (Destination.COOPERATIVE, Destination.EAGER) and members:
         yield case.info(
@@ -225,7 +220,6 @@ def librdkafka_leaves_permanently(case: Case) -> Iterator[Finding]:
 
 
 def library_mixes_assignors(case: Case) -> Iterator[Finding]:
-    """The two bounces need a list with an eager and a cooperative assignor; librdkafka refuses one."""
     if case.destination not in (Destination.COOPERATIVE, Destination.EAGER) or not case.group.members:
         return
     for name, members in members_by(case, _refuses_a_mix).items():
@@ -247,7 +241,6 @@ def _refuses_a_mix(client: MemberClient) -> str | None:
 
 
 def library_has_the_assignor(case: Case) -> Iterator[Finding]:
-    """No member can list an assignor that its library does not have."""
     if case.request.assignor is None:
         return
     wanted = case.request.assignor
@@ -265,7 +258,6 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
 
 
 def members_share_a_library(case: Case) -> Iterator[Finding]:
-    """In a group of several libraries the leader's computes all assignments, and no member can be migrated alone."""
     by_library = members_by(case, lambda client: client.library.name if client.library else None)
     if len(by_library) < 2:
         return
@@ -297,7 +289,6 @@ def _leader(case: Case) -> str:
 
 
 def callbacks_change(case: Case) -> Iterator[Finding]:
-    """Callbacks become incremental (only what was added or revoked, not the full set), or the reverse."""
     libraries = sorted(case.libraries)
     if not libraries:
         return
@@ -309,7 +300,6 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
 
 
 def frameworks_support_it(case: Case) -> Iterator[Finding]:
-    """A framework has its own listeners, and its own rules for commits."""
     for name in case.request.frameworks:
         reports = [each for each in framework_named(name).reports if case.destination in each.to]
         for report in reports:
@@ -330,7 +320,6 @@ def frameworks_support_it(case: Case) -> Iterator[Finding]:
 
 
 def franz_go_is_asked_in_code(case: Case) -> Iterator[Finding]:
-    """No configuration shows which protocol franz-go speaks."""
     members = [m for m, client in case.clients.items() if _is(client, "franz-go") and not is_there(case, m)]
     if case.destination is Destination.CONSUMER and members:
         yield case.info(
@@ -387,7 +376,6 @@ def _full_sets(case: Case, libraries: list[str]) -> Iterator[Finding]:
 
 
 def rebalances_are_not_enforced(case: Case) -> Iterator[Finding]:
-    """`enforceRebalance` does nothing under the consumer protocol."""
     java = [m for m, client in case.clients.items() if _is(client, "java") and not is_there(case, m)]
     if case.destination is Destination.CONSUMER and java:
         yield case.info(

@@ -17,7 +17,6 @@ from migration.rules.client_configs import timeout_now
 
 
 def type_fits_destination(case: Case) -> Iterator[Finding]:
-    """Share and streams groups were never eager, cooperative or classic."""
     group = case.group
     if group.type in (GroupType.SHARE, GroupType.STREAMS, GroupType.UNKNOWN):
         yield case.blocker(
@@ -47,7 +46,6 @@ _OTHER_WAYS = {
 
 
 def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
-    """Connect, schema registries and others use the group protocol for something else."""
     kind = case.group.protocol_type
     if kind in (None, "consumer") or case.group.type is not GroupType.CLASSIC:
         return
@@ -75,7 +73,6 @@ def protocol_type_is_consumer(case: Case) -> Iterator[Finding]:
 
 
 def group_is_alive(case: Case) -> Iterator[Finding]:
-    """A Dead group does not exist any more."""
     if case.group.state is GroupState.DEAD:
         yield case.blocker(
             "group-state",
@@ -98,7 +95,6 @@ def group_is_stable(case: Case) -> Iterator[Finding]:
 
 
 def offsets_are_not_pending(case: Case) -> Iterator[Finding]:
-    """A restarted member reads nothing until the transaction ends, whatever its protocol."""
     pending = case.group.pending
     if pending is not None and pending.partitions:
         yield case.warning(
@@ -110,7 +106,6 @@ def offsets_are_not_pending(case: Case) -> Iterator[Finding]:
 
 
 def static_members_stop_first(case: Case) -> Iterator[Finding]:
-    """Two members with one instance id fence each other."""
     if case.destination not in (Destination.CONSUMER, Destination.CLASSIC):
         return
     static = [member for member in case.group.members if member.instance]
@@ -154,7 +149,6 @@ def _crash_note(case: Case) -> str:
 
 
 def racks_are_lost(case: Case) -> Iterator[Finding]:
-    """The broker's assignors do not use racks."""
     if case.destination is not Destination.CONSUMER:
         return
     in_files = {
@@ -173,7 +167,6 @@ def racks_are_lost(case: Case) -> Iterator[Finding]:
 
 
 def group_has_members(case: Case) -> Iterator[Finding]:
-    """Without members, nothing about them can be checked."""
     if case.group.state is GroupState.EMPTY and not case.group.members:
         yield case.info(
             "no-members",

@@ -30,7 +30,6 @@ def _librdkafka_members(case: Case) -> list[str | None]:
 
 
 def commits_may_be_stale(case: Case) -> Iterator[Finding]:
-    """Brokers before 4.3 refuse every commit that does not have the member's newest epoch."""
     early = case.is_before(_ASSIGNMENT_EPOCHS)
     if case.destination is not Destination.CONSUMER or early is False:
         return
@@ -49,7 +48,6 @@ def commits_may_be_stale(case: Case) -> Iterator[Finding]:
 
 
 def shutdown_has_time(case: Case) -> Iterator[Finding]:
-    """A member that is killed while it closes keeps its partitions until its session expires."""
     members = _librdkafka_members(case)
     if not members:
         return
@@ -72,7 +70,6 @@ _LONGEST_CLOSE_S = 45
 
 
 def fetching_continues(case: Case) -> Iterator[Finding]:
-    """Brokers have the session timeout: a client that cannot reach one does not notice that its session expired."""
     members = _librdkafka_members(case)
     if members:
         yield case.info(
@@ -87,7 +84,6 @@ def fetching_continues(case: Case) -> Iterator[Finding]:
 
 
 def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
-    """Alerts on missing topics must use other signals."""
     members = _librdkafka_members(case)
     if members:
         yield case.info(
@@ -102,7 +98,6 @@ def missing_topics_give_no_error(case: Case) -> Iterator[Finding]:
 
 
 def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
-    """Old tools report a converted group as Dead or without members, which triggers no alert."""
     if case.upgrades:
         yield case.warning(
             "old-tools",
@@ -118,7 +113,6 @@ def tools_know_the_protocol(case: Case) -> Iterator[Finding]:
 
 
 def metrics_are_renamed(case: Case) -> Iterator[Finding]:
-    """Panels and log filters for the classic protocol no longer show anything."""
     if not case.upgrades:
         return
     java = (
@@ -138,7 +132,6 @@ def metrics_are_renamed(case: Case) -> Iterator[Finding]:
 
 
 def classic_is_deprecated(case: Case) -> Iterator[Finding]:
-    """Java's consumer will no longer have the classic protocol."""
     libraries = case.libraries
     if case.destination is Destination.CLASSIC and (libraries & _ON_JAVA or not libraries):
         yield case.warning(
@@ -156,7 +149,6 @@ MOST_TOPICS = 5
 
 
 def topics_may_be_described(case: Case) -> Iterator[Finding]:
-    """A heartbeat needs DESCRIBE on every subscribed topic; a regex silently skips topics without it."""
     if not case.upgrades:
         return
     access, topics = case.access, _topics(case)

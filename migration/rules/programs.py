@@ -51,7 +51,6 @@ def _versions(case: Case) -> set[Version | None]:
 
 
 def streams_is_not_converted(case: Case) -> Iterator[Finding]:
-    """Streams has its own protocol, and does not use the consumer protocol."""
     if is_streams(case) and case.destination is Destination.CONSUMER:
         yield case.blocker(
             "streams",
@@ -77,7 +76,6 @@ def _faulty(case: Case) -> str:
 
 
 def streams_support_the_change(case: Case) -> Iterator[Finding]:
-    """The requested change needs certain releases, which a broker cannot show."""
     versions = _versions(case)
     newest = sorted(version for version in versions if version and is_surely_since(version, EAGER_UNTIL))
     if case.destination is Destination.EAGER and newest:
@@ -117,7 +115,6 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
 
 
 def queries_are_affected(case: Case) -> Iterator[Finding]:
-    """The change affects interactive queries and state listeners."""
     if case.destination is Destination.COOPERATIVE:
         yield case.info(
             "streams-queries",
@@ -143,7 +140,6 @@ _OVERRIDES = "KIP-458; KIP-722: All since Kafka 3.0; KIP-1188: Allowlist since 4
 
 
 def connector_may_override(case: Case) -> Iterator[Finding]:
-    """A connector's `consumer.override.` settings need a policy of the workers that allows them."""
     sinks = members_by(case, lambda it: it.library.name if it.library else None).get("connect")
     if sinks is None:
         return
@@ -222,7 +218,6 @@ _TOOLS = (
 
 
 def group_is_of_a_tool(case: Case) -> Iterator[Finding]:
-    """A known program has its own migration."""
     kind = case.group.protocol_type or "consumer"
     for tool in _TOOLS:
         if tool.group.fullmatch(case.group.id) and tool.protocol_type == kind:

@@ -24,7 +24,6 @@ MOST_TOPICS = 5
 
 
 def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
-    """The broker must accept a regex, and match the same topics as the client."""
     if not case.upgrades:
         return
     wanted = _regexes(case)

@@ -74,8 +74,6 @@ class MembershipLost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipState:
-    """The state of the membership at a moment."""
-
     member: str | None = None
     """The member's id, once its first rebalance is complete."""
     leader: str | None = None
@@ -137,7 +135,6 @@ class Membership:
         return self._standing
 
     def start(self) -> None:
-        """Join the group."""
         self._thread.start()
 
     def leave(self) -> str | None:

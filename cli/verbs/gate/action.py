@@ -41,8 +41,6 @@ SUFFIX = ".gates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateQuestion:
-    """A gate of a plan."""
-
     plan: Plan
     position: int
     """The step's index, from 0; -1 for the gate before the first step."""
@@ -51,7 +49,6 @@ class GateQuestion:
 
     @property
     def step(self) -> Step | None:
-        """The step; None for the gate before the first step."""
         return self.plan.steps[self.position] if self.position >= 0 else None
 
 
@@ -65,7 +62,6 @@ class GateAnswer:
 
     @property
     def status(self) -> ExitStatus:
-        """The exit status."""
         if self.result is None:
             return ExitStatus.UNREADABLE
         if self.result.differences:
@@ -150,8 +146,6 @@ def _read(file: Path, plan: Plan) -> Notes:
 
 @dataclass(slots=True)
 class GatePoller:
-    """Checks a gate in a source, once or repeatedly."""
-
     question: GateQuestion
     options: SourceOptions
     notes: NotesFile

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedPlan:
-    """A plan, and its rehearsal if there is one."""
-
     plan: Plan
     rehearsal: Rehearsal | None = None
 

@@ -85,7 +85,6 @@ def picture_of(plan: Plan) -> Picture | None:
 
 
 def in_words(timeline: PlanTimeline) -> str:
-    """The picture in words, for readers who cannot see it."""
     text = f"The group is {'; then '.join(_span_titles(timeline))}. {_members(timeline)}."
     if timeline.left_out:
         text += f" Not drawn, since similar to their neighbors: {counted(timeline.left_out, 'round')}."
@@ -119,7 +118,6 @@ def _counts(timeline: PlanTimeline, frame: int) -> str:
 
 
 def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
-    """The lanes of a plan's timeline."""
     axis = columns_axis(len(timeline.frames), LEFT, WIDEST)
     picture = _Picture(timeline, axis)
     lanes = [*picture.steps(), *picture.rows()]
@@ -135,8 +133,6 @@ def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
 
 
 class _Picture:
-    """The lanes, from top to bottom."""
-
     def __init__(self, timeline: PlanTimeline, axis: Axis) -> None:
         self.timeline, self.column = timeline, axis.unit
         self.letters = _letters(timeline.kinds)
@@ -152,7 +148,6 @@ class _Picture:
         return [*kinds, (NONE, "no owner")] if unowned else kinds
 
     def steps(self) -> Iterator[Lane]:
-        """The steps and their rounds."""
         frames = self.timeline.frames
         names = []
         for step, run in runs([frame.step for frame in frames]):
@@ -171,7 +166,6 @@ class _Picture:
         yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
 
     def rows(self) -> Iterator[Lane]:
-        """The group, its members, and the costs."""
         frames = self.timeline.frames
         yield self._group()
         if self.timeline.lanes:
@@ -275,7 +269,6 @@ class _Picture:
         return max(map(len, texts)) * LETTER + 2 < self.column
 
     def _style(self, kind: int) -> tuple[str, str]:
-        """Style classes of the background and of the bars."""
         if self.timeline.kinds[kind] == STOPPED:
             return AWAY, AWAY
         # Stopped members have no separate color.

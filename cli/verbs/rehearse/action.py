@@ -40,8 +40,6 @@ MOST_ROLLBACKS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRequest:
-    """A request for a rehearsal."""
-
     plan: Plan
     found: FoundGroup
     simulated: SimulatedMembers
@@ -61,8 +59,6 @@ class RehearsalRequest:
 
 @dataclass(slots=True, kw_only=True)
 class Rehearsal:
-    """The results of a rehearsal."""
-
     request: RehearsalRequest
     played: list[Rehearsed] = field(default_factory=list)
     back: list[Rehearsed] = field(default_factory=list)
@@ -78,7 +74,6 @@ class Rehearsal:
 
     @property
     def undetected(self) -> list[MistakeResult]:
-        """Mistakes that the gate does not detect."""
         return [
             each
             for each in self.mistakes
@@ -165,7 +160,6 @@ def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> No
 
 
 def _why_no_steps(plan: Plan) -> str:
-    """Why a plan has no steps."""
     if plan.verdict is PlanVerdict.BLOCKED:
         return f"{plan.group}: the plan is blocked, and has no steps to rehearse"
     return f"{plan.group}: the plan has no steps: the group already uses the target protocol"
