@@ -97,7 +97,6 @@ class BridgePlan:
     with_user_data: int | None = None
     """The number of assignments that carry user data now; None: unknown."""
     why: str = ""
-    """Why something is unknown."""
 
 
 def objection(group: Group) -> str | None:

@@ -107,7 +107,6 @@ class ClientConfig:
     """A configuration file, and the members or library that it is for."""
 
     name: str
-    """The file's name in messages."""
     settings: tuple[Setting, ...]
     library: str | None = None
     """The library that it is for: the declared one, else the one that its keys show; None if unknown."""
@@ -160,7 +159,6 @@ class ClientConfig:
 
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_+[A-Z0-9]+)+")
-"""The name of an environment variable."""
 
 
 def dotted(written: str) -> str:
@@ -231,7 +229,6 @@ def _milliseconds(key: str, value: str) -> str:
 
 
 Entry = tuple[str, str, int | None]
-"""Key, value and line of a setting."""
 
 _CONNECTS = re.compile(
     r"(?:.*\.)?(?:consumer\.override\..+|connector\.(?:class|client\.config\.override\.policy)|tasks\.max"

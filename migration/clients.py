@@ -43,11 +43,9 @@ class ClientLibrary:
     consumer_wanted: Version | None = None
     """Before this version, the consumer protocol has faults that a plan warns of."""
     consumer_fault: str = ""
-    """The faults of older versions."""
     cooperative_wanted: Version | None = None
     """Before this version, a cooperative assignor has faults that a plan warns of."""
     cooperative_fault: str = ""
-    """The faults of older versions."""
     upgraded: str = "the client"
     """What must be upgraded to get the version."""
     assignors: tuple[str, ...]
@@ -151,13 +149,11 @@ class MemberClient:
     version: Version | None = None
     """The version of the library itself, not of a binding."""
     binding: Binding | None = None
-    """The binding of librdkafka, if one was named."""
     binding_version: str | None = None
     known_by: str = NOT_KNOWN
     shown: KnownLibrary | None = None
     """The library that the member itself shows, if another library was declared."""
     is_inferred: bool = False
-    """Whether the library is only inferred from the member's ids."""
 
     @property
     def is_replaced_in_first_bounce(self) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PLAN_FILE = "PLAN.yaml"
-"""The name of a runbook's plan file."""
 
 VARIABLE = '"$BOOTSTRAP"'
 """A runbook's placeholder for an unknown cluster address."""
@@ -22,7 +21,6 @@ class ClusterOptions:
     bootstrap_server: str | None = None
     """None if the plan was made without a cluster: the runbook then contains a variable."""
     command_config: str | None = None
-    """A file of client properties."""
     context: str | None = None
     """The context of the cluster in Kohort's configuration, which Kafka's own tools do not know."""
     has_own_properties: bool = False

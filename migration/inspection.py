@@ -26,7 +26,6 @@ class InspectedMember:
     assignors: tuple[str, ...] | None
     """The assignors that it is known to list, preferred first; None if none is known."""
     all_assignors: bool
-    """Whether `assignors` is its whole list."""
     epoch: int | None
     """Its member epoch, or its last generation."""
     leads: bool | None

@@ -253,7 +253,6 @@ class PlannedMember:
     host: str | None = None
     library: str | None = None
     partitions: int = 0
-    """The number of partitions that it owned."""
 
     @classmethod
     def of(cls, member: Member) -> PlannedMember:
@@ -291,7 +290,6 @@ class Baseline:
     state: GroupState
     protocol: str | None
     epoch: int | None
-    """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
     topics: tuple[str, ...] = ()
     """Topics that the members own or subscribe to, sorted."""
@@ -305,7 +303,6 @@ class Plan:
     origin: str = field(metadata=named("from"))
     destination: Destination = field(metadata=named("to"))
     clients: tuple[str, ...]
-    """Libraries that the plan was made for."""
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
     path: str = ""
@@ -313,7 +310,6 @@ class Plan:
     baseline: Baseline | None = None
     alternatives: tuple[Alternative, ...] = ()
     concurrency: int = 1
-    """Members per round."""
     bounce_s: float = 0.0
     """The assumed duration of a member's restart."""
     rehearsal: PlanRehearsal | None = None

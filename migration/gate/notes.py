@@ -29,7 +29,6 @@ class OpenedGate:
     next_started: bool = field(default=False, metadata=named("went_on"))
     """Whether a gate of the next step has been checked since: then this gate is not recorded again."""
     epoch: int | None = None
-    """Generation or group epoch."""
     members: tuple[PlannedMember, ...]
 
 
@@ -48,7 +47,6 @@ class Notes:
     """Opened gates by the number of the step, from 1; 0 is the gate before the first step."""
 
     plan: str
-    """The plan's fingerprint."""
     opened: Mapping[int, OpenedGate] = field(default_factory=dict)
 
     def members_at(self, position: int, plan: Plan) -> tuple[PlannedMember, ...] | None:

@@ -34,7 +34,6 @@ class GateObservation:
     began_with: tuple[PlannedMember, ...] | None = None
     """The members when the step started; None if they were not recorded."""
     was_open: bool = False
-    """Whether this gate has been open before."""
     round: int | None = None
     """The round that is checked, from 1; None for the whole step."""
 
@@ -98,7 +97,6 @@ class MembershipDiff:
     gone: tuple[PlannedMember, ...]
     """Members then whose id is no longer in the group: stopped, or restarted."""
     new: tuple[PlannedMember, ...]
-    """Members now whose id was not in the group then."""
     missing: tuple[PlannedMember, ...]
     """Gone members that no member replaced."""
     surplus: tuple[PlannedMember, ...]
@@ -212,7 +210,6 @@ class Check:
     text: str
     awaited: tuple[AwaitedMember, ...] = ()
     by_waiting: bool = True
-    """Whether waiting may change the answer."""
 
 
 def yes(check: str, text: str) -> Check:

@@ -23,7 +23,6 @@ OBSERVE_MS = 500
 CONFIG = {"session.timeout.ms": "10000", "heartbeat.interval.ms": "500"}
 """The client settings of `kohort bridge`."""
 MOST_IDS = 2_000
-"""How many ids are drawn to find one that comes first."""
 
 
 class SimulatedBridge:

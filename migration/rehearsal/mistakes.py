@@ -42,10 +42,8 @@ class PlacedMistake:
     place: StepRound
     """The round that it changes; the last round for a mistake that is made afterwards."""
     what: str
-    """The mistake in words."""
     operator: Operator
     last_step: int
-    """The last step that is played."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,9 +39,7 @@ STEADY_S = 1.0
 PATIENCE_S = 300.0
 """How long to wait for a gate after the processes have restarted: as long as `kohort gate --wait`."""
 OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
-"""Checks that depend on a bridge."""
 RESOLUTION_S = 0.001
-"""The resolution of simulated time."""
 SETTLING_S = 30.0
 """How long a mistaken operator waits after the start of an unplanned member before the next action."""
 PAUSE_S = 5.0
@@ -50,7 +48,6 @@ SPREAD_S = 1.0
 """Processes that are started together are up within this time; the seed decides when."""
 
 AFTER: StepRound = (0, 0)
-"""The place after all rounds that are played."""
 
 NO_ANSWER = GateResult(checks=(undecided("coordinator", "no coordinator answers"),))
 

@@ -24,7 +24,6 @@ class GroupSummary:
     state: GroupState | None
     members: int
     upgraded: int
-    """The number of members that speak the consumer protocol."""
 
     @classmethod
     def of(cls, group: Group | None) -> GroupSummary:
@@ -75,7 +74,6 @@ class RoundPlayed:
     round: int
     """From 1."""
     costs: RehearsalCosts
-    """The costs since the end of the previous round."""
     began_s: float
     """The time of the first stop or start."""
     gate_open_after_s: float | None
@@ -101,7 +99,6 @@ class Rehearsed:
     back: RollbackResult | None
     """None if no rollback was played."""
     polls: tuple[GatePoll, ...]
-    """In chronological order."""
     opened_wrongly: tuple[str, ...]
     """Gates that opened although members were away, not settled or not as planned; among `unsafe`."""
     refusals: tuple[Refusal, ...]

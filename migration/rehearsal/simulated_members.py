@@ -54,7 +54,6 @@ class SimulatedMembers:
 
     members: Mapping[str, SimulatedMember]
     remarks: tuple[str, ...]
-    """Assumptions in place of unknown facts."""
 
 
 def simulated_members(
@@ -150,7 +149,6 @@ class CannotRehearseError(Exception):
 
 _OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
 NAMES = (*Config.names(), *_OF_MEMBERS)
-"""The names of all settings that can be changed."""
 OF_PLANS = ("concurrency", "bounce-seconds")
 """Options of `kohort plan` that rehearsals of many plans can also vary."""
 _OF_GROUP = "group."

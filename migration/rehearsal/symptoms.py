@@ -55,14 +55,12 @@ class MistakeSymptoms:
     """The lowest number of members at any time."""
     planned_fewest: int
     shown: GroupSummary
-    """The group at the end."""
     planned: GroupSummary
     """The group after the same round of the plan without the mistake."""
     costs: RehearsalCosts
     planned_costs: RehearsalCosts
     """The costs of the same rounds without the mistake."""
     violations: tuple[str, ...]
-    """Violated invariants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +74,6 @@ class MistakeResult:
     why: str
     """The gate's last reasons for being closed; if it opened wrongly, what it did not detect."""
     step: int
-    """The step of the gate, from 1."""
     round: int | None
     """None: the gate of the whole step."""
 

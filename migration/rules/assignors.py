@@ -21,7 +21,6 @@ from migration.model import Destination
 from migration.rules.case import Case
 
 MOST_SHARED = 5
-"""The most partitions named in a message."""
 KAFKAS_OWN = {"range": "range", "roundrobin": "uniform", "sticky": "uniform", "cooperative-sticky": "uniform"}
 """Client-side assignors, each with the closest assignor of the broker."""
 ALSO_KNOWN = {"RoundRobinAssigner": "uniform"}

@@ -28,11 +28,8 @@ class PlanRequest:
     destination: Destination
     declared: DeclaredClients = field(default_factory=DeclaredClients)
     regexes: tuple[str, ...] = ()
-    """The regexes of the members."""
     configs: tuple[ClientConfig, ...] = ()
-    """Configuration files of the members."""
     frameworks: tuple[str, ...] = ()
-    """Frameworks of the members (`migration.frameworks`)."""
     assignor: str | None = None
     """The assignor of a rollback; None: the likeliest."""
     offline: bool = False
@@ -41,7 +38,6 @@ class PlanRequest:
     """Members that are restarted together, which takes `bounce_s` seconds."""
     bounce_s: float = DEFAULT_BOUNCE_S
     connection: ClusterOptions = field(default_factory=ClusterOptions)
-    """How the commands of the plan reach the cluster."""
     with_costs: bool = True
     """Whether the costs of the steps are computed, which is most of the work."""
     most_rounds: int | None = None
@@ -130,11 +126,8 @@ class Case:
         return finding(level, rule=rule, members=ids, message=message, remedy=remedy, source=source)
 
     blocker = partialmethod(finding, Level.BLOCKER)
-    """A finding because of which the plan cannot be carried out."""
     warning = partialmethod(finding, Level.WARNING)
-    """A finding that the operator must consider."""
     info = partialmethod(finding, Level.INFO)
-    """A finding for information."""
 
 
 Key = TypeVar("Key", bound=Hashable)

@@ -27,7 +27,6 @@ _REPLACED = (
     "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
     "library (java, librdkafka or franz-go) that replace the members one by one.",
 )
-"""Message and remedy for a library that the plan replaces."""
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:

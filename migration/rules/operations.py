@@ -17,7 +17,6 @@ from migration.rules.clients import is_there
 _ASSIGNMENT_EPOCHS = (4, 3)
 """The first release whose brokers check a commit against the epoch at which its partition was assigned."""
 _ON_JAVA = {"java", "connect"}
-"""Libraries whose consumer is Java's."""
 _INTRODUCTION = "librdkafka INTRODUCTION.md, Next Generation Consumer Group Protocol, Contract Changes"
 
 

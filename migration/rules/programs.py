@@ -24,7 +24,6 @@ from migration.rules.case import Case, members_by
 
 COOPERATIVE_SINCE: Version = (2, 4)
 EAGER_UNTIL: Version = (4, 0)
-"""The first release without eager rebalancing."""
 _KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/kafka pull 18988)"
 
 

@@ -33,7 +33,6 @@ from wire.client.errors import WireError
 from wire.client.security import ConnectionSettings
 
 OBSERVE_S = 0.5
-"""Time between two observations of the group."""
 
 
 class BridgeStopped(Exception):

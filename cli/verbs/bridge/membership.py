@@ -77,11 +77,9 @@ class MembershipState:
     member: str | None = None
     """The member's id, once its first rebalance is complete."""
     leader: str | None = None
-    """The leader after the last complete rebalance."""
     withheld: int = 0
     """Number of partitions that the bridge has assigned to no member: cooperative members must revoke them first."""
     lost: str | None = None
-    """Why the bridge can no longer be a member."""
 
 
 class Membership:

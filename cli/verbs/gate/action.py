@@ -30,7 +30,6 @@ from migration.plan import epoch_of
 from wire.client.errors import WireError
 
 POLL_S = 2.0
-"""Interval between observations of a gate with `--wait`."""
 STEADY_S = 1.0
 """Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
 rebalances."""
@@ -150,7 +149,6 @@ class GatePoller:
     options: SourceOptions
     notes: NotesFile
     reported: set[str] = field(default_factory=set)
-    """Problems already printed to stderr."""
 
     def ask(self, wait_s: float | None) -> GateAnswer:
         """One answer; with `wait_s`, the first one that waiting cannot change, or the last one within that time."""

@@ -22,7 +22,6 @@ with_default = partial(
     default=str(DEFAULT_WAIT_S),
     is_value=lambda text: re.match(r"[0-9.]|PT?[0-9]", text, re.ASCII) is not None,
 )
-"""Allows `--wait` without a value."""
 
 
 def gate(

@@ -43,7 +43,6 @@ WIDEST = 90
 """Maximum width of a column: a few columns need not fill the page."""
 LANE = 34
 CROWD = 130
-"""Height of the bars of a large group."""
 GAP = 14
 
 

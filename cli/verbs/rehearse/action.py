@@ -46,13 +46,10 @@ class RehearsalRequest:
     seeds: range
     stop_at: tuple[int, int] | None
     mistakes: bool = False
-    """Whether operator mistakes are also played."""
     faults: PlanFaults = NO_FAULTS
     faults_file: Path | None = None
     config_files: tuple[str, ...] = ()
-    """Sources of the members' settings."""
     notes: Notes | None = None
-    """The notes of the plan's gates, if it has been carried out."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Settings that override those of the brokers and members; `found` and `simulated` already contain them."""
 
