@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
 
 from groups.yaml_files import TreeError, load_trees
 from migration.client_config import ENVIRONMENT_NAME, Entry, kept
@@ -97,7 +96,7 @@ def _without_profiles(documents: Iterable[list[Entry]]) -> ConfigContent:
     return ConfigContent(entries=tuple(entries), unread=(unread,) if profiles else ())
 
 
-def _compose(services: Mapping[str, Any]) -> ConfigContent:
+def _compose(services: Mapping[str, object]) -> ConfigContent:
     """The environment of the service of a compose file that has consumer settings."""
     found: dict[str, tuple[Entry, ...]] = {}
     for name, service in services.items():
@@ -118,11 +117,11 @@ class _Walk:
         self._seen = 0
         self.unread: list[str] = []
 
-    def entries(self, tree: Any) -> Iterator[Entry]:
+    def entries(self, tree: object) -> Iterator[Entry]:
         is_kubernetes = isinstance(tree, dict) and "apiVersion" in tree and "kind" in tree
         yield from self._of((), tree, in_lists=is_kubernetes)
 
-    def _of(self, where: tuple[str, ...], value: Any, *, in_lists: bool) -> Iterator[Entry]:
+    def _of(self, where: tuple[str, ...], value: object, *, in_lists: bool) -> Iterator[Entry]:
         self._seen += 1
         if self._seen > MAX_VALUES:
             raise TooManyValues(f"has more than {MAX_VALUES} values, too many for a configuration file")
@@ -141,7 +140,7 @@ class _Walk:
             text = str(value).lower() if isinstance(value, bool) else str(value)
             yield ".".join(where), text, None
 
-    def _of_list(self, where: tuple[str, ...], values: list[Any], *, in_lists: bool) -> Iterator[Entry]:
+    def _of_list(self, where: tuple[str, ...], values: list[object], *, in_lists: bool) -> Iterator[Entry]:
         plain = [str(each) for each in values if isinstance(each, str | int)]
         pairs = [text.partition("=") for text in plain]
         if any(sign and ENVIRONMENT_NAME.fullmatch(name) for name, sign, _ in pairs):
@@ -154,7 +153,7 @@ class _Walk:
             elif in_lists and isinstance(each, dict | list):
                 yield from self._of(where, each, in_lists=True)
 
-    def _of_config_map(self, tree: Mapping[str, Any]) -> Iterator[Entry]:
+    def _of_config_map(self, tree: Mapping[str, object]) -> Iterator[Entry]:
         """A ConfigMap's variables and files; a Secret's values are read only where they are not encoded."""
         for field in ("data", "stringData") if tree["kind"] == "ConfigMap" else ("stringData",):
             values = tree.get(field)

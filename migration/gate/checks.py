@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from groups.counts import counted, share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
@@ -375,14 +374,14 @@ def _no_notes(observed: GateObservation) -> str:
     )
 
 
-_OF_GROUP: Mapping[type, Callable[[Any, Group, str], Check]] = {
+_OF_GROUP: Mapping[type, Callable[..., Check]] = {
     TypeIs: _type,
     ProtocolIs: _protocol,
     NoUserData: _no_user_data,
     Precedes: _precedes,
     Leads: _leads,
 }
-_CHECKS: Mapping[type, Callable[[Any, GateObservation, str], Check]] = {
+_CHECKS: Mapping[type, Callable[..., Check]] = {
     StateIn: _state,
     MemberCount: _member_count,
     Speaking: _speaking,

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from groups.trees import Malformed, Trees, count_values, named
 from migration.model import Plan, PlannedMember
@@ -106,9 +105,9 @@ def fingerprint(plan: Plan) -> str:
     return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def notes_to_data(notes: Notes) -> dict[str, Any]:
+def notes_to_data(notes: Notes) -> dict[str, object]:
     """The notes as plain values; of a member only its id, instance id, client id and host."""
-    data: dict[str, Any] = _TREES.write(Notes, notes)
+    data = _TREES.write(Notes, notes)
     opened = data.pop("opened", {})
     for one in opened.values():
         one["members"] = [{name: each[name] for name in _NOTED if name in each} for each in one["members"]]

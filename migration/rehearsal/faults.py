@@ -7,10 +7,10 @@ from the beginning of the first round, or of the round they name: `2.1+5` is fiv
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 from coordinator.faults import FailCoordinator, Seconds
 from coordinator.simulation.scenario import (
@@ -28,6 +28,8 @@ from groups.trees import Malformed, shown
 from groups.yaml_files import TreeError, check_format, load_tree, read_text
 from migration.rehearsal.simulated_members import StepRound
 
+T = TypeVar("T")
+Tree: TypeAlias = dict[str, object]
 Fault: TypeAlias = Pause | Freeze | Kill | Restart | FailCoordinator
 VERBS: Mapping[str, type] = {
     verb: ALL_VERBS[verb] for verb in ("pause", "freeze", "restart", "kill", "coordinator")
@@ -69,99 +71,90 @@ class _Reader:
     def __init__(self, members: Collection[str], places: Collection[StepRound]) -> None:
         self._members, self._places = members, places
 
-    def read(self, tree: Any) -> PlanFaults:
+    def read(self, tree: object) -> PlanFaults:
         check_format(tree, FORMAT_VERSION, "faults file")
-        for key in tree:
+        top = _mapping(tree)
+        for key in top:
             if key not in KEYS:
                 raise Malformed(f"unknown; a faults file has {', '.join(KEYS)}", key)
-        events: dict[StepRound | None, tuple[Fault, ...]] = {}
-        for number, each in enumerate(_listed(tree.get("events"), "events")):
-            try:
-                place, event = self._event(each)
-            except Malformed as error:
-                raise error.below(number).below("events") from None
-            events[place] = (*events.get(place, ()), event)
-        network, partitions = self._network(tree.get("faults"))
+        events = _by_round(top.get("events"), "events", self._event)
+        try:
+            faults = _mapping(top.get("faults") or {})
+            others = {key: value for key, value in faults.items() if key != "partition"}
+            network = TREES.read(Faults, others)
+            # A single partition needs no list.
+            single = isinstance(faults.get("partition"), dict)
+            partitions = _by_round(faults.get("partition"), "partition", self._partition, single=single)
+        except Malformed as error:
+            raise error.below("faults") from None
         return PlanFaults(network=network, events=events, partitions=partitions)
 
-    def _event(self, tree: Any) -> tuple[StepRound | None, Fault]:
-        if not isinstance(tree, dict):
-            raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
-        verb = next((each for each in VERBS if each in tree), None)
+    def _event(self, tree: Tree) -> tuple[StepRound | None, Fault]:
+        verb = next((verb for verb in VERBS if verb in tree), None)
         if verb is None:
             raise no_verb(tree, VERBS)
-        place, at_s = self._moment(tree, "at")
+        round_, at_s = self._moment(tree, "at")
         event: Fault = TREES.read(VERBS[verb], {**tree, "at": at_s})
         if not isinstance(event, FailCoordinator):
             self._known(event.member, verb)
         if isinstance(event, Pause | Freeze) and event.for_s == 0:
             raise Malformed("must be longer than 0 seconds", "for")
-        return place, event
+        return round_, event
 
-    def _network(self, tree: Any) -> tuple[Faults, Mapping[StepRound | None, tuple[NetworkPartition, ...]]]:
-        if tree is None:
-            return Faults(), {}
-        if not isinstance(tree, dict):
-            raise Malformed(f"expected a mapping, found {shown(tree)}", "faults")
-        listed = tree.get("partition")
-        listed = [listed] if isinstance(listed, dict) else listed
-        try:
-            network = TREES.read(Faults, {key: each for key, each in tree.items() if key != "partition"})
-            found: dict[StepRound | None, tuple[NetworkPartition, ...]] = {}
-            for number, each in enumerate(_listed(listed, "partition")):
-                try:
-                    place, partition = self._partition(each)
-                except Malformed as error:
-                    # A single partition needs no list, and then its path has no number.
-                    at = error if isinstance(tree["partition"], dict) else error.below(number)
-                    raise at.below("partition") from None
-                found[place] = (*found.get(place, ()), partition)
-        except Malformed as error:
-            raise error.below("faults") from None
-        return network, found
-
-    def _partition(self, tree: Any) -> tuple[StepRound | None, NetworkPartition]:
-        if not isinstance(tree, dict):
-            raise Malformed(f"expected a mapping with members, from and to, found {shown(tree)}")
-        (place, start_s), (other, end_s) = self._moment(tree, "from"), self._moment(tree, "to")
-        if other != place:
+    def _partition(self, tree: Tree) -> tuple[StepRound | None, NetworkPartition]:
+        (round_, start_s), (other, end_s) = self._moment(tree, "from"), self._moment(tree, "to")
+        if other != round_:
             raise Malformed("must count from the same round as `from`", "to")
         if end_s <= start_s:
             raise Malformed("must be later than `from`", "to")
         partition: NetworkPartition = TREES.read(NetworkPartition, {**tree, "from": start_s, "to": end_s})
         for member in partition.members:
             self._known(member, "members")
-        return place, partition
+        return round_, partition
 
     def _known(self, member: str, key: str) -> None:
         if member not in self._members:
             raise Malformed(unknown("member", member, self._members), key)
 
-    def _moment(self, tree: Mapping[str, Any], key: str) -> tuple[StepRound | None, float]:
+    def _moment(self, tree: Tree, key: str) -> tuple[StepRound | None, float]:
         if key not in tree:
             raise Malformed("missing", key)
         text = str(tree[key])
-        found = _ROUND.match(text)
+        match = _ROUND.match(text)
         try:
-            seconds: float = TREES.read(Seconds, text[found.end() :] if found else text)
+            seconds: float = TREES.read(Seconds, text[match.end() :] if match else text)
         except Malformed as error:
             raise Malformed(f"{error}, or with STEP.ROUND+seconds from the start of a round", key) from None
-        if found is None:
+        if match is None:
             return None, seconds
-        step, round_ = found.groups()
-        place = int(step), int(round_)
-        if place not in self._places:
-            known = [f"{step}.{round_}" for step, round_ in self._places]
-            raise Malformed(unknown("round", f"{place[0]}.{place[1]}", known), key)
-        return place, seconds
+        step_round = int(match[1]), int(match[2])
+        if step_round not in self._places:
+            rounds = [f"{step}.{round_}" for step, round_ in self._places]
+            raise Malformed(unknown("round", f"{step_round[0]}.{step_round[1]}", rounds), key)
+        return step_round, seconds
 
 
-def _listed(trees: Any, key: str) -> Sequence[Any]:
-    if trees is None:
-        return ()
+def _mapping(tree: object) -> Tree:
+    if not isinstance(tree, dict):
+        raise Malformed(f"expected a mapping, found {shown(tree)}")
+    return tree
+
+
+def _by_round(
+    tree: object, key: str, read: Callable[[Tree], tuple[StepRound | None, T]], *, single: bool = False
+) -> dict[StepRound | None, tuple[T, ...]]:
+    """What is read from a list of mappings, by the round from which its times count."""
+    trees = [tree] if single else tree or []
     if not isinstance(trees, list):
         raise Malformed(f"expected a list, found {shown(trees)}", key)
-    return trees
+    by_round: dict[StepRound | None, tuple[T, ...]] = {}
+    for number, item in enumerate(trees):
+        try:
+            round_, value = read(_mapping(item))
+        except Malformed as error:
+            raise (error if single else error.below(number)).below(key) from None
+        by_round[round_] = (*by_round.get(round_, ()), value)
+    return by_round
 
 
 def from_now(partition: NetworkPartition, now_s: float) -> NetworkPartition:

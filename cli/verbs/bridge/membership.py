@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicMember
@@ -50,6 +50,10 @@ from wire.messages.embedded_protocol import EmbeddedAssignment, read_assignment,
 from wire.messages.reader import DecodeError
 from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
 
+if TYPE_CHECKING:
+    from wire.messages.schemas.classic_groups import JoinGroupResponseMember
+
+ResponseT = TypeVar("ResponseT")
 SESSION_MS = 10_000
 """How long a group waits for a bridge that was killed. Brokers allow 6 s and more (group.min.session.timeout.ms)."""
 HEARTBEAT_MS = 500
@@ -314,11 +318,11 @@ class Membership:
             raise MembershipLost("no coordinator is known")
         return self._coordinator
 
-    def _ask(self, api: Api, asked: Request, *, is_held_back: bool) -> Any:
+    def _ask(self, api: Api[object, ResponseT], asked: Request, *, is_held_back: bool) -> ResponseT:
         """The coordinator's response; waiting for one that a broker holds back stops when the bridge must leave."""
         connection = self._client.connection(self._where)
         limit_ms = LONGEST_WAIT_MS if is_held_back else SESSION_MS
-        conversations: dict[str, Steps[Any]] = {
+        conversations: dict[str, Steps[list[ResponseT] | None]] = {
             _ASKED: connection.ask_once(api, [asked], Deadline(limit_ms), limit_ms)
         }
         if is_held_back:
@@ -381,7 +385,7 @@ def _library() -> Library:
     return replace(java, behavior=replace(java.behavior, tolerates_assignments=True))
 
 
-def _member_value(listed: Any) -> ClassicMemberValue:
+def _member_value(listed: JoinGroupResponseMember) -> ClassicMemberValue:
     """A member as in the leader's JoinGroup response, which lacks the other fields."""
     return ClassicMemberValue(
         member=listed.member_id,

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
@@ -294,7 +293,7 @@ def gate_document(question: GateQuestion, answer: GateAnswer) -> Document:
     )
 
 
-def _data(question: GateQuestion, found: GateResult | None) -> dict[str, Any]:
+def _data(question: GateQuestion, found: GateResult | None) -> dict[str, object]:
     result = found or GateResult()
     strayed, steps = result.strayed, question.plan.steps
     return {

@@ -14,7 +14,6 @@ from itertools import groupby
 from math import ceil
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 from cli.errors import UsageError
 from cli.output import write_file
@@ -259,10 +258,20 @@ class _Picture:
         return Lane(height=bottom + 4, texts=(name,), spans=spans)
 
     def _bar(
-        self, frame: int, style: str, bottom: float, height: float, *, gap: float = 1.0, **more: Any
+        self,
+        frame: int,
+        style: str,
+        bottom: float,
+        height: float,
+        *,
+        gap: float = 1.0,
+        title: str = "",
+        texts: tuple[Label, ...] = (),
     ) -> Box:
-        top = bottom - height
-        return Box(start=frame, end=frame + 1, style=style, top=top, height=height, gap=gap, **more)
+        top, end = bottom - height, frame + 1
+        return Box(
+            start=frame, end=end, style=style, top=top, height=height, gap=gap, title=title, texts=texts
+        )
 
     def _fits(self, texts: Sequence[str]) -> bool:
         return max(map(len, texts)) * LETTER + 2 < self.column

@@ -68,7 +68,7 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
     return iter(by_place[place] for place in sorted(by_place))
 
 
-def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, Any]:
+def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, float | None]:
     """The median or the worst value of each figure; a gate that stayed closed in a seed has no time."""
     of = max if worst else median
     found = {name: as_number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
@@ -77,7 +77,7 @@ def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, Any]:
     return {**found, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
 
 
-def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
+def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, object]]:
     for played in _of_rounds(rehearsal):
         first = played[0]
         yield {
@@ -105,7 +105,7 @@ def _computed(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
         }
 
 
-def _unsafe_data(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
+def _unsafe_data(rehearsal: Rehearsal) -> Iterator[dict[str, object]]:
     for run in (*rehearsal.played, *rehearsal.back):
         for reason in run.unsafe:
             yield {"seed": run.seed, "reason": reason, "replay": _replay(run, rehearsal.request)}
@@ -244,12 +244,12 @@ _GATE = {
 }
 
 
-def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, Any]]:
+def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, object]]:
     """An item for each mistake and step; for a mistake that does not apply here, the reason."""
     return [_data(each) for each in rehearsal.mistakes]
 
 
-def _data(each: MistakeResult | Inapplicable) -> dict[str, Any]:
+def _data(each: MistakeResult | Inapplicable) -> dict[str, object]:
     if isinstance(each, Inapplicable):
         return {"mistake": each.mistake.value, "why_not": each.why}
     symptom = each.symptom
@@ -279,7 +279,7 @@ def _data(each: MistakeResult | Inapplicable) -> dict[str, Any]:
     }
 
 
-def _shown(shown: GroupSummary) -> dict[str, Any]:
+def _shown(shown: GroupSummary) -> dict[str, object]:
     return {
         "type": shown.type and shown.type.value,
         "protocol": shown.protocol,
