@@ -49,7 +49,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/conformance/test_compacted_logs.py \
 		tests/coordinator/store/test_data_directory.py tests/coordinator/store/test_loader_replay.py \
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
-		tests/cli/verbs/context/test_edit.py tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py
+		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \

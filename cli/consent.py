@@ -13,7 +13,7 @@ from cli.errors import UsageError
 from cli.options import option
 from cli.output import notice
 from cli.progress import cleared
-from cli.sources.contexts.place import SourceOrigin
+from cli.sources.contexts.origin import SourceOrigin
 
 _consent = partial(option, rich_help_panel="Making the change")
 

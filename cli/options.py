@@ -15,7 +15,7 @@ import typer
 
 from cli.errors import UsageError
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from cli.sources.contexts.place import SourceOrigin
+from cli.sources.contexts.origin import SourceOrigin
 from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Contexts: named sources in a configuration file."""
+"""Contexts: named sources, each in a file of its own."""

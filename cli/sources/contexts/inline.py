@@ -33,11 +33,10 @@ def _stand_in(key: str) -> str | None:
     return _CHOICES.get(key, "1" if key.endswith(".ms") else "-")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class InlineProperties:
-    """The properties of one context of one file."""
+    """The properties of one context."""
 
-    path: Path
     context: Context
 
     def settings(self) -> ConnectionSettings:
@@ -75,39 +74,46 @@ class InlineProperties:
     def _entry(self, value: PropertyValue, text: str) -> Property:
         from wire.java_text import Property
 
-        return Property(key=value.key, value=text, line=value.line)
+        return Property(key=value.key, value=text, line=self._position(value)[0] or 0)
+
+    def _position(self, value: PropertyValue) -> tuple[int, int] | tuple[None, None]:
+        return self.context.origin.position("properties", value.key)
 
     def _settings(self, entries: Sequence[Property]) -> ConnectionSettings:
         from wire.client.config.properties import settings_of
 
         try:
-            return settings_of(self.path, entries)
+            return settings_of(self.context.origin.file, entries)
         except ConfigFileError as error:
             raise self._with_column(error) from None
 
     def _with_column(self, error: ConfigFileError) -> ConfigFileError:
         """The error with its column, if no other property is on the same line."""
-        columns = {value.column for value in self.context.properties if value.line == error.line}
-        line = self.context.line if error.line is None else error.line
-        column = columns.pop() if len(columns) == 1 else None
+        positions = [self._position(value) for value in self.context.properties]
+        columns = {column for line, column in positions if line == error.line}
+        line = self.context.origin.position()[0] if error.line is None else error.line or None
+        column = columns.pop() if len(columns) == 1 and line else None
         message = f"the context {self.context.name}: {error.message}"
-        return ConfigFileError(self.path, line, message, column=column)
+        return ConfigFileError(self.context.origin.file, line, message, column=column)
+
+    def _error(self, value: PropertyValue, message: str) -> ConfigFileError:
+        line, column = self._position(value)
+        return ConfigFileError(self.context.origin.file, line, f"{value.key}{message}", column=column)
 
     def _fetched(self, value: PropertyValue) -> str:
         if value.store is ValueStore.LITERAL:
             return value.text
         if value.store is ValueStore.FILE:
-            from cli.sources.contexts.file import read_secret_file
+            from cli.sources.contexts.location import read_secret_file
 
             return read_secret_file(Path(value.text))
         if value.store is ValueStore.COMMAND:
             return self._printed(value)
         text = os.environ.get(value.text)
         if not text:
-            raise ConfigFileError(
-                self.path, value.line, f"{value.key} is kept in the environment variable {value.text}, which is "
-                "not set. Set it.", column=value.column
-            )  # fmt: skip
+            raise self._error(
+                value, f" is kept in the environment variable {value.text}, which is not set. Set it."
+            )
         return text
 
     def _printed(self, value: PropertyValue) -> str:
@@ -120,7 +126,4 @@ class InlineProperties:
         try:
             return printed_by(arguments, Deadline(COMMAND_TIMEOUT_MS))
         except CommandFailed as error:
-            raise ConfigFileError(
-                self.path, value.line, f"{value.key}: the command {arguments[0]} {error}",
-                column=value.column,
-            ) from None  # fmt: skip
+            raise self._error(value, f": the command {arguments[0]} {error}") from None

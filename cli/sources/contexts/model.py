@@ -1,4 +1,4 @@
-"""The model of a configuration file: contexts, and which one is current."""
+"""The model of contexts, and which one is current."""
 
 from __future__ import annotations
 
@@ -74,11 +74,9 @@ class PropertyValue:
     key: str
     store: ValueStore
     text: str
-    line: int = field(compare=False)
-    column: int = field(compare=False)
 
     def __repr__(self) -> str:
-        return f"PropertyValue(key={self.key!r}, keeper={self.store}, line={self.line})"
+        return f"PropertyValue(key={self.key!r}, keeper={self.store})"
 
     @property
     def is_secret(self) -> bool:
@@ -92,11 +90,26 @@ class PropertyValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOrigin:
+    """Where a context was read: the file, its text, which may contain secrets, and the path to the context in it."""
+
+    file: Path
+    text: str = field(repr=False)
+    steps: tuple[str, ...]
+
+    def position(self, *steps: str) -> tuple[int, int] | tuple[None, None]:
+        """Line and column of a value of the context, from 1."""
+        from groups.yaml_files import position_of
+
+        return position_of(self.text, (*self.steps, *steps)) or (None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """A named source, and its defaults. Paths are absolute; None means not set."""
 
     name: str
-    line: int = field(compare=False)
+    origin: ContextOrigin = field(compare=False)
     kind: SourceKind
     bootstrap_server: str | None = None
     command_config: Path | None = None
@@ -125,20 +138,21 @@ class Context:
         """The keys whose secrets are in the configuration file itself."""
         return tuple(value.key for value in self.properties if value.is_literal_secret)
 
-    def warning(self, file: Path) -> str | None:
+    @property
+    def warning(self) -> str | None:
         """A warning about secrets in the configuration file itself, if there are any."""
         keys = self.literal_secrets
         if not keys:
             return None
         return (
-            f"{file} contains secrets of the context {self.name} ({', '.join(keys)}); "
+            f"{self.origin.file} contains secrets of the context {self.name} ({', '.join(keys)}); "
             f"keep them in files or variables instead: {keys[0]}: {{file: PATH}} or {{env: NAME}}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contexts:
-    """A configuration file. `current` is one of the contexts, or None."""
+    """All contexts, by name. `path` is their directory, or their single file; `current` is one of them, or None."""
 
     path: Path
     current: str | None

@@ -1,18 +1,31 @@
-"""Convert the tree of a configuration file to contexts; every error names line and column."""
+"""Read contexts; every error names file, line and column, and never a value that may be a secret."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import yaml
 
 from cli.errors import UsageError
 from cli.render.output_format import OutputFormat
+from cli.sources.contexts.location import (
+    VARIABLE,
+    Location,
+    config_text,
+    context_location,
+    home_directory,
+    others_can_read,
+)
 from cli.sources.contexts.model import (
     NAME_RULE,
     Context,
+    ContextOrigin,
     Contexts,
     PropertyValue,
     SourceKind,
@@ -20,28 +33,19 @@ from cli.sources.contexts.model import (
     is_name,
     is_secret,
 )
-from cli.sources.contexts.nodes import (
-    MAX_SHOWN,
-    Items,
-    MalformedText,
-    MappingEntry,
-    MappingNode,
-    Node,
-    ScalarNode,
-    TextSpan,
-    clipped,
-    parse_nodes,
-)
-from cli.times import read_timeout
+from cli.times import TIMEOUT_BOUNDS_S
 from groups.times import read_moment
+from groups.trees import Between, Malformed, Trees, dotted
+from groups.yaml_files import MAX_DEPTH, TreeError, load_tree, position_of
 from wire.client.config.config_file import ConfigFileError
 from wire.suggestion import closest
 
 FORMAT = "1"
+CURRENT = "current"
+SUFFIX = ".yaml"
 MAX_CONTEXTS = 1_000
-MAX_SAID = 200
+MAX_MESSAGE = 300
 NAMED = 10
-_TOP = ("kohort", "current", "contexts")
 _KINDS = {
     "bootstrap_server": SourceKind.LIVE,
     "command_config": SourceKind.LIVE,
@@ -53,253 +57,332 @@ _KINDS = {
     "topics": SourceKind.LOG,
     "embedded": SourceKind.EMBEDDED,
 }
+_NO_SOURCES = frozenset({"as_of", "topics", "cluster_id", "properties"})
+"""Keys that complete a source and name none."""
 _NAMING = "bootstrap_server, command_config, snapshot, log_dirs or embedded"
-_KNOWN = (*_KINDS, "timeout_ms", "output", "protected")
+_LISTS = ("bootstrap_server", "log_dirs")
+"""Keys with a value or a list of values."""
 
 
-def read_contexts(path: Path, text: str) -> Contexts:
-    """The contexts of a text; `path` is for messages and for paths that are relative to the file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """A context as its file contains it, without its properties."""
+
+    bootstrap_server: tuple[str, ...] = ()
+    command_config: str | None = None
+    cluster_id: str | None = None
+    snapshot: str | None = None
+    embedded: str | None = None
+    log_dirs: tuple[str, ...] = ()
+    as_of: str | None = None
+    topics: str | None = None
+    timeout_ms: (
+        Annotated[int, Between(int(TIMEOUT_BOUNDS_S[0] * 1000), int(TIMEOUT_BOUNDS_S[1] * 1000), "ms")] | None
+    ) = None
+    output: OutputFormat | None = None
+    protected: bool = False
+
+
+_TREES = Trees()
+
+
+class _Blank(Malformed):
+    """A value is empty, as written by a script that lacks it: a mistake of the command's user."""
+
+
+def load_contexts(*, may_be_missing: bool = False) -> Contexts | None:
+    """The contexts of the directory or the single file; None if there is neither.
+
+    `may_be_missing`: also None if KOHORT_CONFIG names something that does not exist.
+    :raises ConfigFileError: they cannot be read, are malformed, contain secrets that others can read, or cannot be
+        trusted; KOHORT_CONFIG names a file that does not exist
+    """
+    location = context_location()
+    if location is None:
+        return None
+    if not os.path.lexists(location.path):
+        if os.environ.get(VARIABLE) and not may_be_missing:
+            raise ConfigFileError(
+                location.file or location.directory,
+                None,
+                f"{VARIABLE} names this file, but it does not exist. Check the path.",
+            )
+        return None
+    return contexts_at(location)
+
+
+def contexts_at(location: Location) -> Contexts:
+    """The contexts of a location that exists. :raises ConfigFileError: as `load_contexts`"""
+    if location.is_single:
+        return read_single(location.path, config_text(location.path))
+    found = ContextFiles(location.directory)
+    return Contexts(path=location.directory, current=_current(found), by_name=found)
+
+
+class ContextFiles(Mapping[str, Context]):
+    """The contexts of a directory, by name and in this order; each file is read when its context is asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        try:
+            files = sorted(directory.glob(f"*{SUFFIX}"))
+        except OSError as error:
+            raise ConfigFileError(directory, None, f"cannot be read: {error.strerror or error}.") from None
+        self._read: dict[str, Context] = {}
+        self._files = {file.name.removesuffix(SUFFIX): file for file in files if is_name(file.stem)}
+        if len(self._files) > MAX_CONTEXTS:
+            raise ConfigFileError(directory, None, f"more than {MAX_CONTEXTS} contexts.")
+
+    def __getitem__(self, name: str) -> Context:
+        if name not in self._read:
+            file = self._files[name]
+            text = config_text(file)
+            origin = ContextOrigin(file=file, text=text, steps=())
+            self._read[name] = _read_context(name, _loaded(file, text), origin, self.directory.parent)
+            check_privacy([self._read[name]])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def _current(contexts: ContextFiles) -> str | None:
+    """The name in the file `current`. It may be that of a context that was removed by hand: `in_use` refuses it."""
+    try:
+        return config_text(contexts.directory / CURRENT).strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def read_single(path: Path, text: str) -> Contexts:
+    """The contexts of a single file, which `path` names in messages; paths in it are relative to its directory.
 
     :raises ConfigFileError: with line and column, and never a value that may be a secret
     """
+    tree = _loaded(path, text)
+
+    def refused(message: str, *steps: str) -> ConfigFileError:
+        return _error(path, text, Malformed(message, *steps))
+
+    if tree is None:
+        return Contexts(path=path, current=None, by_name={})
+    if not isinstance(tree, dict):
+        raise refused("the file must be a mapping: lines of NAME: VALUE")
+    for key in tree:
+        if key not in ("kohort", CURRENT, "contexts"):
+            raise refused(f"not a key of the file{suggestion(key, ('current', 'contexts'))}", key)
+    if str(tree.get("kohort", FORMAT)) != FORMAT:
+        raise refused(f"unknown format; this version reads {FORMAT}", "kohort")
+    entries, current = tree.get("contexts") or {}, tree.get(CURRENT)
+    if not isinstance(entries, dict) or len(entries) > MAX_CONTEXTS:
+        raise refused(f"expected a mapping of at most {MAX_CONTEXTS} contexts by name", "contexts")
+    contexts: dict[str, Context] = {}
+    for name, entry in entries.items():
+        if not is_name(name):
+            raise refused(f"this is not a valid context name: {NAME_RULE}", "contexts", name)
+        origin = ContextOrigin(file=path, text=text, steps=("contexts", name))
+        contexts[name] = _read_context(name, entry, origin, path.parent.absolute())
+    if current is not None and (not isinstance(current, str) or current not in contexts):
+        near = suggestion(str(current), contexts) or f"; the file contains {listed_names(contexts)}"
+        raise refused(f"there is no such context{near}", CURRENT)
+    check_privacy(contexts.values())
+    return Contexts(path=path, current=current, by_name=contexts)
+
+
+def read_context(name: str, tree: object, file: Path) -> Context:
+    """The context that a file with this tree gives. ConfigFileError if it is invalid."""
+    return _read_context(name, tree, ContextOrigin(file=file, text="", steps=()), file.parent)
+
+
+def check_privacy(contexts: Iterable[Context]) -> None:
+    """ConfigFileError if a file itself contains secrets, and others can read it."""
+    for context in contexts:
+        file = context.origin.file
+        if context.literal_secrets and file.exists() and others_can_read(file.stat()):
+            raise ConfigFileError(
+                file, context.origin.position()[0], f"the context {context.name} keeps a secret in this file "
+                f"({context.literal_secrets[0]}), and other users can read it. Run: chmod 600 {file}"
+            )  # fmt: skip
+
+
+def _loaded(path: Path, text: str) -> Any:
+    _refuse_references(path, text)
     try:
-        root = parse_nodes(text)
-    except MalformedText as error:
-        raise ConfigFileError(path, error.line, f"{error}.", column=error.column) from None
-    return _Reader(path).contexts(root)
+        return load_tree(path, text) if text.strip() else None
+    except TreeError as error:
+        raise ConfigFileError(path, error.line, error.message[:MAX_MESSAGE], column=error.column) from None
 
 
-class _Reader:
-    def __init__(self, path: Path) -> None:
-        self.path = path
+def _refuse_references(path: Path, text: str) -> None:
+    """Refuse anchors, aliases and tags: each may be a password without quotes, which a message would show, or which
+    would be read as empty.
+    """
+    events: Iterator[Any] = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    depth = 0
+    with suppress(yaml.YAMLError):  # `load_tree` reports it, and a text that is nested too deep
+        for event in events:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                return
+            is_tagged = getattr(event, "tag", None) not in (None, "!")
+            if is_tagged or getattr(event, "anchor", None) is not None:
+                line, column = event.start_mark.line + 1, event.start_mark.column + 1
+                message = "anchors, aliases and tags (&, * and !) are not supported here; quote the value."
+                raise ConfigFileError(path, line, message, column=column)
 
-    def contexts(self, root: Node | None) -> Contexts:
-        if root is None:
-            return Contexts(path=self.path, current=None, by_name={})
-        top = self._fields(root, "the file")
-        self._check_keys(top.entries.values(), _TOP, "of the file")
-        version = top.entries.get("kohort")
-        if version is not None and self._text(version) != FORMAT:
-            raise self._error(version.value.span, f"kohort: unknown format; this version reads {FORMAT}.")
-        found: dict[str, Context] = {}
-        listed = top.entries.get("contexts")
-        if listed is not None and not _is_null(listed.value):
-            named = self._fields(listed.value, "contexts")
-            if len(named.entries) > MAX_CONTEXTS:
-                raise self._error(named.span, f"more than {MAX_CONTEXTS} contexts.")
-            found = {name: self._context(entry) for name, entry in named.entries.items()}
-        return Contexts(
-            path=self.path, current=self._current(top.entries.get("current"), found), by_name=found
+
+def _read_context(name: str, tree: object, origin: ContextOrigin, base: Path) -> Context:
+    """A context from its tree; relative paths start at `base`."""
+    try:
+        if not isinstance(tree, dict):
+            raise Malformed(f"the context {name} must be a mapping: lines of NAME: VALUE")
+        for key, value in tree.items():
+            _check_given(key, value)
+        entry = {
+            key: [value] if key in _LISTS and not isinstance(value, list) else value
+            for key, value in tree.items()
+            if key != "properties"
+        }
+        read: _Entry = _TREES.read(_Entry, entry)
+        kind = _kind(name, tree)
+        return Context(
+            name=name,
+            origin=origin,
+            kind=kind,
+            bootstrap_server=_servers(read.bootstrap_server) if "bootstrap_server" in tree else None,
+            command_config=_path(base, read, "command_config"),
+            cluster_id=read.cluster_id,
+            properties=_properties(tree.get("properties") or {}, base),
+            snapshot=_path(base, read, "snapshot"),
+            embedded=_path(base, read, "embedded"),
+            log_dirs=tuple(_located(base, path, "log_dirs") for path in read.log_dirs),
+            as_of=_moment(read.as_of),
+            topics=_path(base, read, "topics"),
+            timeout_ms=read.timeout_ms,
+            output=read.output,
+            protected=read.protected,
         )
+    except Malformed as error:
+        error.path = (*origin.steps, *error.path)
+        refused = _error(origin.file, origin.text, error)
+        raise UsageError(str(refused)) if isinstance(error, _Blank) else refused from None
 
-    def _current(self, entry: MappingEntry | None, found: dict[str, Context]) -> str | None:
-        if entry is None or _is_null(entry.value):
-            return None
-        name = self._text(entry)
-        if name not in found:
-            hint = suggestion(name, found) or f". The file contains {listed_names(found)}."
-            raise self._error(entry.value.span, f"current: there is no context {clipped(name)!r}{hint}")
-        return name
 
-    def _context(self, entry: MappingEntry) -> Context:
-        if not is_name(entry.name):
-            raise self._error(
-                entry.key.span, f"{clipped(entry.name)!r} is not a valid context name: {NAME_RULE}."
-            )
-        entries = self._fields(entry.value, f"the context {entry.name}").entries
-        self._check_keys(entries.values(), _KNOWN, "of a context")
-        kind = self._kind(entry, entries)
-        if "command_config" in entries and "properties" in entries:
-            raise self._error(
-                entries["properties"].key.span,
-                "command_config and properties cannot be used together; keep one.",
-            )
-        if "properties" in entries and "bootstrap_server" not in entries:
-            raise self._error(
-                entries["properties"].key.span, "properties need a bootstrap_server in the same context."
-            )
-        given: dict[str, Any] = {key: _READERS[key](self, each) for key, each in entries.items()}
-        return Context(name=entry.name, line=entry.key.span.line, kind=kind, **given)
+def _error(path: Path, text: str, error: Malformed) -> ConfigFileError:
+    line, column = position_of(text, error.path) or (None, None)
+    # A misplaced value may be a secret.
+    is_shown = error.path and not any(is_secret("", str(step)) for step in error.path)
+    field = f"{dotted(error.path)}: " if is_shown else ""
+    ending = "" if error.message.endswith((".", "?")) else "."
+    message = f"{field}{error.message[:MAX_MESSAGE]}{ending}"
+    return ConfigFileError(path, line, message, column=column)
 
-    def _kind(self, entry: MappingEntry, entries: dict[str, MappingEntry]) -> SourceKind:
-        given = [name for name in entries if name in _KINDS]
-        kinds = {_KINDS[name] for name in given}
-        if len(kinds) > 1:
-            other = next(name for name in given if _KINDS[name] is not _KINDS[given[0]])
-            raise self._error(
-                entries[other].key.span,
-                f"{given[0]} and {other} name different sources; a context names one.",
-            )
-        if not kinds or not set(given) - {"as_of", "topics", "cluster_id", "properties"}:
-            span = entries[given[0]].key.span if given else entry.key.span
-            wanted = "log_dirs" if kinds == {SourceKind.LOG} else "bootstrap_server" if kinds else _NAMING
-            raise self._error(span, f"the context {entry.name} names no source; add {wanted}.")
-        return kinds.pop()
 
-    def _servers(self, entry: MappingEntry) -> str:
-        node = entry.value
-        parts = (
-            [self._word(each, entry.name) for each in node.nodes]
-            if isinstance(node, Items)
-            else [self._text(entry)]
-        )
-        from wire.client.address import parse_bootstrap
-        from wire.client.errors import InvalidAddress
+def _check_given(key: str, value: object) -> None:
+    """_Blank for a value that is blank."""
+    if value == []:
+        raise Malformed("no value is given", key)
+    for item in value if isinstance(value, list) else [value]:
+        if key != "properties" and (item is None or (isinstance(item, str) and not item.strip())):
+            raise _Blank("no value is given", key)
 
-        servers = ",".join(server.strip() for part in parts for server in part.split(","))
-        if parts and not all(servers.split(",")):
-            raise UsageError(str(self._error(node.span, "bootstrap_server: a server is empty.")))
-        if is_secret("", servers):
-            raise self._error(node.span, "bootstrap_server: expected HOST:PORT, without user and password.")
-        try:
-            parse_bootstrap(servers)
-        except InvalidAddress as error:
-            raise self._error(node.span, f"bootstrap_server: {clipped(str(error), MAX_SAID)}.") from None
-        return servers
 
-    def _properties(self, entry: MappingEntry) -> tuple[PropertyValue, ...]:
-        if _is_null(entry.value):
-            return ()
-        return tuple(map(self._property, self._fields(entry.value, "properties").entries.values()))
+def _kind(name: str, tree: Mapping[str, object]) -> SourceKind:
+    """The kind of source that a context names, and Malformed if it names none, or more than one."""
+    naming = [key for key in tree if key in _KINDS]
+    kinds = {_KINDS[key] for key in naming}
+    if len(kinds) > 1:
+        other = next(key for key in naming if _KINDS[key] is not _KINDS[naming[0]])
+        raise Malformed(f"{naming[0]} and {other} name different sources; a context names one", other)
+    if not set(naming) - _NO_SOURCES:
+        missing = "log_dirs" if kinds == {SourceKind.LOG} else "bootstrap_server" if kinds else _NAMING
+        raise Malformed(f"the context {name} names no source; add {missing}", *naming[:1])
+    if "properties" in tree and "command_config" in tree:
+        raise Malformed("command_config and properties cannot be used together; keep one", "properties")
+    if "properties" in tree and "bootstrap_server" not in tree:
+        raise Malformed("properties need a bootstrap_server in the same context", "properties")
+    return kinds.pop()
 
-    def _property(self, entry: MappingEntry) -> PropertyValue:
-        if entry.name in ("bootstrap.servers", "metadata.broker.list"):
-            raise self._error(
-                entry.key.span, f"{entry.name} is already set by bootstrap_server; remove it here."
-            )
-        store, text = ValueStore.LITERAL, ""
-        if isinstance(entry.value, MappingNode):
-            store, text = self._kept(entry.name, entry.value)
-        elif isinstance(entry.value, ScalarNode):
-            text = entry.value.text or ""
-        else:
-            raise self._error(
-                entry.value.span, f"{entry.name}: a list is not allowed; join the values with commas."
-            )
-        span = entry.key.span
-        return PropertyValue(key=entry.name, store=store, text=text, line=span.line, column=span.column)
 
-    def _kept(self, key: str, where: MappingNode) -> tuple[ValueStore, str]:
-        self._check_keys(where.entries.values(), ("env", "file", "command"), f"of {key}")
-        if len(where.entries) != 1:
-            raise self._error(
-                where.span, f"{key}: give one of {{env: NAME}}, {{file: PATH}} and {{command: TEXT}}."
-            )
-        entry = next(iter(where.entries.values()))
-        if entry.name == "file":
-            return ValueStore.FILE, str(self._path(entry))
-        if entry.name == "command":
-            return ValueStore.COMMAND, self._command(entry, key)
-        name = self._text(entry)
-        if "=" in name or "\0" in name:
-            raise self._error(entry.value.span, f"{key}: env expects the name of a variable, not a value.")
-        return ValueStore.ENVIRONMENT, name
+def _servers(parts: Collection[str]) -> str:
+    from wire.client.address import parse_bootstrap
+    from wire.client.errors import InvalidAddress
 
-    def _command(self, entry: MappingEntry, key: str) -> str:
-        text = self._text(entry)
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            raise self._error(entry.value.span, f"{key}: the command has an unclosed quote.") from None
-        if not words:
-            raise self._error(entry.value.span, f"{key}: the command is empty.")
-        return text
+    servers = ",".join(server.strip() for part in parts for server in part.split(","))
+    if parts and not all(servers.split(",")):
+        raise _Blank("a server is empty", "bootstrap_server")
+    if is_secret("", servers):
+        raise Malformed("expected HOST:PORT, without user and password", "bootstrap_server")
+    try:
+        parse_bootstrap(servers)
+    except InvalidAddress as error:
+        raise Malformed(str(error), "bootstrap_server") from None
+    return servers
 
-    def _paths(self, entry: MappingEntry) -> tuple[Path, ...]:
-        nodes = entry.value.nodes if isinstance(entry.value, Items) else (entry.value,)
-        if not nodes:
-            raise self._error(entry.value.span, f"{entry.name}: name at least one directory.")
-        return tuple(self._located(self._word(node, entry.name)) for node in nodes)
 
-    def _path(self, entry: MappingEntry) -> Path:
-        return self._located(self._text(entry))
+def _path(base: Path, entry: _Entry, key: str) -> Path | None:
+    text = getattr(entry, key)
+    return None if text is None else _located(base, text, key)
 
-    def _located(self, text: str) -> Path:
-        """An absolute path: as written, from ~ or from the directory of the configuration file."""
-        path = Path(text)
-        if "\0" in text:
-            raise UsageError(f"{self.path}: {text!r} is not a path: a NUL character is invalid")
-        if text == "~" or text.startswith("~/"):
-            if os.environ.get("HOME") == "":
-                raise UsageError(f"{self.path}: {text!r} is in a home directory, and HOME is empty; set it")
-            path = path.expanduser()
-        return self.path.parent.absolute() / path
 
-    def _milliseconds(self, entry: MappingEntry) -> int:
-        text = self._text(entry)
-        try:
-            return read_timeout(text)
-        except ValueError as error:
-            raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
+def _located(base: Path, text: str, *steps: str) -> Path:
+    """An absolute path: as written, from ~ or from the directory of the configuration file."""
+    if "\0" in text:
+        raise _Blank("not a path: a NUL character is invalid", *steps)
+    if text == "~" or text.startswith("~/"):
+        home = home_directory(os.environ)
+        if not home:
+            raise _Blank(f"{text!r} is in a home directory, and HOME is empty; set it", *steps)
+        return Path(home + text[1:])
+    return base / text
 
-    def _moment(self, entry: MappingEntry) -> str:
-        text = self._text(entry)
+
+def _moment(text: str | None) -> str | None:
+    if text is not None:
         try:
             read_moment(text, 0)
         except ValueError as error:
-            raise self._error(entry.value.span, f"{entry.name}: {clipped(str(error), MAX_SAID)}.") from None
-        return text
+            raise Malformed(str(error), "as_of") from None
+    return text
 
-    def _output(self, entry: MappingEntry) -> OutputFormat:
-        text = self._text(entry)
+
+def _properties(tree: object, base: Path) -> tuple[PropertyValue, ...]:
+    if not isinstance(tree, dict):
+        raise Malformed("expected a mapping of client properties: lines of NAME: VALUE", "properties")
+    return tuple(_property(key, value, base) for key, value in tree.items())
+
+
+def _property(key: str, value: object, base: Path) -> PropertyValue:
+    """A property. No message quotes its value, or a key inside the value, which may be a misplaced secret."""
+    steps = ("properties", key)
+    if key in ("bootstrap.servers", "metadata.broker.list"):
+        raise Malformed("already set by bootstrap_server; remove it here", *steps)
+    if isinstance(value, list):
+        raise Malformed("a list is not allowed; join the values with commas", *steps)
+    if not isinstance(value, dict):
+        text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+        return PropertyValue(key=key, store=ValueStore.LITERAL, text=text)
+    stores = {"env": ValueStore.ENVIRONMENT, "file": ValueStore.FILE, "command": ValueStore.COMMAND}
+    if len(value) != 1 or not value.keys() <= stores.keys():
+        raise Malformed("give one of {env: NAME}, {file: PATH} and {command: TEXT}", *steps)
+    ((name, text),) = value.items()
+    if not isinstance(text, str) or not text.strip():
+        raise _Blank(f"{name}: no value is given", *steps)
+    if name == "file":
+        text = str(_located(base, text, *steps))
+    elif name == "env" and ("=" in text or "\0" in text):
+        raise Malformed("env expects the name of a variable, not a value", *steps)
+    elif name == "command":
         try:
-            return OutputFormat(text)
+            words = shlex.split(text)
         except ValueError:
-            names = [each.value for each in OutputFormat]
-            hint = suggestion(text, names) or f"; it is one of {', '.join(names)}."
-            raise self._error(
-                entry.value.span, f"output: {clipped(text)!r} is not an output format{hint}"
-            ) from None
-
-    def _flag(self, entry: MappingEntry) -> bool:
-        text = self._text(entry)
-        if text not in ("true", "false"):
-            raise self._error(entry.value.span, f"{entry.name}: {clipped(text)!r} is neither true nor false.")
-        return text == "true"
-
-    def _text(self, entry: MappingEntry) -> str:
-        return self._word(entry.value, entry.name)
-
-    def _word(self, node: Node, name: str) -> str:
-        if not isinstance(node, ScalarNode):
-            raise self._error(node.span, f"{name}: expected a single value.")
-        if not (node.text or "").strip():
-            raise UsageError(str(self._error(node.span, f"{name}: no value is given.")))
-        return node.text or ""
-
-    def _fields(self, node: Node, what: str) -> MappingNode:
-        if isinstance(node, MappingNode):
-            return node
-        raise self._error(node.span, f"{what} must be a mapping: lines of NAME: VALUE.")
-
-    def _check_keys(self, entries: Iterable[MappingEntry], known: Iterable[str], of_what: str) -> None:
-        for entry in entries:
-            if entry.name not in known:
-                hint = suggestion(entry.name, known) or f". Known are {', '.join(known)}."
-                # A misplaced value may be a secret.
-                is_shown = len(entry.name) <= MAX_SHOWN and not is_secret(of_what, entry.name)
-                name = entry.name if is_shown else "this"
-                raise self._error(entry.key.span, f"{name} is not a key {of_what}{hint}")
-
-    def _error(self, span: TextSpan, message: str) -> ConfigFileError:
-        return ConfigFileError(self.path, span.line, message, column=span.column)
-
-
-_READERS: Mapping[str, Callable[[_Reader, MappingEntry], Any]] = {
-    "bootstrap_server": _Reader._servers,
-    "command_config": _Reader._path,
-    "cluster_id": _Reader._text,
-    "properties": _Reader._properties,
-    "snapshot": _Reader._path,
-    "embedded": _Reader._path,
-    "log_dirs": _Reader._paths,
-    "as_of": _Reader._moment,
-    "topics": _Reader._path,
-    "timeout_ms": _Reader._milliseconds,
-    "output": _Reader._output,
-    "protected": _Reader._flag,
-}
-"""Readers by key, which is also the field's name."""
+            raise Malformed("the command has an unclosed quote", *steps) from None
+        if not words:
+            raise Malformed("the command is empty", *steps)
+    return PropertyValue(key=key, store=stores[name], text=text)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -313,7 +396,3 @@ def listed_names(names: Collection[str]) -> str:
     """Some of the names, for a message."""
     first = ", ".join(sorted(names)[:NAMED])
     return f"{first} and {len(names) - NAMED} more" if len(names) > NAMED else first or "none"
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.text is None

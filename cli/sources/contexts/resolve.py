@@ -1,4 +1,4 @@
-"""Complete a command line from the environment and the configuration file.
+"""Complete a command line from the environment and contexts.
 
 The command line overrides the environment, the environment overrides the current context, and the context overrides
 the default source. The first level that names a source names all of it: a context never completes another source.
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
-from cli.sources.contexts.file import check_variable
-from cli.sources.contexts.place import SourceOrigin
+from cli.sources.contexts.location import check_variable
+from cli.sources.contexts.origin import SourceOrigin
 
 if TYPE_CHECKING:
     from cli.sources.contexts.model import Context, Contexts
@@ -37,7 +37,7 @@ def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
 
     :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change that
         cannot be confirmed
-    :raises ConfigFileError: the configuration file is needed and cannot be used
+    :raises ConfigFileError: a context is needed and cannot be used
     """
     from cli.consent import ConsentOptions, check_consent
 
@@ -69,9 +69,8 @@ def _target_cluster(target: TargetClusterOptions, source: SourceOptions) -> Sour
         )
     if target.to_bootstrap_server or target.to_command_config:
         raise UsageError("--to-context and --to-bootstrap-server name different clusters; give one")
-    found = _named(target.to_context, "--to-context")
-    options = _in_context(base, found, "--to-context", is_typed=True)
-    timeout_ms = found[1].timeout_ms
+    context = _named(target.to_context, "--to-context")
+    options, timeout_ms = _in_context(base, context, "--to-context", is_typed=True), context.timeout_ms
     if timeout_ms is None or source.timeout_is_chosen:
         return options
     return replace(options, timeout_ms=timeout_ms, timeout_is_chosen=True)
@@ -89,7 +88,7 @@ def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
 
 
 def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
-    """The options, completed with a source from the environment or the configuration file; see `resolve`."""
+    """The options, completed with a source from the environment or a context; see `resolve`."""
     options = _sourced(options)
     if timeout_is_typed:
         return replace(options, timeout_is_chosen=True)
@@ -125,8 +124,8 @@ def _sourced(options: SourceOptions) -> SourceOptions:
             "on the command line"
         )
     if CONTEXT_VARIABLE in given:
-        found = _named(given[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
-        return _in_context(options, found, CONTEXT_VARIABLE, is_typed=False)
+        context = _named(given[CONTEXT_VARIABLE], CONTEXT_VARIABLE)
+        return _in_context(options, context, CONTEXT_VARIABLE, is_typed=False)
     if given:
         return _from_environment(options, given)
     return _current(options)
@@ -179,36 +178,39 @@ def _from_environment(options: SourceOptions, given: Mapping[str, str]) -> Sourc
 
 
 def _current(options: SourceOptions) -> SourceOptions:
-    """The current context of the configuration file, if there is a file and it has one."""
-    from cli.sources.contexts.file import FILE_VARIABLE, config_path
+    """The current context, if there is one."""
+    from cli.sources.contexts.location import VARIABLE, context_location
 
-    path = config_path()
-    if path is None or not (os.path.lexists(path) or os.environ.get(FILE_VARIABLE)):
+    location = context_location()
+    if location is None or not (os.path.lexists(location.path) or os.environ.get(VARIABLE)):
         return options
-    from cli.sources.contexts.file import load_contexts
+    from cli.sources.contexts.read import load_contexts
 
     contexts = load_contexts()
     if contexts is None or contexts.current is None:
         return options
-    found = contexts, contexts.by_name[contexts.current]
-    return _in_context(options, found, f"the current one of {contexts.path}", is_typed=False)
+    named_by = f"the current one of {contexts.path}"
+    return _in_context(
+        options, context_named(contexts, contexts.current, named_by)[1], named_by, is_typed=False
+    )
 
 
-def _named(name: str, named_by: str) -> tuple[Contexts, Context]:
-    from cli.sources.contexts.file import load_contexts
+def _named(name: str, named_by: str) -> Context:
+    from cli.sources.contexts.read import load_contexts
 
-    return context_named(load_contexts(), name, named_by)
+    return context_named(load_contexts(), name, named_by)[1]
 
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
     """The context of this name; UsageError with the closest name if it does not exist."""
     given = f"{named_by}: " if named_by else ""
     if contexts is None:
-        from cli.sources.contexts.file import config_path
+        from cli.sources.contexts.location import context_location
 
+        location = context_location()
+        path = "a directory of contexts" if location is None else location.path
         raise UsageError(
-            f"{given}there is no context {name!r}: {config_path() or 'a configuration file'} does not exist; "
-            "`kohort context add` creates it"
+            f"{given}there is no context {name!r}: {path} does not exist; `kohort context add` creates it"
         )
     if name not in contexts.by_name:
         from cli.sources.contexts.read import listed_names, suggestion
@@ -218,10 +220,7 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
     return contexts, contexts.by_name[name]
 
 
-def _in_context(
-    options: SourceOptions, found: tuple[Contexts, Context], named_by: str, *, is_typed: bool
-) -> SourceOptions:
-    contexts, context = found
+def _in_context(options: SourceOptions, context: Context, named_by: str, *, is_typed: bool) -> SourceOptions:
     return replace(
         options,
         bootstrap_server=context.bootstrap_server,
@@ -231,9 +230,7 @@ def _in_context(
         log_dirs=list(context.log_dirs) or None,
         as_of=options.as_of or context.as_of,
         topics_file=options.topics_file or context.topics,
-        place=SourceOrigin(
-            where=context.place, named_by=named_by, is_typed=is_typed, context=context, file=contexts.path
-        ),
+        place=SourceOrigin(where=context.place, named_by=named_by, is_typed=is_typed, context=context),
     )
 
 

@@ -209,7 +209,7 @@ def _named_groups(context: Context) -> list[str]:
 
 
 def _contexts(_: Context) -> Described:
-    from cli.sources.contexts.file import load_contexts
+    from cli.sources.contexts.read import load_contexts
 
     contexts = load_contexts()
     return [] if contexts is None else [(name, contexts.by_name[name].place) for name in contexts.by_name]

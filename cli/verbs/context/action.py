@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cli.errors import CommandError, UsageError
 from cli.output import notice
 from cli.render.document import Document, Table, columns
-from cli.sources.contexts.file import config_path, load_contexts, load_with_text, read_secret_file
 from cli.sources.contexts.inline import InlineProperties
+from cli.sources.contexts.location import context_location, read_secret_file
 from cli.sources.contexts.model import NAME_RULE, Context, Contexts, is_name, is_secret
-from cli.sources.contexts.place import SourceOrigin
-from cli.sources.contexts.read import read_contexts
+from cli.sources.contexts.origin import SourceOrigin
+from cli.sources.contexts.read import SUFFIX, load_contexts, read_context
 from cli.sources.contexts.resolve import (
     CONTEXT_VARIABLE,
     context_named,
     source_variables,
 )
-from cli.verbs.context.edit import Editor, Fragment
-from cli.verbs.context.files import ask_for, change_file, drop, keep, own_files
 from cli.verbs.context.options import ContextOptions
+from cli.verbs.context.store import NO_HOME, ContextStore, ask_for, change_contexts, drop, keep, own_files
 from cli.verbs.context.view import list_document, problems_of, show_document
 from wire.client.config.config_file import ConfigFileError
 
@@ -29,24 +29,21 @@ def listed() -> Document:
     """All contexts; empty without a file."""
     contexts = load_contexts()
     if contexts is None:
-        path = config_path()
-        if path is None:
-            raise CommandError(
-                "there is no home directory for a configuration file; set KOHORT_CONFIG to a path"
-            )
-        notice(f"{path} does not exist; `kohort context add` creates it")
-        contexts = Contexts(path=path, current=None, by_name={})
+        location = context_location()
+        if location is None:
+            raise CommandError(NO_HOME)
+        notice(f"{location.path} does not exist; `kohort context add` creates it")
+        contexts = Contexts(path=location.path, current=None, by_name={})
     for context in contexts.by_name.values():
-        _warn_of_secrets(contexts, context)
+        _warn_of_secrets(context)
     name, named_by = _in_use(contexts)
     _note_override(contexts.current)
     return list_document(contexts, name, named_by)
 
 
-def _warn_of_secrets(contexts: Contexts, context: Context) -> None:
-    warning = context.warning(contexts.path)
-    if warning is not None:
-        notice(warning)
+def _warn_of_secrets(context: Context) -> None:
+    if context.warning is not None:
+        notice(context.warning)
 
 
 def shown(name: str | None) -> Document:
@@ -66,27 +63,24 @@ def shown(name: str | None) -> Document:
             "no context is in use; name one, or set the current one with `kohort context use NAME`"
         )
     contexts, context = context_named(loaded, name)
-    _warn_of_secrets(contexts, context)
-    return show_document(contexts, context, problems_of(contexts, context))
+    _warn_of_secrets(context)
+    return show_document(contexts, context, problems_of(context))
 
 
 def make_current(name: str | None) -> None:
     """Make a context the current one, or none with None, and print a message."""
 
-    def change(editor: Editor, contexts: Contexts) -> str:
-        if name is not None:
-            context_named(contexts, name)
-        return editor.use(name)
-
-    path = change_file(change)
-    loaded = load_contexts()
-    if name is None:
-        notice(f"there is no current context now ({path})")
-    elif loaded is not None and name in loaded.by_name:
-        context = loaded.by_name[name]
+    def change(store: ContextStore) -> None:
+        context = None if name is None else context_named(store.contexts, name)[1]
+        store.use(name)
+        if context is None:
+            notice(f"there is no current context now ({store.directory})")
+            return
         protected = ", protected" if context.protected else ""
         notice(f"the current context is {name}{protected}: {context.place}")
-        _warn_of_secrets(loaded, context)
+        _warn_of_secrets(context)
+
+    change_contexts(change)
     _note_override(name)
 
 
@@ -105,14 +99,13 @@ def renamed(name: str, new: str) -> None:
     if not is_name(new):
         raise UsageError(f"{new!r} is not a valid context name: {NAME_RULE}")
 
-    def change(editor: Editor, contexts: Contexts) -> str:
-        context_named(contexts, name)
-        if new in contexts.by_name:
-            raise UsageError(f"{contexts.path} already has a context {new}")
-        return editor.rename(name, new)
+    def change(store: ContextStore) -> None:
+        context_named(store.contexts, name)
+        _refuse_taken(store.contexts, new)
+        store.rename(name, new)
 
-    path = change_file(change)
-    notice(f"the context {name} is now called {new} ({path})")
+    directory = change_contexts(change)
+    notice(f"the context {name} is now called {new} ({directory})")
 
 
 def _in_use(contexts: Contexts) -> tuple[str | None, str | None]:
@@ -140,7 +133,7 @@ def _note_override(current: str | None) -> None:
 
 
 def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path, Context]:
-    """Add a context, with the entered secrets in separate files. Returns the configuration file and the context.
+    """Add a context, with the entered secrets in separate files. Returns the directory and the context.
 
     :raises UsageError: the name exists or is invalid; the options are invalid, or contain a secret
     :raises CommandError: the file cannot be changed; nothing is changed then
@@ -148,24 +141,23 @@ def add_context(name: str, options: ContextOptions, *, use: bool) -> tuple[Path,
     if not is_name(name):
         raise UsageError(f"{name!r} is not a valid context name: {NAME_RULE}")
     properties = _properties(options)
-    fragment = _fragment(options, properties)
-    context = _checked(name, fragment)
+    context = _checked(name, _fragment(options, properties))
     _refuse_taken(load_contexts(may_be_missing=True), name)
     secrets = ask_for(options.secrets or ())
     kept: dict[str, Path] = {}
 
-    def change(editor: Editor, contexts: Contexts) -> str:
-        _refuse_taken(contexts, name)
-        kept.update(keep(contexts.path, name, secrets))
-        references: dict[str, Fragment] = {
-            # Relative to the configuration file's directory, so that it can be moved with its secrets.
-            key: {"file": str(file.relative_to(contexts.path.parent))}
-            for key, file in kept.items()
-        }
-        return editor.add(name, _fragment(options, {**properties, **references}), current=use)
+    def change(store: ContextStore) -> None:
+        _refuse_taken(store.contexts, name)
+        base = store.directory.parent
+        kept.update(keep(base, name, secrets))
+        # Relative to the directory that contains the directory of contexts, so that both can be moved together.
+        references = {key: {"file": str(file.relative_to(base))} for key, file in kept.items()}
+        store.add(name, _fragment(options, {**properties, **references}))
+        if use:
+            store.use(name)
 
     try:
-        return change_file(change, may_create=True), context
+        return change_contexts(change, may_create=True), context
     except BaseException:
         drop(kept.values())
         raise
@@ -178,8 +170,8 @@ def _refuse_taken(contexts: Contexts | None, name: str) -> None:
         )
 
 
-def _properties(options: ContextOptions) -> dict[str, Fragment]:
-    values: dict[str, Fragment] = {}
+def _properties(options: ContextOptions) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for option, pairs in (
         ("--property", options.properties or ()),
         ("--secret-env", options.secrets_in_environment or ()),
@@ -200,7 +192,7 @@ def _properties(options: ContextOptions) -> dict[str, Fragment]:
     return values
 
 
-def _value(option: str, key: str, value: str) -> Fragment:
+def _value(option: str, key: str, value: str) -> str | dict[str, str]:
     if option == "--property":
         if is_secret(key, value):
             raise UsageError(
@@ -216,9 +208,9 @@ def _value(option: str, key: str, value: str) -> Fragment:
     return {"env": value or "-"}
 
 
-def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[str, Fragment]:
-    """The entry of the file, with absolute paths."""
-    fragments: dict[str, Fragment | None] = {
+def _fragment(options: ContextOptions, properties: dict[str, Any]) -> dict[str, Any]:
+    """The content of the file, with absolute paths."""
+    fragments: dict[str, Any] = {
         "bootstrap_server": options.bootstrap_server,
         "command_config": _path(options.command_config),
         "cluster_id": options.cluster_id,
@@ -228,9 +220,9 @@ def _fragment(options: ContextOptions, properties: dict[str, Fragment]) -> dict[
         "log_dirs": [str(directory.absolute()) for directory in options.log_dirs or ()] or None,
         "as_of": options.as_of,
         "topics": _path(options.topics_file),
-        "timeout_ms": None if options.timeout_ms is None else str(options.timeout_ms),
+        "timeout_ms": options.timeout_ms,
         "output": None if options.output is None else options.output.value,
-        "protected": "true" if options.protected else None,
+        "protected": options.protected or None,
     }
     return {key: value for key, value in fragments.items() if value is not None}
 
@@ -239,15 +231,16 @@ def _path(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 
-def _checked(name: str, fragment: dict[str, Fragment]) -> Context:
+def _checked(name: str, fragment: dict[str, Any]) -> Context:
     """The context that reading the file will give. UsageError if it would be refused."""
-    path = config_path() or Path("config.yaml")
+    location = context_location()
+    file = (Path() if location is None else location.directory) / f"{name}{SUFFIX}"
     try:
-        context = read_contexts(path, Editor("").add(name, fragment, current=False)).by_name[name]
-        for text in InlineProperties(path=path, context=context).check():
+        context = read_context(name, fragment, file)
+        for text in InlineProperties(context).check():
             notice(text)
     except ConfigFileError as error:
-        place = "" if error.path == path else f"{error.path}: "
+        place = "" if error.path == file else f"{error.path}: "
         raise UsageError(f"{place}{error.message}") from None
     return context
 
@@ -258,8 +251,6 @@ class Removal:
 
     contexts: Contexts
     context: Context
-    comments: int
-    """Number of comment lines in the entry."""
     executed: bool = field(default=False, init=False)
 
     is_empty = False
@@ -273,8 +264,13 @@ class Removal:
             named_by=f"of {self.contexts.path}",
             is_typed=True,
             context=self.context,
-            file=self.contexts.path,
         )
+
+    @property
+    def comments(self) -> int:
+        """Number of comment lines in the context's own file."""
+        origin = self.context.origin
+        return 0 if origin.steps else sum(line.lstrip().startswith("#") for line in origin.text.splitlines())
 
     @property
     def secret_files(self) -> tuple[Path, ...]:
@@ -300,21 +296,21 @@ class Removal:
         return f"removed the context {self.context.name} from {self.contexts.path}" if self.executed else None
 
     def check_again(self, *, was_asked: bool) -> None:
-        """The file is compared when it is locked."""
+        """The context is compared when others are locked out."""
 
     def apply(self) -> None:
-        """Write the file without the context, if the context is still the one that was shown."""
+        """Remove the context, if it is still the one that was shown."""
 
-        def change(editor: Editor, contexts: Contexts) -> str:
-            if contexts.by_name.get(self.context.name) != self.context:
+        def change(store: ContextStore) -> None:
+            if store.contexts.by_name.get(self.context.name) != self.context:
                 raise CommandError(
-                    f"{contexts.path}: the context {self.context.name} was changed meanwhile; "
+                    f"{store.directory}: the context {self.context.name} was changed meanwhile; "
                     "nothing was removed. Run the command again"
                 )
-            return editor.remove(self.context.name)
+            store.remove(self.context.name)
 
         files = self.secret_files
-        change_file(change)
+        change_contexts(change)
         drop(files)
         self.executed = True
 
@@ -344,7 +340,5 @@ class Removal:
 
 def plan_removal(name: str) -> Removal:
     """Plan the removal. UsageError if there is no such context."""
-    loaded = load_with_text()
-    found, context = context_named(None if loaded is None else loaded[0], name)
-    text = "" if loaded is None else loaded[1]
-    return Removal(contexts=found, context=context, comments=Editor(text).comments_in(name))
+    contexts, context = context_named(load_contexts(), name)
+    return Removal(contexts=contexts, context=context)

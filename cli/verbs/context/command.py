@@ -82,9 +82,9 @@ def add(
         bool, typer.Option("--use", help="Make it the current context.", rich_help_panel=USUAL_PANEL)
     ] = False,
 ) -> None:
-    """Add a context to the configuration file.
+    """Add a context.
 
-    The file is created if it does not exist. A secret on the command line is refused: it would stay in the shell's
+    Writes a new file for it. A secret on the command line is refused: it would stay in the shell's
     history.
 
     \b

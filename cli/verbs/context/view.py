@@ -8,8 +8,8 @@ from typing import Any
 
 from cli.render.cells import Cell
 from cli.render.document import Document, Table, columns
-from cli.sources.contexts.file import read_secret_file
 from cli.sources.contexts.inline import InlineProperties
+from cli.sources.contexts.location import read_secret_file
 from cli.sources.contexts.model import Context, Contexts, PropertyValue, ValueStore
 from groups.model import Problem
 from wire.client.config.config_file import ConfigFileError
@@ -55,13 +55,13 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
         ("output", None if context.output is None else context.output.value),
         ("protected", context.protected or None),
     ]
-    rows: list[tuple[Cell, ...]] = [("context", context.name, f"{contexts.path}, line {context.line}")]
+    rows: list[tuple[Cell, ...]] = [("context", context.name, str(context.origin.file))]
     rows += [(key, value, "") for key, value in settings if value is not None]
     rows += [(value.key, _shown(value), _origin(value)) for value in context.properties]
     return Document(
         command="context show",
         data={
-            "file": str(contexts.path),
+            "file": str(context.origin.file),
             **_brief(contexts, context),
             "cluster_id": context.cluster_id,
             "as_of": context.as_of,
@@ -75,10 +75,10 @@ def show_document(contexts: Contexts, context: Context, problems: tuple[Problem,
     )
 
 
-def problems_of(contexts: Contexts, context: Context) -> tuple[Problem, ...]:
+def problems_of(context: Context) -> tuple[Problem, ...]:
     """Errors that a client would report, as far as they are known without the secrets."""
     try:
-        InlineProperties(path=contexts.path, context=context).check()
+        InlineProperties(context).check()
     except ConfigFileError as error:
         return (Problem(subject=context.name, message=str(error)),)
     return ()
@@ -116,7 +116,7 @@ def _shown(value: PropertyValue) -> str | None:
 
 def _origin(value: PropertyValue) -> str:
     if value.store is ValueStore.LITERAL:
-        return f"a secret in the configuration file itself, line {value.line}" if value.is_secret else ""
+        return "a secret in the configuration file itself" if value.is_secret else ""
     kind = "environment variable" if value.store is ValueStore.ENVIRONMENT else value.store.value
     missing = _missing(value)
     return f"{kind} {value.text}{'' if missing is None else f' ({missing})'}"

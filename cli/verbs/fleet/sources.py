@@ -244,4 +244,4 @@ def _client_properties(source: SourceOptions) -> Properties | None:
     if source.command_config is not None:
         return read_properties(source.command_config)
     own = None if source.place is None else source.place.properties
-    return None if own is None else known_properties(own.path, own.entries())
+    return None if own is None else known_properties(own.context.origin.file, own.entries())

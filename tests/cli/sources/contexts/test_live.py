@@ -159,7 +159,7 @@ def test_a_secret_that_cannot_be_had(rig: Rig, secure: SecureBroker, tmp_path: P
     rig.write(scram(secure, "{env: PASSWORD}"))
     answer = rig("list")
     assert (answer.status, answer.stdout) == (3, "")
-    place = f"{rig.file}, line 9, column 7"
+    place = f"{rig.file}, line 9, column 22"
     assert f"{place}: sasl.password is kept in the environment variable PASSWORD" in answer.stderr
     answer = rig("list", PASSWORD="wrong")
     assert (answer.status, answer.stdout, "wrong" in answer.stderr) == (4, "", False)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cli.sources.contexts.inline import InlineProperties
     from cli.sources.contexts.model import Context
     from wire.client.security import ConnectionSettings
@@ -24,8 +22,6 @@ class SourceOrigin:
     is_typed: bool
     """Whether the command line itself named it."""
     context: Context | None = None
-    file: Path | None = None
-    """The position of the context in its file."""
 
     @property
     def name(self) -> str | None:
@@ -44,8 +40,8 @@ class SourceOrigin:
 
     @property
     def warning(self) -> str | None:
-        """A warning about the configuration file."""
-        return None if self.context is None or self.file is None else self.context.warning(self.file)
+        """A warning about secrets in the context's file."""
+        return None if self.context is None else self.context.warning
 
     def __str__(self) -> str:
         if self.context is None:
@@ -58,14 +54,13 @@ class SourceOrigin:
 
         :raises ConfigFileError: a secret is not available, or a property is invalid
         """
-        own = self.properties
-        return None if own is None else own.settings()
+        return None if self.properties is None else self.properties.settings()
 
     @property
     def properties(self) -> InlineProperties | None:
         """The context's own properties, if it has any."""
-        if self.context is None or self.file is None or not self.context.properties:
+        if self.context is None or not self.context.properties:
             return None
         from cli.sources.contexts.inline import InlineProperties
 
-        return InlineProperties(path=self.file, context=self.context)
+        return InlineProperties(self.context)
