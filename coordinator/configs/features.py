@@ -22,7 +22,7 @@ TRANSACTION_VERSION = "transaction.version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class FeatureLevels:
     """The supported levels, and the default of a new cluster."""
 
     lowest: int
@@ -30,11 +30,11 @@ class Feature:
     default: int
 
 
-FEATURES: Mapping[str, Feature] = {
-    "eligible.leader.replicas.version": Feature(lowest=0, highest=1, default=1),
-    GROUP_VERSION: Feature(lowest=0, highest=1, default=1),
-    METADATA_VERSION: Feature(lowest=7, highest=30, default=30),
-    TRANSACTION_VERSION: Feature(lowest=0, highest=2, default=2),
+FEATURES: Mapping[str, FeatureLevels] = {
+    "eligible.leader.replicas.version": FeatureLevels(lowest=0, highest=1, default=1),
+    GROUP_VERSION: FeatureLevels(lowest=0, highest=1, default=1),
+    METADATA_VERSION: FeatureLevels(lowest=7, highest=30, default=30),
+    TRANSACTION_VERSION: FeatureLevels(lowest=0, highest=2, default=2),
 }
 """As in Kafka 4.3.1."""
 

@@ -10,8 +10,8 @@ rdkafka_cgrp.c, tried on a running broker.
 
 from __future__ import annotations
 
-from coordinator.consumer.classic_membership import State
-from coordinator.consumer.classic_rebalance import Rebalance, RebalancingMember
+from coordinator.consumer.classic_membership import ClassicState
+from coordinator.consumer.classic_rebalance import RebalancePhase, RebalancingMember
 from coordinator.consumer.committing_member import COMMIT_TIMEOUT_MS
 from coordinator.consumer.member import NEVER
 from coordinator.consumer.outputs import CallbackKind, DueFailure, Partitions
@@ -19,7 +19,7 @@ from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
 
-class ClassicMember(RebalancingMember):
+class ClassicConsumer(RebalancingMember):
     """See the module."""
 
     # Queries of the driver.
@@ -31,8 +31,8 @@ class ClassicMember(RebalancingMember):
     @property
     def is_settled(self) -> bool:
         return (
-            self.state is State.STABLE
-            and self._rebalance is Rebalance.NONE
+            self.state is ClassicState.STABLE
+            and self._rebalance is RebalancePhase.NONE
             and not self._must_rejoin
             and self._then is None
             and not (self._looks_again and self._sees_change())
@@ -69,9 +69,9 @@ class ClassicMember(RebalancingMember):
 
     def _next_step(self) -> int:
         """The deadline of the rebalance, if it only waits for time."""
-        if self._rebalance is Rebalance.NONE:
+        if self._rebalance is RebalancePhase.NONE:
             return self._rejoin_at_ms if self._must_prepare or self._may_join else NEVER
-        return self._rejoin_at_ms if self._rebalance is Rebalance.LOOKING_UP else NEVER
+        return self._rejoin_at_ms if self._rebalance is RebalancePhase.LOOKING_UP else NEVER
 
     @property
     def _may_join(self) -> bool:
@@ -143,18 +143,18 @@ class ClassicMember(RebalancingMember):
     def _rebalance_on(self, now_ms: int) -> bool:
         """Take the next step of a rebalance, and return whether there was one."""
         match self._rebalance:
-            case Rebalance.COMMITTED:
-                self._rebalance = Rebalance.NONE
+            case RebalancePhase.COMMITTED:
+                self._rebalance = RebalancePhase.NONE
                 self._revoke_before_joining(now_ms)
-            case Rebalance.JOINED:
+            case RebalancePhase.JOINED:
                 self._handle_join_answer(now_ms)
-            case Rebalance.LOOKING_UP if now_ms >= self._rejoin_at_ms:
+            case RebalancePhase.LOOKING_UP if now_ms >= self._rejoin_at_ms:
                 self._looked_up(now_ms)
-            case Rebalance.ASSIGNED:
+            case RebalancePhase.ASSIGNED:
                 self._complete(now_ms)
-            case Rebalance.NONE if now_ms >= self._rejoin_at_ms and self._must_prepare:
+            case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._must_prepare:
                 self._prepare(now_ms)
-            case Rebalance.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
+            case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
                 self._join(now_ms)
             case _:
                 return False
@@ -180,7 +180,7 @@ class ClassicMember(RebalancingMember):
     def _revokes_empty(self) -> bool:
         """Whether `revoked` is called even if the member's assignment is empty."""
         is_fenced = self._commits_fenced or self._is_dead
-        has_assignment = self._must_prepare and self.state is State.STABLE and not is_fenced
+        has_assignment = self._must_prepare and self.state is ClassicState.STABLE and not is_fenced
         return has_assignment and self._behavior.closes_with_revoked and not self.is_cooperative
 
     def _leave(self, now_ms: int) -> None:
@@ -189,7 +189,7 @@ class ClassicMember(RebalancingMember):
             error, self._error = self._error, ""
             self._raise(error, now_ms, "Failed to close kafka consumer")
         self._own(frozenset())
-        is_member = not refused and self.state is not State.UNJOINED and self._member_id
+        is_member = not refused and self.state is not ClassicState.UNJOINED and self._member_id
         if is_member and self._coordinator is not None and self.identity.instance is None:
             self._send(self._leave_request(), self._left)
         else:

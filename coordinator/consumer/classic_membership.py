@@ -23,7 +23,7 @@ from wire.errors import ErrorCode
 NO_GENERATION = -1
 
 
-class State(Enum):
+class ClassicState(Enum):
     """AbstractCoordinator.MemberState."""
 
     UNJOINED = "unjoined"
@@ -57,7 +57,7 @@ class ClassicMembership(CommittingMember):
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         super().__init__(identity, image, position)
-        self.state = State.UNJOINED
+        self.state = ClassicState.UNJOINED
         self.generation = NO_GENERATION
         self._member_id = ""
         self._must_rejoin = True
@@ -84,7 +84,7 @@ class ClassicMembership(CommittingMember):
 
     def _enter(self, generation: int, member: str, now_ms: int) -> None:
         """Start the session: JoinGroup is answered."""
-        self.state = State.COMPLETING_REBALANCE
+        self.state = ClassicState.COMPLETING_REBALANCE
         self.generation, self._member_id = generation, member
         self._heard_at_ms = now_ms
         self._beat_at_ms = now_ms + self.settings.heartbeat_interval_ms
@@ -94,7 +94,7 @@ class ClassicMembership(CommittingMember):
     def _lose_membership(self, code: ErrorCode) -> None:
         """Reset the generation and, unless only the generation was wrong, the member id; the next `poll` loses what
         is owned."""
-        self.state = State.UNJOINED
+        self.state = ClassicState.UNJOINED
         self.generation = NO_GENERATION
         if code is not ErrorCode.ILLEGAL_GENERATION:
             self._member_id = ""
@@ -158,9 +158,9 @@ class ClassicMembership(CommittingMember):
     # The background thread
 
     def _next_background(self) -> int:
-        if self.is_closing or self.state is State.UNJOINED:
+        if self.is_closing or self.state is ClassicState.UNJOINED:
             return NEVER
-        if self.state is State.PREPARING_REBALANCE:
+        if self.state is ClassicState.PREPARING_REBALANCE:
             return self._poll_timeout_at_ms if self._behavior.rebalances_in_background else NEVER
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
@@ -169,9 +169,9 @@ class ClassicMembership(CommittingMember):
 
     def _work(self, now_ms: int) -> None:
         """Do what is due: find the coordinator, leave if the application does not poll, or heartbeat."""
-        if self.is_closing or self.state is State.UNJOINED:
+        if self.is_closing or self.state is ClassicState.UNJOINED:
             return
-        has_joined = self.state is not State.PREPARING_REBALANCE
+        has_joined = self.state is not ClassicState.PREPARING_REBALANCE
         if has_joined:
             self._watch_session(now_ms)
         if (has_joined or self._behavior.rebalances_in_background) and now_ms >= self._poll_timeout_at_ms:
@@ -218,7 +218,7 @@ class ClassicMembership(CommittingMember):
             self._heard_at_ms = now_ms
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._heard_at_ms = now_ms
-            if self.state is State.STABLE:
+            if self.state is ClassicState.STABLE:
                 self._must_rejoin = True
         elif code in _FENCED_ERRORS:
             if (generation, member) == (self.generation, self._member_id):
@@ -242,9 +242,9 @@ class ClassicMembership(CommittingMember):
     # Commits
 
     def _commit_identity(self) -> tuple[str, int] | str:
-        if self.state is State.STABLE or self._unnoticed is not None:
+        if self.state is ClassicState.STABLE or self._unnoticed is not None:
             return self._member_id, self.generation if self._unnoticed is None else self._unnoticed
-        if self.state is State.UNJOINED:
+        if self.state is ClassicState.UNJOINED:
             return self._behavior.lost_error or "CommitFailedException"
         if self._behavior.rebalances_in_background:
             return self._member_id, self.generation

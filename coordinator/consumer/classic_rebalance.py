@@ -7,7 +7,7 @@ Theory of operation. A rebalance has four steps:
     sync        SyncGroup; the leader assigns
     complete    the listener revokes what the member lost (cooperative), then gets what is new
 
-`Rebalance` is the progress. Each step starts in `poll`; if the library rebalances in the background, only callbacks and
+`RebalancePhase` is the progress. Each step starts in `poll`; if the library rebalances in the background, only callbacks and
 exceptions wait for it.
 
 Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on
@@ -23,15 +23,15 @@ from functools import partial
 from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.errors import AssignorError
 from assignors.registry import rebalance_protocol
-from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, State
+from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicMembership, ClassicState
 from coordinator.consumer.leader import assign, group_topics, places, subscriptions
 from coordinator.consumer.member import (
     COORDINATOR_MOVED,
     LISTENER_FAILED,
+    ClientSubscription,
     Identity,
     Position,
     Step,
-    Subscription,
 )
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
@@ -50,7 +50,7 @@ _JOIN_INTERVAL_MS = 1_000
 """The interval of librdkafka's attempts to join after a failure (rkcg_join_intvl)."""
 
 
-class Rebalance(Enum):
+class RebalancePhase(Enum):
     """The progress of a rebalance."""
 
     NONE = "none"
@@ -71,7 +71,7 @@ class RebalancingMember(ClassicMembership):
     def __init__(
         self,
         identity: Identity,
-        subscription: Subscription,
+        subscription: ClientSubscription,
         image: TopicImage,
         position: Position,
         *,
@@ -116,7 +116,7 @@ class RebalancingMember(ClassicMembership):
         """The partition counts by topic that the leader knew when it assigned. None: the member is a follower."""
         self._looks_again = False
         """Whether topics or subscription have changed, or may have changed, since they were last compared."""
-        self._rebalance = Rebalance.NONE
+        self._rebalance = RebalancePhase.NONE
         self._rejoin_at_ms = self._asked_to_join_ms = 0
         self._join_answer: object = None
         self._assignment = b""
@@ -135,7 +135,7 @@ class RebalancingMember(ClassicMembership):
 
     def _rejoins(self) -> bool:
         """Whether a rebalance is due or in progress (ConsumerCoordinator.rejoinNeededOrPending)."""
-        if self._rebalance is not Rebalance.NONE:
+        if self._rebalance is not RebalancePhase.NONE:
             return True
         if not self._must_rejoin and self._looks_again:
             self._must_rejoin = self._sees_change()
@@ -174,14 +174,14 @@ class RebalancingMember(ClassicMembership):
         if not self.settings.enable_auto_commit or not self._behavior.commits_before_revoked:
             self._revoke_before_joining(now_ms)
             return
-        self._rebalance = Rebalance.COMMITTING
+        self._rebalance = RebalancePhase.COMMITTING
         until_ms = now_ms + self.settings.max_poll_interval_ms
         self._commit(self._consumed(), now_ms, until_ms, self._committed_before_joining)
 
     def _committed_before_joining(self, _error: str, _now_ms: int) -> None:
         """Whatever the result, the rebalance continues in `poll`."""
-        if self._rebalance is Rebalance.COMMITTING:
-            self._rebalance = Rebalance.COMMITTED
+        if self._rebalance is RebalancePhase.COMMITTING:
+            self._rebalance = RebalancePhase.COMMITTED
 
     def _revoke_before_joining(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinPrepare."""
@@ -221,11 +221,11 @@ class RebalancingMember(ClassicMembership):
     def _commit_revoked(self, partitions: Partitions, then: Step, now_ms: int) -> None:
         consumed, until_ms = self._consumed(partitions), now_ms + self.settings.max_poll_interval_ms
         committed = partial(self._committed_revoked, self._rebalance, then)
-        self._rebalance = Rebalance.COMMITTING
+        self._rebalance = RebalancePhase.COMMITTING
         self._own(self.owned - partitions)
         self._commit(consumed, now_ms, until_ms, committed)
 
-    def _committed_revoked(self, phase: Rebalance, then: Step, error: str, now_ms: int) -> None:
+    def _committed_revoked(self, phase: RebalancePhase, then: Step, error: str, now_ms: int) -> None:
         """Whatever the result, the rebalance continues, unless the error was final."""
         self._auto_committed(error, now_ms)
         if not self.is_closing and not self._is_dead:
@@ -251,8 +251,8 @@ class RebalancingMember(ClassicMembership):
     def _join(self, now_ms: int) -> None:
         settings, identity = self.settings, self.identity
         self.metrics.rebalance_began(now_ms)
-        self.state = State.PREPARING_REBALANCE
-        self._rebalance = Rebalance.ANSWER_DUE
+        self.state = ClassicState.PREPARING_REBALANCE
+        self._rebalance = RebalancePhase.ANSWER_DUE
         self._asked_to_join_ms = now_ms
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
@@ -281,7 +281,7 @@ class RebalancingMember(ClassicMembership):
     def _join_answered(self, answer: object, _now_ms: int) -> None:
         """Keep the answer until the application is in `poll`: the background thread sleeps while a JoinGroup is in
         flight."""
-        self._rebalance, self._join_answer = Rebalance.JOINED, answer
+        self._rebalance, self._join_answer = RebalancePhase.JOINED, answer
 
     def _handle_join_answer(self, now_ms: int) -> None:
         answer, self._join_answer = self._join_answer, None
@@ -289,32 +289,32 @@ class RebalancingMember(ClassicMembership):
             self._disconnected(now_ms)
         elif answer.error is ErrorCode.MEMBER_ID_REQUIRED:
             self._member_id = answer.member
-            self._rebalance = Rebalance.NONE
+            self._rebalance = RebalancePhase.NONE
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
             if answer.error is ErrorCode.REBALANCE_IN_PROGRESS and self._behavior.rebalances_in_background:
                 # In an upgrade. librdkafka expects it only from SyncGroup.
                 self._fail(answer.error.name)
                 self._rejoin_at_ms = self._asked_to_join_ms + _JOIN_INTERVAL_MS
-        elif self.state is not State.PREPARING_REBALANCE:
-            self._rebalance = Rebalance.NONE  # membership was lost meanwhile
+        elif self.state is not ClassicState.PREPARING_REBALANCE:
+            self._rebalance = RebalancePhase.NONE  # membership was lost meanwhile
         else:
             self._enter(answer.generation, answer.member, now_ms)
             if self._behavior.rebalances_in_background and answer.leader == answer.member:
-                self._rebalance, self._join_answer = Rebalance.LOOKING_UP, answer
+                self._rebalance, self._join_answer = RebalancePhase.LOOKING_UP, answer
                 self._rejoin_at_ms = now_ms + _METADATA_MS
             else:
                 self._sync(answer, now_ms)
 
     def _looked_up(self, now_ms: int) -> None:
         answer, self._join_answer = self._join_answer, None
-        if isinstance(answer, JoinGroupAnswer) and self.state is State.COMPLETING_REBALANCE:
+        if isinstance(answer, JoinGroupAnswer) and self.state is ClassicState.COMPLETING_REBALANCE:
             self._sync(answer, now_ms)
         else:
-            self._rebalance = Rebalance.NONE  # membership was lost meanwhile
+            self._rebalance = RebalancePhase.NONE  # membership was lost meanwhile
 
     def _sync(self, joined: JoinGroupAnswer, now_ms: int) -> None:
-        self._rebalance = Rebalance.ANSWER_DUE
+        self._rebalance = RebalancePhase.ANSWER_DUE
         self._protocol = joined.protocol or ""
         if self._behavior.cooperates_as_chosen:
             chosen = rebalance_protocol((self._protocol,), self.identity.library.leader)
@@ -334,7 +334,7 @@ class RebalancingMember(ClassicMembership):
                     )
                 except (AssignorError, DecodeError) as error:
                     # No SyncGroup: the group waits until its timeout removes this member, or the next poll joins.
-                    self._rebalance = Rebalance.NONE
+                    self._rebalance = RebalancePhase.NONE
                     self.metrics.rebalance_failed()
                     self._fail_to_join("IllegalStateException", now_ms, str(error))
                     return
@@ -354,14 +354,14 @@ class RebalancingMember(ClassicMembership):
             self._disconnected(now_ms)
         elif answer.error is not ErrorCode.NONE:
             self._refused(answer.error, now_ms)
-        elif self.state is not State.COMPLETING_REBALANCE:
+        elif self.state is not ClassicState.COMPLETING_REBALANCE:
             self.metrics.rebalance_failed()  # membership was lost meanwhile
-            self._rebalance = Rebalance.NONE
+            self._rebalance = RebalancePhase.NONE
         else:
-            self.state = State.STABLE
+            self.state = ClassicState.STABLE
             self._must_rejoin = False
             self._assignment = answer.assignment
-            self._rebalance = Rebalance.ASSIGNED
+            self._rebalance = RebalancePhase.ASSIGNED
             self.metrics.rebalance_ended(now_ms)
 
     def _disconnected(self, now_ms: int) -> None:
@@ -370,14 +370,14 @@ class RebalancingMember(ClassicMembership):
 
     def _retry(self, now_ms: int) -> None:
         self.metrics.rebalance_failed()
-        self._rebalance = Rebalance.NONE
+        self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         self._rejoin_at_ms = now_ms + self.settings.retry_backoff_ms
 
     def _refused(self, code: ErrorCode, now_ms: int) -> None:
         """A JoinGroup or SyncGroup was refused."""
         self.metrics.rebalance_failed()
-        self._rebalance = Rebalance.NONE
+        self._rebalance = RebalancePhase.NONE
         self._must_rejoin = True
         if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self._lose_membership(code)
@@ -414,7 +414,7 @@ class RebalancingMember(ClassicMembership):
 
     def _complete(self, now_ms: int) -> None:
         """ConsumerCoordinator.onJoinComplete; repeated at the next `poll` if a callback has thrown."""
-        if self.state is not State.STABLE:
+        if self.state is not ClassicState.STABLE:
             self._end_rebalance()
             self._must_rejoin = True
             return
@@ -468,6 +468,6 @@ class RebalancingMember(ClassicMembership):
         self._throw(now_ms)
 
     def _end_rebalance(self) -> None:
-        self._rebalance = Rebalance.NONE
+        self._rebalance = RebalancePhase.NONE
         self._must_prepare = self._looks_again = True
         self._assignment = b""

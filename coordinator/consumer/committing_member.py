@@ -9,7 +9,14 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from coordinator.consumer.leader import by_topic
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Member, PeriodicTask, Position
+from coordinator.consumer.member import (
+    COORDINATOR_MOVED,
+    NEVER,
+    ClientMember,
+    Identity,
+    PeriodicTask,
+    Position,
+)
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
 from coordinator.engine.calls import Request
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
@@ -44,7 +51,7 @@ class _Commit:
     refusals: int = 0
 
 
-class CommittingMember(Member):
+class CommittingMember(ClientMember):
     """See the module."""
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:

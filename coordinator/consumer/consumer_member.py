@@ -20,17 +20,17 @@ from enum import Enum
 from functools import partial
 
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
-from coordinator.consumer.local_assignor import ClientSide, LocalAssignor
+from coordinator.consumer.local_assignor import LocalAssignor, LocalAssignors
 from coordinator.consumer.member import (
     COORDINATOR_MOVED,
     NEVER,
+    ClientSubscription,
     Identity,
     PeriodicTask,
     Position,
-    Subscription,
 )
 from coordinator.consumer.outputs import CallbackKind
-from coordinator.consumer.reconciling_member import NO_EPOCH, ReconcilingMember, State
+from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
     PrepareAssignment,
@@ -47,7 +47,7 @@ _RETRY_BACKOFF_MAX_MS = 1_000
 _CLOSE_TIMEOUT_MS = 30_000
 """The time limit of `close`: CloseOptions' default."""
 
-_WITHOUT_HEARTBEATS = State.UNSUBSCRIBED, State.FENCED, State.STALE, State.FATAL
+_WITHOUT_HEARTBEATS = AsyncState.UNSUBSCRIBED, AsyncState.FENCED, AsyncState.STALE, AsyncState.FATAL
 """States in which no heartbeats are sent."""
 
 _FENCED_ERRORS = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
@@ -64,13 +64,13 @@ class _Closing(Enum):
     LEAVES = "leaves"
 
 
-class ConsumerMember(ReconcilingMember):
+class AsyncConsumer(ReconcilingMember):
     """See the module."""
 
     def __init__(
         self,
         identity: Identity,
-        subscription: Subscription,
+        subscription: ClientSubscription,
         image: TopicImage,
         position: Position,
         *,
@@ -84,7 +84,7 @@ class ConsumerMember(ReconcilingMember):
         """
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
-        client_side = ClientSide(local_assignors) if local_assignors else None
+        client_side = LocalAssignors(local_assignors) if local_assignors else None
         super().__init__(identity, image, position, uuid=uuid, client_side=client_side)
         self.subscription = subscription
         self._fields = HeartbeatFields(
@@ -111,7 +111,7 @@ class ConsumerMember(ReconcilingMember):
     @property
     def is_settled(self) -> bool:
         return (
-            self.state is State.STABLE
+            self.state is AsyncState.STABLE
             and not self._waiting
             and not self._due
             and not self._reconciles
@@ -172,7 +172,7 @@ class ConsumerMember(ReconcilingMember):
             self._join(now_ms)
         elif not self.in_poll:
             self._background(now_ms)  # do what was already due
-            if self.state is State.STALE and not self._is_lost:
+            if self.state is AsyncState.STALE and not self._is_lost:
                 self._join(now_ms)
         super().enter_poll(now_ms)
 
@@ -224,7 +224,7 @@ class ConsumerMember(ReconcilingMember):
         self._background(now_ms)
         if self._closing is _Closing.WAITS and self._then is None:
             self._begin_close(now_ms)
-        if self.in_poll and self.state is State.STALE and not self._is_lost and not self._due:
+        if self.in_poll and self.state is AsyncState.STALE and not self._is_lost and not self._due:
             self._join(now_ms)  # it left during a callback, with nothing to lose
         while self.in_poll:
             if self._error and not self._batch:
@@ -240,19 +240,19 @@ class ConsumerMember(ReconcilingMember):
         state = self.state
         if state in _WITHOUT_HEARTBEATS:
             return
-        if state is State.RECONCILING:
+        if state is AsyncState.RECONCILING:
             self._reconcile(now_ms)
         if self._coordinator is None:
-            if self.state is State.LEAVING:  # it cannot be reached
+            if self.state is AsyncState.LEAVING:  # it cannot be reached
                 self._finish_close(now_ms)
             else:
                 self._find_coordinator(now_ms)
             return
-        if state is not State.LEAVING and now_ms >= self._poll_timeout_at_ms:
+        if state is not AsyncState.LEAVING and now_ms >= self._poll_timeout_at_ms:
             self._leave_after_poll_timeout(now_ms)
             return
-        if self.state is State.LEAVING or (
-            self._beat is None and (now_ms >= self._beat_at_ms or self.state is State.ACKNOWLEDGING)
+        if self.state is AsyncState.LEAVING or (
+            self._beat is None and (now_ms >= self._beat_at_ms or self.state is AsyncState.ACKNOWLEDGING)
         ):
             self._send_heartbeat(now_ms)
 
@@ -269,21 +269,21 @@ class ConsumerMember(ReconcilingMember):
                 self.subscription.regex,
                 None if self._client_side is None else self._client_side.offers(),
                 self._assignments,
-                joins=state is State.JOINING,
+                joins=state is AsyncState.JOINING,
             )
         else:
             request = self._heartbeat_request()
         self._beat = self._send(request, self._heartbeat_answered)
         self._beat_at_ms = now_ms + self._interval_ms
-        if state is State.ACKNOWLEDGING:
+        if state is AsyncState.ACKNOWLEDGING:
             self._become(
-                State.STABLE if self._assignments.is_reconciled else State.RECONCILING,
+                AsyncState.STABLE if self._assignments.is_reconciled else AsyncState.RECONCILING,
                 now_ms,
             )
-        elif state is State.LEAVING:
+        elif state is AsyncState.LEAVING:
             self._waiting[self._beat] = self._leave_answered
             self._beat = None
-            self.state = State.UNSUBSCRIBED
+            self.state = AsyncState.UNSUBSCRIBED
 
     def _heartbeat_answered(self, answer: object, now_ms: int) -> None:
         self._beat = None
@@ -342,7 +342,7 @@ class ConsumerMember(ReconcilingMember):
         if self._reconciles:
             self._has_rejoined = True
         if (
-            self.state is State.STALE
+            self.state is AsyncState.STALE
             and not self._behavior.leaves_before_lost
             and self._coordinator is not None
         ):
@@ -351,10 +351,10 @@ class ConsumerMember(ReconcilingMember):
         self._assignments.forget_target()
         self._has_news = True
         self._beat_at_ms = min(self._beat_at_ms, now_ms)
-        self._become(State.JOINING, now_ms)
+        self._become(AsyncState.JOINING, now_ms)
 
     def _become_fenced(self, now_ms: int) -> None:
-        self._become(State.FENCED, now_ms)
+        self._become(AsyncState.FENCED, now_ms)
         self._epoch = _JOINS
         self._failures = 0
         self._beat_at_ms = now_ms
@@ -367,7 +367,7 @@ class ConsumerMember(ReconcilingMember):
         elif code is ErrorCode.INVALID_REGULAR_EXPRESSION:
             message = f"Invalid RE2J SubscriptionPattern provided in the call to subscribe. {message}"
         self._fail(self._behavior.fatal_error or self._error_of(code), message)
-        self._become(State.FATAL, now_ms)
+        self._become(AsyncState.FATAL, now_ms)
         self._epoch = NO_EPOCH
         if self._behavior.fatal_error is None:
             self._lose(now_ms)
@@ -387,7 +387,7 @@ class ConsumerMember(ReconcilingMember):
         self._fields.forget()
         self._failures = 0
         self._is_watched = self._behavior.counts_callbacks
-        self._become(State.STALE, now_ms)
+        self._become(AsyncState.STALE, now_ms)
         self._lose(now_ms)
 
     def _leave(self) -> None:
@@ -406,7 +406,7 @@ class ConsumerMember(ReconcilingMember):
 
     # Client-side assignors.
 
-    def _prepared(self, client_side: ClientSide, answer: object, _now_ms: int) -> None:
+    def _prepared(self, client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
         computed = client_side.compute(answer)
         if computed is None or not isinstance(answer, PrepareAssignmentAnswer):
             return
@@ -452,7 +452,7 @@ class ConsumerMember(ReconcilingMember):
             self._finish_close(now_ms)
             return
         self._epoch = self._leave_epoch
-        self._become(State.LEAVING, now_ms)
+        self._become(AsyncState.LEAVING, now_ms)
         self._has_news = False
         self._background(now_ms)
 
@@ -467,12 +467,12 @@ class ConsumerMember(ReconcilingMember):
             self._finish_close(now_ms)
 
     def _finish_close(self, now_ms: int) -> None:
-        self.state = State.UNSUBSCRIBED
+        self.state = AsyncState.UNSUBSCRIBED
         if self._error:
             self._raise(self.identity.library.listener_error, now_ms, "Failed to close kafka consumer")
             self._error = ""
         self._end()
 
 
-def _installed(client_side: ClientSide, answer: object, _now_ms: int) -> None:
+def _installed(client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
     client_side.installed(answer)

@@ -99,7 +99,7 @@ class Behavior:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class ClientLibrary:
     """A client library: how its classic and its new consumer behave, if libraries differ."""
 
     name: str
@@ -114,8 +114,10 @@ class Library:
     source: str
 
 
-_JAVA = Library(name="java", source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager")
-_LIBRDKAFKA = Library(
+_JAVA = ClientLibrary(
+    name="java", source="kafka-clients 4.3.1, ConsumerCoordinator and ConsumerMembershipManager"
+)
+_LIBRDKAFKA = ClientLibrary(
     name="librdkafka",
     leader=Leader.LIBRDKAFKA,
     assignors=("range", "roundrobin"),
@@ -147,7 +149,7 @@ _LIBRDKAFKA = Library(
 )
 
 
-def _with_bug(base: Library, name: str, source: str, **behavior: Any) -> Library:
+def _with_bug(base: ClientLibrary, name: str, source: str, **behavior: Any) -> ClientLibrary:
     return replace(base, name=name, source=source, behavior=replace(base.behavior, **behavior))
 
 
@@ -204,7 +206,7 @@ LIBRARIES = {
 version is the last release with the bug that its source names."""
 
 
-def library_named(name: str) -> Library:
+def library_named(name: str) -> ClientLibrary:
     """:raises InvalidSetting: unknown name"""
     try:
         return LIBRARIES[name]

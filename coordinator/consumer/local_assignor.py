@@ -52,7 +52,7 @@ class LocalAssignor(Protocol):
         """The member has been assigned these partitions at this epoch, with this metadata of the computing assignor."""
 
 
-class ClientSide:
+class LocalAssignors:
     """A member's own assignors: reports them, and computes the group's assignment on request (KIP-848 "Client Side
     Mode").
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from coordinator.consumer.library import Library
+from coordinator.consumer.library import ClientLibrary
 from coordinator.consumer.metrics import Metrics
 from coordinator.consumer.outputs import (
     Callback,
@@ -52,7 +52,7 @@ class Identity:
     client_id: str
     instance: str | None
     rack: str | None
-    library: Library
+    library: ClientLibrary
     settings: MemberSettings
 
 
@@ -69,7 +69,7 @@ class PeriodicTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class ClientSubscription:
     """Topics by name or, with `regex`, by a regular expression.
 
     A classic member matches the expression itself, with `matches`; a member of the consumer protocol leaves it to the
@@ -91,10 +91,10 @@ class Subscription:
         return tuple(sorted(name for name in image.topics if self.matches(name)))
 
 
-class Member(ABC):
+class ClientMember(ABC):
     """A consumer. See the package: inputs are the public methods, outputs are collected with `take`."""
 
-    subscription: Subscription
+    subscription: ClientSubscription
 
     def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
         self.identity, self.settings = identity, identity.settings
@@ -250,7 +250,7 @@ class Member(ABC):
             self.leave_poll(now_ms)
             self.outputs.append(Raised("IllegalStateException", _MUTUALLY_EXCLUSIVE, is_refusal=True))
         else:
-            self.subscription = Subscription(topics=topics)
+            self.subscription = ClientSubscription(topics=topics)
             self._subscribed(now_ms)
 
     @abstractmethod

@@ -22,7 +22,7 @@ from coordinator.consumer.committing_member import (
     OnCommit,
 )
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
-from coordinator.consumer.local_assignor import ClientSide
+from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
@@ -63,7 +63,7 @@ _FETCH_ERRORS = {
 """Java's exceptions for refused offset fetches."""
 
 
-class State(Enum):
+class AsyncState(Enum):
     """MemberState of kafka-clients. PREPARE_LEAVING, which `unsubscribe` waits in, is omitted."""
 
     UNSUBSCRIBED = "unsubscribed"
@@ -87,10 +87,10 @@ class ReconcilingMember(CommittingMember):
         position: Position,
         *,
         uuid: str,
-        client_side: ClientSide | None,
+        client_side: LocalAssignors | None,
     ) -> None:
         super().__init__(identity, image, position)
-        self.state = State.UNSUBSCRIBED
+        self.state = AsyncState.UNSUBSCRIBED
         self._uuid = uuid
         self._epoch = 0
         self._client_side = client_side
@@ -137,12 +137,15 @@ class ReconcilingMember(CommittingMember):
     def _join(self, now_ms: int) -> None:
         """Rejoin the group."""
 
-    def _become(self, state: State, now_ms: int) -> None:
+    def _become(self, state: AsyncState, now_ms: int) -> None:
         """Enter a state. As in Kafka, a rebalance lasts as long as the member is reconciling."""
         if state is not self.state:
-            if state is State.RECONCILING:
+            if state is AsyncState.RECONCILING:
                 self.metrics.rebalance_began(now_ms, restarts=True)
-            elif self.state is State.RECONCILING and state in (State.ACKNOWLEDGING, State.STABLE):
+            elif self.state is AsyncState.RECONCILING and state in (
+                AsyncState.ACKNOWLEDGING,
+                AsyncState.STABLE,
+            ):
                 self.metrics.rebalance_ended(now_ms)
         self.state = state
 
@@ -150,7 +153,7 @@ class ReconcilingMember(CommittingMember):
 
     def _poll(self, now_ms: int) -> None:
         """The application thread's work without an event."""
-        if self._client_side is not None and self._client_side.has_news and self.state is State.STABLE:
+        if self._client_side is not None and self._client_side.has_news and self.state is AsyncState.STABLE:
             self._client_side.assigned(self.owned, self._epoch)
         if now_ms >= self._auto_commit_at_ms:
             self._auto_commit(now_ms)
@@ -185,7 +188,7 @@ class ReconcilingMember(CommittingMember):
             return  # the end of the reconciliation loses the rest
         if self.owned:
             self._due.append(DueCallback(CallbackKind.LOST, self.owned, self._lost))
-        elif self.state is State.STALE and not self.in_poll:
+        elif self.state is AsyncState.STALE and not self.in_poll:
             self._is_lost = False
             self._revoke_all()
         else:
@@ -195,7 +198,7 @@ class ReconcilingMember(CommittingMember):
         """`lost` has returned, or thrown: the member rejoins in either case."""
         self._is_lost = False
         self._revoke_all()
-        if self.state in (State.FENCED, State.STALE):
+        if self.state in (AsyncState.FENCED, AsyncState.STALE):
             self._join(now_ms)
 
     def _revoke_all(self) -> None:
@@ -212,9 +215,9 @@ class ReconcilingMember(CommittingMember):
             self._assignments.start_empty()
         continues = self._reconciles and not self._behavior.ends_with_membership
         if continues or not self._assignments.is_reconciled:
-            self._become(State.RECONCILING, now_ms)
-        elif self.state in (State.RECONCILING, State.JOINING):
-            self._become(State.STABLE, now_ms)
+            self._become(AsyncState.RECONCILING, now_ms)
+        elif self.state in (AsyncState.RECONCILING, AsyncState.JOINING):
+            self._become(AsyncState.STABLE, now_ms)
 
     def _reconcile(self, now_ms: int) -> None:
         """Start to reconcile if a step is due and possible now."""
@@ -247,12 +250,12 @@ class ReconcilingMember(CommittingMember):
     @property
     def _is_dead(self) -> bool:
         """Whether it neither assigns nor calls anything any more: librdkafka's behavior after a fatal error."""
-        return self.state is State.FATAL and not self._behavior.ends_with_membership
+        return self.state is AsyncState.FATAL and not self._behavior.ends_with_membership
 
     def _is_overtaken(self) -> bool:
         if not self._behavior.ends_with_membership:
             return False
-        if self.state is State.RECONCILING and not self._has_rejoined:
+        if self.state is AsyncState.RECONCILING and not self._has_rejoined:
             return False
         self._reconciles = self._has_rejoined = False
         return True
@@ -300,11 +303,11 @@ class ReconcilingMember(CommittingMember):
         self._reconciles = False
         if self._is_stranded:
             self._is_lost = self._has_news = False
-            self._become(State.STABLE, now_ms)
+            self._become(AsyncState.STABLE, now_ms)
             return
         if self._is_dead:
             return
-        if self.state is not State.RECONCILING:
+        if self.state is not AsyncState.RECONCILING:
             self._lose(now_ms)  # it was fenced meanwhile
             return
         if self.settings.enable_auto_commit:
@@ -314,7 +317,7 @@ class ReconcilingMember(CommittingMember):
     def _acknowledge(self, step: Reconciliation, now_ms: int) -> None:
         self._assignments.complete(step)
         self._has_news = True
-        self._become(State.ACKNOWLEDGING, now_ms)
+        self._become(AsyncState.ACKNOWLEDGING, now_ms)
 
     def _own(self, partitions: Partitions) -> None:
         super()._own(partitions)

@@ -45,7 +45,7 @@ class Call(NamedTuple):
     """A request, its sender, its time, and the ticket of its answer."""
 
     ticket: int
-    """Identifies the call in `Result.answers`; the caller chooses it and never reuses it."""
+    """Identifies the call in `CoordinatorResult.answers`; the caller chooses it and never reuses it."""
     request: AnyRequest
     now_ms: int
     client_id: str

@@ -10,7 +10,7 @@ from coordinator.configs.settings import Config, ConsumerSettings, GroupOverride
 from coordinator.engine.calls import CoordinatorResult, RegexRefresh
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.offsets.pending import PendingOffsets
+from coordinator.engine.offsets.pending import TransactionOffsets
 from coordinator.engine.records import Record, StoredOffset, Written
 from coordinator.engine.timers import Timers
 from coordinator.engine.topics import TopicImage
@@ -29,13 +29,13 @@ BATCH_OVERHEAD, RECORD_OVERHEAD = 61, 32
 
 
 @dataclass(slots=True, kw_only=True)
-class State:
+class EngineState:
     """The state of the engine. Hard parts change only in `Engine.replay`."""
 
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: dict[str, dict[tuple[str, int], StoredOffset]] = field(default_factory=dict)
     """By group, then by topic and partition."""
-    pending: PendingOffsets = field(default_factory=PendingOffsets)
+    pending: TransactionOffsets = field(default_factory=TransactionOffsets)
     """Offsets of open transactions."""
     other_types: set[str] = field(default_factory=set)
     """Ids of groups of types that are not coordinated here (share, streams): their offsets create no simple group."""
@@ -48,7 +48,7 @@ class State:
 class EngineContext:
     """The context of one engine. `records` and `answers` are filled during a call and taken at its end."""
 
-    state: State
+    state: EngineState
     timers: Timers
     config: Config
     replay: Callable[[Record, int | None], None]

@@ -8,8 +8,8 @@
     engine.unload(belongs, now_ms)      some groups move to another broker, and
     engine.load(belongs, now_ms)        are coordinated again as after a restart
 
-The caller appends `Result.records` before it sends `Result.answers`. A call whose ticket is not among the answers
-waits until a later Result, of another call or of `expire`, contains its answer.
+The caller appends `CoordinatorResult.records` before it sends `CoordinatorResult.answers`. A call whose ticket is not among the answers
+waits until a later result, of another call or of `expire`, contains its answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment, regex_refresh
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import EngineContext, State, require_group_id
+from coordinator.engine.context import EngineContext, EngineState, require_group_id
 from coordinator.engine.offsets import commit, fetch, removal
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.engine.replay import (
@@ -64,7 +64,7 @@ HANDLERS: dict[type, Callable[[EngineContext, Call, Any], None]] = {
     groups.ConsumerGroupDescribe: groups.describe_consumer,
     groups.DeleteGroups: groups.delete_groups,
 }
-"""By type of request. Share and streams groups are not coordinated here; a log's are in `State.other_types`."""
+"""By type of request. Share and streams groups are not coordinated here; a log's are in `EngineState.other_types`."""
 
 CHECKS: dict[type, Callable[[Any, Config], None]] = {
     join_group.JoinGroup: join_group.check,
@@ -99,7 +99,7 @@ class Engine:
         as by a broker. `matches_elsewhere`: the caller matches regexes, see `regexes_matched`.
         """
         self._ctx = EngineContext(
-            state=State(),
+            state=EngineState(),
             timers=Timers(),
             config=config or Config(),
             replay=self.replay,
@@ -109,7 +109,7 @@ class Engine:
         )
 
     @property
-    def state(self) -> State:
+    def state(self) -> EngineState:
         """Read-only."""
         return self._ctx.state
 

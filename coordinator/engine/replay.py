@@ -15,7 +15,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.member import DELETED_ASSIGNMENT, NEW_ASSIGNMENT, NEW_METADATA
-from coordinator.engine.context import EngineContext, Group, State
+from coordinator.engine.context import EngineContext, EngineState, Group
 from coordinator.engine.offsets.pending import Partition
 from coordinator.engine.records import (
     NO_PAYLOAD,
@@ -35,7 +35,7 @@ from coordinator.engine.records import (
 from wire.errors import ErrorCode
 
 
-def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
+def replay_classic_group(state: EngineState, record: ClassicGroupRecord) -> None:
     """Apply a record: a value creates or changes the group (of any former type), a tombstone removes it."""
     group = state.groups.get(record.group)
     if record.value is None:
@@ -48,7 +48,7 @@ def replay_classic_group(state: State, record: ClassicGroupRecord) -> None:
     group.store(record.value)
 
 
-def replay_consumer_group(state: State, record: ConsumerRecord) -> None:
+def replay_consumer_group(state: EngineState, record: ConsumerRecord) -> None:
     """Apply a record."""
     group = state.groups.get(record.group)
     if not isinstance(group, ConsumerGroup):
@@ -93,7 +93,7 @@ def apply(group: ConsumerGroup, record: ConsumerRecord) -> None:
             group.set_regex(regex, resolved)
 
 
-def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = None) -> None:
+def replay_offset(state: EngineState, record: OffsetRecord, producer_id: int | None = None) -> None:
     """Store or delete an offset; an offset of a transaction, which has a producer id, stays pending until its end.
 
     The first offset of an unknown group, even if pending, creates a simple group. A tombstone deletes at once.
@@ -111,7 +111,7 @@ def replay_offset(state: State, record: OffsetRecord, producer_id: int | None = 
     state.offsets.setdefault(group, {})[key] = value
 
 
-def _remove_offset(state: State, group: str, key: Partition) -> None:
+def _remove_offset(state: EngineState, group: str, key: Partition) -> None:
     state.pending.drop(group, key)
     offsets = state.offsets.get(group, {})
     offsets.pop(key, None)
@@ -119,7 +119,7 @@ def _remove_offset(state: State, group: str, key: Partition) -> None:
         state.offsets.pop(group, None)
 
 
-def end_transaction(state: State, producer_id: int, *, committed: bool) -> None:
+def end_transaction(state: EngineState, producer_id: int, *, committed: bool) -> None:
     """Make the transaction's offsets visible, or drop them; no effect if it has no offsets."""
     for group, key, value in state.pending.end(producer_id, committed=committed):
         state.offsets.setdefault(group, {})[key] = value

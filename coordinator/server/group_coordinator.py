@@ -30,7 +30,7 @@ from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, R
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
-from coordinator.engine.context import State
+from coordinator.engine.context import EngineState
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.removal import OffsetDelete
 from coordinator.engine.records import (
@@ -187,7 +187,7 @@ class GroupCoordinator:
             self._waiting.pop(ticket, None)
 
     @property
-    def state(self) -> State:
+    def state(self) -> EngineState:
         """All groups and offsets, read-only."""
         return self._engine.state
 

@@ -15,7 +15,7 @@ from assignors.assignor import Leader, RebalanceProtocol
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import classic_rebalance, leader
 from coordinator.engine.consumer import heartbeat, reconciliation, update
-from coordinator.simulation.node import Node
+from coordinator.simulation.node import CoordinatorNode
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def _assign_before_revoking() -> Iterator[None]:
 @contextmanager
 def _answer_before_append() -> Iterator[None]:
     """The coordinator answers first: an answer survives a crash in which its records are lost."""
-    with mock.patch.object(Node, "answers_survive", True):
+    with mock.patch.object(CoordinatorNode, "answers_survive", True):
         yield
 
 

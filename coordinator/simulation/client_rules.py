@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container
 
-from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.topics import TopicImage
@@ -50,7 +50,7 @@ class ClientRules(Watcher):
             self._disturbed.add(process)
             self._synced.pop(process, None)
             return
-        least = self._synced.get(process, 0) if isinstance(process.member, ClassicMember) else before
+        least = self._synced.get(process, 0) if isinstance(process.member, ClassicConsumer) else before
         if epoch < least:
             known = REJOINED_UNNOTICED if process.member.member_id in self._rejoined else ""
             self._facts.broken("I3", f"{process.name} goes back from epoch {least} to {epoch}", known)
@@ -117,7 +117,7 @@ class ClientRules(Watcher):
                     "I13",
                     f"{process.name} counts {latency.count} calls of {kind.value} instead of {calls[kind]}",
                 )
-        if not isinstance(process.member, ClassicMember) or process in self._disturbed:
+        if not isinstance(process.member, ClassicConsumer) or process in self._disturbed:
             return
         ends = calls[CallbackKind.ASSIGNED]
         if metrics.rebalances.count != ends:
@@ -148,5 +148,5 @@ class ClientRules(Watcher):
             )
         if not named <= held:
             return "which it does not hold"
-        is_eager = isinstance(process.member, ClassicMember) and not process.member.is_cooperative
+        is_eager = isinstance(process.member, ClassicConsumer) and not process.member.is_cooperative
         return "which is not all that an eager member revokes" if is_eager and named != held else ""

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.library import AfterError, library_named
 from coordinator.consumer.local_assignor import NamedAssignor
-from coordinator.consumer.member import Identity, Member, Position, Subscription
+from coordinator.consumer.member import ClientMember, ClientSubscription, Identity, Position
 from coordinator.consumer.outputs import Partitions
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.topics import TopicImage
@@ -35,14 +35,14 @@ class NewMember:
     """In the classic protocol: the last assignment of its earlier process."""
 
 
-MakeMember: TypeAlias = Callable[[NewMember], Member]
+MakeMember: TypeAlias = Callable[[NewMember], ClientMember]
 
 
-def make_member(new: NewMember) -> Member:
+def make_member(new: NewMember) -> ClientMember:
     """:raises InvalidSetting: its library or one of its settings is unknown"""
     script, identity = new.script, identity_of(new)
     if script.protocol == "consumer":
-        return ConsumerMember(
+        return AsyncConsumer(
             identity,
             subscription_of(script),
             new.image,
@@ -53,7 +53,7 @@ def make_member(new: NewMember) -> Member:
                 NamedAssignor(assignor, identity.library.leader) for assignor in script.local_assignors
             ],
         )
-    return ClassicMember(
+    return ClassicConsumer(
         identity,
         subscription_of(script),
         new.image,
@@ -77,8 +77,8 @@ def identity_of(new: NewMember) -> Identity:
     )
 
 
-def subscription_of(script: MemberScript) -> Subscription:
-    return Subscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex))
+def subscription_of(script: MemberScript) -> ClientSubscription:
+    return ClientSubscription(topics=script.topics, regex=script.regex, matches=_matcher(script.regex))
 
 
 def after_error(script: MemberScript) -> AfterError:

@@ -20,7 +20,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.network import Network
-from coordinator.simulation.node import Node, NodeStatus
+from coordinator.simulation.node import CoordinatorNode, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.world import World
 from groups.listing import GroupState
@@ -28,7 +28,7 @@ from groups.listing import GroupState
 MIN_IDLE_MS = 500
 """The shortest idle time worth skipping."""
 
-_RECURRING = frozenset({Process.wake, Node.expire, Network.check})
+_RECURRING = frozenset({Process.wake, CoordinatorNode.expire, Network.check})
 """Events that are always planned, and do nothing unless something is due."""
 
 

@@ -26,12 +26,12 @@ from typing import Protocol
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.engine import Engine
 from coordinator.simulation.measures import Measures
-from coordinator.simulation.node import Node
+from coordinator.simulation.node import CoordinatorNode
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import Violation
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.story import Story
-from coordinator.simulation.topics import Topics
+from coordinator.simulation.story import RunStory
+from coordinator.simulation.topics import SimulatedTopics
 
 FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 """Invariants that are violated because a leader has assigned a partition to two members."""
@@ -40,7 +40,7 @@ FOLLOWS = ("I1", "I2", "I4", "I7", "I10")
 class Violations:
     """The violations of one run: the first of each invariant, and the first by each known flaw of Kafka."""
 
-    def __init__(self, schedule: Schedule, story: Story) -> None:
+    def __init__(self, schedule: Schedule, story: RunStory) -> None:
         self.all: list[Violation] = []
         self.cause = ""
         """The known flaw that assigned partitions to two members: the cause of the violations that follow."""
@@ -67,9 +67,9 @@ class Facts(Protocol):
     """The facts about the world that observers use."""
 
     schedule: Schedule
-    topics: Topics
+    topics: SimulatedTopics
     processes: dict[str, Process]
-    coordinator: Node
+    coordinator: CoordinatorNode
     measures: Measures
     violations: Violations
 

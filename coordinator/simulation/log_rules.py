@@ -28,7 +28,7 @@ from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import EpochRules, HandoverRules
 from coordinator.simulation.invariants import Facts
 from coordinator.simulation.known_flaws import GONE_TAKEN_OVER, UNHEARD_ASSIGNMENT, UPGRADED_WHILE_REBALANCING
-from coordinator.simulation.node import Answering, Batch, Node
+from coordinator.simulation.node import Answering, AppendedBatch, CoordinatorNode
 from coordinator.simulation.offset_rules import OffsetRules
 from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.upgrades import Upgrades
@@ -75,7 +75,7 @@ class LogRules(Watcher):
 
     # Records.
 
-    def appended(self, batch: Batch) -> None:
+    def appended(self, batch: AppendedBatch) -> None:
         records, request, is_late = batch
         if type(records[0]) is OffsetRecord:
             for record in records:
@@ -209,7 +209,7 @@ class LogRules(Watcher):
 
     # Failover.
 
-    def replayed(self, node: Node, before: Engine | None) -> None:
+    def replayed(self, node: CoordinatorNode, before: Engine | None) -> None:
         self.classic.loaded()
         if before is not None and hard_state(before) != hard_state(node.engine):
             self._facts.broken(
@@ -232,7 +232,7 @@ class LogRules(Watcher):
                 self._facts.broken("I8", f"{who} was answered epoch {epoch}, but the log contains {known}")
         self._offsets.replayed(node.engine)
 
-    def failed_to_load(self, node: Node, error: Exception) -> None:
+    def failed_to_load(self, node: CoordinatorNode, error: Exception) -> None:
         self._facts.broken("I8", f"node {node.number} cannot load the log: {error}")
 
 

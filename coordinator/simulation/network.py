@@ -26,7 +26,7 @@ from typing import Any, Protocol
 from coordinator.consumer.outputs import FindCoordinator, Send
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.sync_group import SyncGroup
-from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
+from coordinator.simulation.scenario import Direction, NetworkFaults, NetworkPartition
 from coordinator.simulation.schedule import Schedule
 
 _WAITING = frozenset({JoinGroup, SyncGroup})
@@ -47,7 +47,7 @@ class Endpoint(Protocol):
     def fail(self, number: int) -> None: ...
 
 
-class Connection:
+class SimulatedConnection:
     """A connection between a process and a node. `node` 0 is any broker, which answers FindCoordinator."""
 
     __slots__ = (
@@ -90,21 +90,21 @@ class Network:
     def __init__(
         self,
         schedule: Schedule,
-        faults: Faults,
+        faults: NetworkFaults,
         random: Random,
-        receive: Callable[[Connection, int, Any, bool], None],
+        receive: Callable[[SimulatedConnection, int, Any, bool], None],
         find: Callable[[], int | None],
     ) -> None:
         self._schedule, self._random = schedule, random
         self._receive, self._find = receive, find
-        self._connections: dict[tuple[Endpoint, int], Connection] = {}
+        self._connections: dict[tuple[Endpoint, int], SimulatedConnection] = {}
         self._down: set[int] = set()
         self._lives: Counter[int] = Counter()
         """How often each node has stopped."""
         self._partitions: dict[str, tuple[NetworkPartition, ...]] = {}
         self.set_faults(faults)
 
-    def set_faults(self, faults: Faults) -> None:
+    def set_faults(self, faults: NetworkFaults) -> None:
         """Apply these faults from now on; existing network partitions remain."""
         low, high = faults.delay_ms
         self._low, self._span = low, high - low + 1
@@ -139,7 +139,9 @@ class Network:
         node = sent.node or 0
         connection = self._connections.get((process, node))
         if connection is None:
-            connection = self._connections[process, node] = Connection(process, node, self._lives[node])
+            connection = self._connections[process, node] = SimulatedConnection(
+                process, node, self._lives[node]
+            )
         deadline_ms = self._schedule.now_ms + sent.timeout_ms
         connection.waiting[sent.number] = deadline_ms
         if connection.check_ms is None or deadline_ms < connection.check_ms:
@@ -163,7 +165,7 @@ class Network:
             lost_connection = self.lost_connection(process, node)
             self._schedule.at(late_ms, self._arrive, lost_connection, sent.number, sent.request, True)
 
-    def answer(self, connection: Connection, number: int, answer: object) -> None:
+    def answer(self, connection: SimulatedConnection, number: int, answer: object) -> None:
         """A node answers a request; an answer without a receiver is dropped."""
         connection.is_busy = False
         if connection.is_lost:
@@ -195,9 +197,9 @@ class Network:
     def start_node(self, node: int) -> None:
         self._down.discard(node)
 
-    def lost_connection(self, process: Endpoint, node: int) -> Connection:
+    def lost_connection(self, process: Endpoint, node: int) -> SimulatedConnection:
         """A connection whose answers are lost."""
-        connection = Connection(process, node, self._lives[node])
+        connection = SimulatedConnection(process, node, self._lives[node])
         connection.is_lost = connection.is_closed = True
         return connection
 
@@ -212,7 +214,7 @@ class Network:
                     at_ms = int(partition.end_s * 1000) + self._low + int(self._random.random() * self._span)
         return at_ms
 
-    def _arrive(self, connection: Connection, number: int, request: Any, is_late: bool) -> None:
+    def _arrive(self, connection: SimulatedConnection, number: int, request: Any, is_late: bool) -> None:
         if connection.is_lost and not is_late:
             if self._reorder and self._random.random() < 0.5:
                 late_ms = self._schedule.now_ms + int(self._random.random() * LATE_MS)
@@ -229,15 +231,15 @@ class Network:
         else:
             self._receive(connection, number, request, is_late)
 
-    def _handle_next(self, connection: Connection) -> None:
+    def _handle_next(self, connection: SimulatedConnection) -> None:
         if connection.held and not connection.is_busy:
             self._arrive(connection, *connection.held.pop(0), False)
 
-    def _return(self, connection: Connection, number: int, answer: object) -> None:
+    def _return(self, connection: SimulatedConnection, number: int, answer: object) -> None:
         if not connection.is_lost and connection.waiting.pop(number, None) is not None:
             connection.process.deliver(number, answer)
 
-    def _lose(self, connection: Connection, is_silent: bool | None = None) -> None:
+    def _lose(self, connection: SimulatedConnection, is_silent: bool | None = None) -> None:
         connection.is_lost = True
         if is_silent is None:
             is_silent = self._random.random() < 0.5
@@ -245,7 +247,7 @@ class Network:
             at_ms = self._schedule.now_ms + self._low + int(self._random.random() * self._span)
             self._schedule.at(at_ms, self._close, connection)
 
-    def check(self, connection: Connection) -> None:
+    def check(self, connection: SimulatedConnection) -> None:
         """Called when planned: a request has timed out, or was answered meanwhile."""
         connection.check_ms = None
         if connection.is_closed or not connection.waiting:
@@ -257,7 +259,7 @@ class Network:
             connection.check_ms = earliest_ms
             self._schedule.at(earliest_ms, self.check, connection)
 
-    def _close(self, connection: Connection) -> None:
+    def _close(self, connection: SimulatedConnection) -> None:
         """The client notices the loss: all requests waiting on the connection fail, and the next opens another
         one."""
         if connection.is_closed:

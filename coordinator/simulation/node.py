@@ -30,7 +30,7 @@ from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import Check
-from coordinator.simulation.network import Connection
+from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
 
@@ -49,7 +49,7 @@ class NodeStatus(Enum):
     DOWN = "down"
 
 
-class Batch(NamedTuple):
+class AppendedBatch(NamedTuple):
     """Records that a node has appended."""
 
     records: Sequence[Record]
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
 class Answering(NamedTuple):
     """A node is about to answer a request."""
 
-    node: Node
+    node: CoordinatorNode
     request: AnyRequest
     answer: object
     is_heard: bool
@@ -73,18 +73,18 @@ class Answering(NamedTuple):
 class NodeWatcher:
     """Observes a node's work before its answers are sent. A subclass overrides what it observes."""
 
-    def appended(self, batch: Batch) -> None: ...
+    def appended(self, batch: AppendedBatch) -> None: ...
 
     def answering(self, answering: Answering) -> None: ...
 
-    def replayed(self, node: Node, before: Engine | None) -> None: ...
+    def replayed(self, node: CoordinatorNode, before: Engine | None) -> None: ...
 
-    def failed_to_load(self, node: Node, error: Exception) -> None: ...
+    def failed_to_load(self, node: CoordinatorNode, error: Exception) -> None: ...
 
-    def lost(self, node: Node, records: Sequence[Record]) -> None: ...
+    def lost(self, node: CoordinatorNode, records: Sequence[Record]) -> None: ...
 
 
-class Node:
+class CoordinatorNode:
     """See the module."""
 
     answers_survive = False
@@ -97,8 +97,8 @@ class Node:
         config: Config,
         log: list[Record],
         random: Random,
-        answer: Callable[[Connection, int, object], None],
-        fresh_id: Callable[[Connection, AnyRequest], UUID],
+        answer: Callable[[SimulatedConnection, int, object], None],
+        fresh_id: Callable[[SimulatedConnection, AnyRequest], UUID],
         watchers: Sequence[NodeWatcher],
         checks: Sequence[Check] = (),
     ) -> None:
@@ -107,7 +107,7 @@ class Node:
         self.log = log
         self.engine = Engine(config)
         self.status = NodeStatus.OFF
-        self.parked: dict[int, tuple[Connection, int, AnyRequest, bool]] = {}
+        self.parked: dict[int, tuple[SimulatedConnection, int, AnyRequest, bool]] = {}
         """Unanswered calls, by ticket, and whether they arrived late."""
         self.handled = 0
         self.is_ahead = False
@@ -126,7 +126,10 @@ class Node:
     # Called by the world.
 
     def load(
-        self, image: TopicImage, predecessor: Node | None = None, cleaning: CleanerPositions | None = None
+        self,
+        image: TopicImage,
+        predecessor: CoordinatorNode | None = None,
+        cleaning: CleanerPositions | None = None,
     ) -> None:
         """Coordinate, from the state in the log: exactly the state of the predecessor (possibly itself).
 
@@ -184,7 +187,9 @@ class Node:
 
     # Called by the network and the schedule.
 
-    def receive(self, connection: Connection, number: int, request: AnyRequest, is_late: bool) -> None:
+    def receive(
+        self, connection: SimulatedConnection, number: int, request: AnyRequest, is_late: bool
+    ) -> None:
         status = self.status
         if status is NodeStatus.DOWN:
             return
@@ -245,7 +250,7 @@ class Node:
                     self._crash_now(self._crash)
                 return
             self.log += records
-            batch = Batch(records, request, is_late)
+            batch = AppendedBatch(records, request, is_late)
             for watcher in self._watchers:
                 watcher.appended(batch)
             if self._crash is not None:

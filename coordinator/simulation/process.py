@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.member import NEVER, Member
+from coordinator.consumer.member import NEVER, ClientMember
 from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
@@ -36,7 +36,7 @@ from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
-from coordinator.simulation.topics import Client
+from coordinator.simulation.topics import SimulatedClient
 
 FETCH_MS = 10
 """How long the first fetch of a partition takes."""
@@ -99,7 +99,7 @@ class Process:
     def __init__(
         self,
         name: str,
-        client: Client,
+        client: SimulatedClient,
         script: MemberScript,
         after_error: AfterError,
         schedule: Schedule,
@@ -131,7 +131,7 @@ class Process:
         self.epoch = 0
         self.number = 0
         """The number of its member's process, from 0."""
-        self.member: Member
+        self.member: ClientMember
         self.lost_requests = 0
         """How many requests failed with their connection."""
         self.last_error = ""
@@ -165,7 +165,7 @@ class Process:
 
     # Called by the scenario.
 
-    def start(self, member: Member) -> None:
+    def start(self, member: ClientMember) -> None:
         self.member = member
         self.activity = Activity.POLLING
         member.enter_poll(self._schedule.now_ms)

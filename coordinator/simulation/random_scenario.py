@@ -18,11 +18,11 @@ from coordinator.simulation.scenario import (
     Direction,
     EnforceRebalance,
     Event,
-    Faults,
     Freeze,
     Kill,
     ListenerScript,
     MemberScript,
+    NetworkFaults,
     NetworkPartition,
     Pause,
     Restart,
@@ -145,17 +145,17 @@ class _Draft:
             if random.random() < 0.1
         }
 
-    def _faults(self) -> Faults:
+    def _faults(self) -> NetworkFaults:
         random = self.random
         if random.random() < 0.4:
-            return Faults()
+            return NetworkFaults()
         start_s = round(random.uniform(_STARTED_S, _LAST_EVENT_S), 3)
         lasts_s = random.choice((1, 4, 8))
         who = tuple(sorted(random.sample(list(self.scripts), random.choice((1, len(self.scripts))))))
         partition = NetworkPartition(
             members=who, start_s=start_s, end_s=start_s + lasts_s, direction=random.choice(list(Direction))
         )
-        return Faults(
+        return NetworkFaults(
             loss=random.choice((0.0, 0.01, 0.05)),
             duplicate=random.choice((0.0, 0.01, 0.05)),
             delay_ms=random.choice(((1, 5), (1, 80), (1, 1000))),

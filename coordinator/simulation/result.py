@@ -86,7 +86,7 @@ class StoryEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class RunResult:
     """A run of a scenario from a seed."""
 
     scenario: Scenario

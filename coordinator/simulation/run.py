@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coordinator.simulation.broken_rules import without_rule
 from coordinator.simulation.consumers import MakeMember, make_member
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.settling_rules import QUIET_MS
 from coordinator.simulation.variants import with_variant
@@ -28,7 +28,7 @@ def run(
     break_rule: str | None = None,
     make: MakeMember = make_member,
     with_story: bool = True,
-) -> Result:
+) -> RunResult:
     """Play a scenario to its end, then continue without faults until all are settled or have had time to settle (I4).
 
     The figures are those at the scenario's end; the rest only checks the invariants. Without `with_story` the run is
@@ -94,12 +94,12 @@ def _converged_s(world: World) -> float:
 
 def result_of(
     world: World, seed: int, variant: Variant = Variant.AS_WRITTEN, *, is_cut: bool = False
-) -> Result:
+) -> RunResult:
     """The result of a world at this moment; it has not converged."""
     measures = world.measures
     for process in world.processes.values():
         process.count_reading()
-    return Result(
+    return RunResult(
         scenario=world.scenario,
         variant=variant,
         seed=seed,

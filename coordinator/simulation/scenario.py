@@ -185,7 +185,7 @@ class NetworkPartition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Faults:
+class NetworkFaults:
     """Faults of the network. `loss` and `duplicate` are probabilities per message, from 0 to 1."""
 
     loss: Chance = 0.0
@@ -210,7 +210,7 @@ class Scenario:
     """KIPs and fixes that the brokers lack (`earlier_brokers`)."""
     members: Mapping[str, MemberScript] = field(default_factory=dict)
     events: tuple[Event, ...] = field(default=(), metadata=UNWRITTEN)
-    faults: Faults = Faults()
+    faults: NetworkFaults = NetworkFaults()
     records_per_s: Annotated[float, Between(0, 1_000_000)] = 10.0
     """The rate at which records are written to each partition."""
     until_s: Seconds = field(default=120.0, metadata=named("until"))

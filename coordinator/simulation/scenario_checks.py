@@ -11,7 +11,7 @@ from coordinator.configs.settings import Config
 from coordinator.consumer.library import LIBRARIES, AfterError
 from coordinator.consumer.settings import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import Faults, MemberScript, NetworkPartition
+from coordinator.simulation.scenario import MemberScript, NetworkFaults, NetworkPartition
 from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.program import UnsureError
@@ -49,7 +49,7 @@ def unknown(what: str, name: str, known: Collection[str]) -> str:
     return f"there is no {what} {shown(name)}{hint}"
 
 
-def check_faults(faults: Faults) -> None:
+def check_faults(faults: NetworkFaults) -> None:
     """:raises Malformed: the bounds of the delay are not two numbers in order"""
     if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
         raise Malformed("expected the shortest and the longest delay, as [1, 80]", "delay_ms")

@@ -13,7 +13,7 @@ from itertools import islice
 from statistics import median_high
 from typing import TypeAlias
 
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.variants import with_settings
@@ -28,7 +28,7 @@ AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class RunCosts:
     """The cost of a run, as a table shows it; in every figure less is better."""
 
     rebalances: int
@@ -51,14 +51,14 @@ class RunSummary:
 
     variant: Variant
     seed: int
-    costs: Costs
+    costs: RunCosts
     is_cut: bool
     requests: int
 
 
-def costs_of(result: Result) -> Costs:
+def costs_of(result: RunResult) -> RunCosts:
     """The figures of a run."""
-    return Costs(
+    return RunCosts(
         rebalances=result.rebalances,
         moved=result.moved,
         without_owner_s=result.without_owner_s,
@@ -72,7 +72,7 @@ def costs_of(result: Result) -> Costs:
     )
 
 
-def summary_of(result: Result) -> RunSummary:
+def summary_of(result: RunResult) -> RunSummary:
     """The part of a run that is kept when many are played."""
     return RunSummary(
         variant=result.variant,
@@ -83,7 +83,7 @@ def summary_of(result: Result) -> RunSummary:
     )
 
 
-def median_and_worst(several: Sequence[Costs]) -> tuple[Costs, Costs]:
+def median_and_worst(several: Sequence[RunCosts]) -> tuple[RunCosts, RunCosts]:
     """The median and the worst of each figure separately: the median is one of the values (the greater of the two in
     the middle).
 
@@ -91,7 +91,7 @@ def median_and_worst(several: Sequence[Costs]) -> tuple[Costs, Costs]:
     """
     medians: dict[str, object] = {}
     worst: dict[str, object] = {}
-    for field in fields(Costs):
+    for field in fields(RunCosts):
         values = [getattr(costs, field.name) for costs in several]
         infinite = [float("inf") if value is None else value for value in values]
         medians[field.name], worst[field.name] = _known(median_high(infinite)), _known(max(infinite))
@@ -102,8 +102,8 @@ def _known(value: float) -> float | None:
     return None if value == float("inf") else value
 
 
-def _costs(values: Mapping[str, object]) -> Costs:
-    return Costs(**values)  # type: ignore[arg-type]  # each value has the type of its field
+def _costs(values: Mapping[str, object]) -> RunCosts:
+    return RunCosts(**values)  # type: ignore[arg-type]  # each value has the type of its field
 
 
 def always(scenario: Scenario) -> ScenarioOf:

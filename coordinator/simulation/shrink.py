@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from coordinator.faults import ChangeTopic, FailCoordinator
-from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.result import RunResult, Violation
 from coordinator.simulation.run import LIMIT, run
-from coordinator.simulation.scenario import Event, Faults, Scenario, Variant
+from coordinator.simulation.scenario import Event, NetworkFaults, Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from groups.yaml_files import TreeError
@@ -31,7 +31,7 @@ def shrink(
     limit: int = LIMIT,
     tries: int = TRIES,
     break_rule: str | None = None,
-) -> Result | None:
+) -> RunResult | None:
     """The run of the smallest scenario that was found, with its story; None if this run violates no invariant.
 
     The scenario of the result can be written to a file (`scenario_text`), and violates the invariant from that seed.
@@ -120,7 +120,7 @@ def _simpler(scenario: Scenario) -> Iterator[Callable[[Scenario], Scenario]]:
 
 
 def _without_fault(scenario: Scenario, name: str) -> Scenario:
-    usual = getattr(Faults(), name)
+    usual = getattr(NetworkFaults(), name)
     return replace(scenario, faults=replace(scenario.faults, **{name: usual}))
 
 

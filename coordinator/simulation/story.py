@@ -22,7 +22,7 @@ from coordinator.engine.records import (
     TargetEpochRecord,
     TopicPartitions,
 )
-from coordinator.simulation.node import Batch, Node
+from coordinator.simulation.node import AppendedBatch, CoordinatorNode
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import StoryEntry
 from coordinator.simulation.schedule import Schedule
@@ -35,7 +35,7 @@ LONGEST = 400
 """The length of a violation's story: the last lines before the violation."""
 
 
-class Story(Watcher):
+class RunStory(Watcher):
     """See the module. `names` returns a member's name by its id, `topics` a topic's name by its id."""
 
     def __init__(
@@ -52,15 +52,15 @@ class Story(Watcher):
         if self._is_kept:
             self._lines.append((self._schedule.now_ms, who, words, subject))
 
-    def appended(self, batch: Batch) -> None:
+    def appended(self, batch: AppendedBatch) -> None:
         for record in batch.records if self._is_kept else ():
             if type(record) is not OffsetRecord:
                 self._add(COORDINATOR, self._record, record)
 
-    def failed_to_load(self, node: Node, error: Exception) -> None:
+    def failed_to_load(self, node: CoordinatorNode, error: Exception) -> None:
         self.add(COORDINATOR, f"node {node.number} cannot load the log: {error}")
 
-    def lost(self, node: Node, records: Sequence[Record]) -> None:
+    def lost(self, node: CoordinatorNode, records: Sequence[Record]) -> None:
         self.add(COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records")
 
     def calling(self, process: Process, callback: Callback) -> None:

@@ -13,7 +13,7 @@ from coordinator.simulation.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class SimulatedClient:
     """The client of a member, as the coordinator knows it."""
 
     id: str
@@ -31,13 +31,13 @@ class InitialState:
     """By topic; if missing, an id is derived from the topic's name."""
     offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The next offset of a partition; 0 if missing."""
-    clients: Mapping[str, Client] = field(default_factory=dict)
+    clients: Mapping[str, SimulatedClient] = field(default_factory=dict)
     """By member; if missing, the member's name is its client id."""
     histories: Mapping[str, Partitions] = field(default_factory=dict)
     """By classic member: the last assignment of its earlier process, which it claims when it joins."""
 
 
-class Topics:
+class SimulatedTopics:
     """Topics. Records are written to every partition from its creation, at the rate `records_per_s`."""
 
     def __init__(

@@ -14,7 +14,7 @@ from dataclasses import replace
 from coordinator.configs.settings import Config
 from coordinator.consumer.settings import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import Event, Faults, MemberScript, Restart, Scenario, Variant
+from coordinator.simulation.scenario import Event, MemberScript, NetworkFaults, Restart, Scenario, Variant
 from coordinator.simulation.scenario_checks import (
     CLASSIC,
     CLASSIC_SETTINGS,
@@ -196,7 +196,7 @@ def _milliseconds(name: str, value: str) -> int:
     return int(value)
 
 
-def _with_chance(faults: Faults, name: str, value: str) -> Faults:
+def _with_chance(faults: NetworkFaults, name: str, value: str) -> NetworkFaults:
     try:
         chance = float(value)
     except ValueError:

@@ -31,8 +31,8 @@ from coordinator.simulation.invariants import Violations
 from coordinator.simulation.known_flaws import LATE_JOIN, TOPIC_RECREATED
 from coordinator.simulation.log_rules import LogRules
 from coordinator.simulation.measures import Measures
-from coordinator.simulation.network import Connection, Network
-from coordinator.simulation.node import NO_ID, Answering, Batch, Node, NodeStatus
+from coordinator.simulation.network import Network, SimulatedConnection
+from coordinator.simulation.node import NO_ID, Answering, AppendedBatch, CoordinatorNode, NodeStatus
 from coordinator.simulation.process import Process
 from coordinator.simulation.scenario import (
     AskCommitted,
@@ -51,8 +51,8 @@ from coordinator.simulation.scenario import (
 )
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.settling_rules import SettlingRules
-from coordinator.simulation.story import COORDINATOR, Story
-from coordinator.simulation.topics import Client, InitialState, Topics
+from coordinator.simulation.story import COORDINATOR, RunStory
+from coordinator.simulation.topics import InitialState, SimulatedClient, SimulatedTopics
 from coordinator.simulation.watcher import Watcher
 from coordinator.simulation.zombies import Consumption
 from groups.times import seconds_text
@@ -86,7 +86,7 @@ class World(Watcher):
     ) -> None:
         self.scenario = scenario
         self.schedule = Schedule(initial.at_ms)
-        self.topics = Topics(
+        self.topics = SimulatedTopics(
             self.schedule, scenario.topics, scenario.records_per_s, initial.topic_ids, initial.offsets
         )
         self.processes: dict[str, Process] = {}
@@ -94,7 +94,7 @@ class World(Watcher):
         self.log: list[Record] = list(initial.log)
         self.ends = [len(self.log)]
         """Offsets of the log where a batch ends."""
-        self.nodes: dict[int, Node] = {}
+        self.nodes: dict[int, CoordinatorNode] = {}
         self.answered = 0
         self.has_no_faults = False
         self._seed, self._rests = seed, 0
@@ -114,7 +114,7 @@ class World(Watcher):
         self._after: dict[Process, int] = {}
         """How long after it stops a process is restarted; processes that are not restarted are missing."""
         self._config = Config.parse(scenario.settings)
-        self.story = Story(self.schedule, self.name_of, self._topic_name, is_kept=with_story)
+        self.story = RunStory(self.schedule, self.name_of, self._topic_name, is_kept=with_story)
         self.measures = Measures(self.schedule)
         self.violations = Violations(self.schedule, self.story)
         self.broken = self.violations.add
@@ -134,7 +134,7 @@ class World(Watcher):
         """The node whose engine determines the members: the last one that loaded."""
         self.coordinator.load(self.topics.image)
         if initial.log:
-            self._log_rules.appended(Batch(initial.log))
+            self._log_rules.appended(AppendedBatch(initial.log))
         for event in scenario.events:
             self.schedule.at(initial.at_ms + int(event.at * 1000), self.play, event)
 
@@ -172,7 +172,7 @@ class World(Watcher):
         number = self._starting[name] = self._starting.get(name, -1) + 1
         ids = self._member_ids.get(name, [])
         prescribed = (ids[number] or None) if number < len(ids) else None
-        client, member_uuid = self._clients.get(name, Client(id=name)), format_uuid(self._fresh())
+        client, member_uuid = self._clients.get(name, SimulatedClient(id=name)), format_uuid(self._fresh())
         if prescribed is not None and script.protocol == "consumer":
             member_uuid = prescribed
         elif prescribed is not None:
@@ -254,9 +254,9 @@ class World(Watcher):
 
     # The coordinator.
 
-    def _add_node(self) -> Node:
+    def _add_node(self) -> CoordinatorNode:
         number = len(self.nodes) + 1
-        node = Node(
+        node = CoordinatorNode(
             number,
             self.schedule,
             self._config,
@@ -289,16 +289,16 @@ class World(Watcher):
             self.schedule.at(takes_over_ms, self._take_over, new, old, event)
             self.schedule.at(self.schedule.now_ms + for_ms, old.unload)
 
-    def _crashed(self, node: Node, event: FailCoordinator) -> None:
+    def _crashed(self, node: CoordinatorNode, event: FailCoordinator) -> None:
         self.story.add(COORDINATOR, f"node {node.number} is down")
         self.network.stop_node(node.number)
         self.schedule.at(self.schedule.now_ms + int(event.for_s * 1000), self._restart_node, node, event)
 
-    def _restart_node(self, node: Node, event: FailCoordinator) -> None:
+    def _restart_node(self, node: CoordinatorNode, event: FailCoordinator) -> None:
         self.network.start_node(node.number)
         self._take_over(node, node, event)
 
-    def _take_over(self, node: Node, predecessor: Node, event: FailCoordinator) -> None:
+    def _take_over(self, node: CoordinatorNode, predecessor: CoordinatorNode, event: FailCoordinator) -> None:
         cleaning = CleanerPositions.draw(self._random, self.ends) if event.compacted else None
         self.story.add(COORDINATOR, f"node {node.number} loads the {'compacted ' * event.compacted}log")
         before, self._authority = self._authority, node
@@ -309,10 +309,12 @@ class World(Watcher):
     def _find_coordinator(self) -> int | None:
         return None if self.coordinator.status is NodeStatus.DOWN else self.coordinator.number
 
-    def _receive(self, connection: Connection, number: int, request: AnyRequest, is_late: bool) -> None:
+    def _receive(
+        self, connection: SimulatedConnection, number: int, request: AnyRequest, is_late: bool
+    ) -> None:
         self.nodes[connection.node].receive(connection, number, request, is_late)
 
-    def _fresh_id(self, connection: Connection, request: AnyRequest) -> UUID:
+    def _fresh_id(self, connection: SimulatedConnection, request: AnyRequest) -> UUID:
         """The id that a call may need: only a JoinGroup without an id needs one."""
         if type(request) is not JoinGroup or request.member:
             return NO_ID
@@ -352,7 +354,7 @@ class World(Watcher):
 
     # Observed by the world itself.
 
-    def appended(self, _batch: Batch) -> None:
+    def appended(self, _batch: AppendedBatch) -> None:
         self.ends.append(len(self.log))
 
     def answering(self, _answering: Answering) -> None:

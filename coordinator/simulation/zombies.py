@@ -17,7 +17,7 @@ from coordinator.engine.records import (
 )
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts
-from coordinator.simulation.node import Answering, Batch, Node
+from coordinator.simulation.node import Answering, AppendedBatch, CoordinatorNode
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import ZombieOverlap
 from coordinator.simulation.watcher import Watcher
@@ -55,10 +55,10 @@ class Consumption(Watcher):
         """All overlaps; open ones last until now."""
         return (*self.overlaps, *(self._overlap(key) for key in self._open))
 
-    def replayed(self, _node: Node, _before: Engine | None) -> None:
+    def replayed(self, _node: CoordinatorNode, _before: Engine | None) -> None:
         self._has_new_authority = True
 
-    def appended(self, batch: Batch) -> None:
+    def appended(self, batch: AppendedBatch) -> None:
         if type(batch.records[0]) is not OffsetRecord:
             for process in self._affected(batch.records):
                 if process.owned:

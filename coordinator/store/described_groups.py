@@ -12,8 +12,8 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.client_assignors import choose
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.target_assignment import shown_assignor
+from coordinator.engine.context import EngineState
 from coordinator.engine.context import Group as EngineGroup
-from coordinator.engine.context import State
 from coordinator.engine.groups import Names, consumer_group
 from coordinator.engine.records import ClassicMemberValue, StoredOffset
 from coordinator.store.other_groups import OtherGroup
@@ -38,7 +38,7 @@ DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: BROKERS_DEFAUL
 
 
 def described_group(
-    state: State, others: Mapping[str, OtherGroup], name: str, names: Names
+    state: EngineState, others: Mapping[str, OtherGroup], name: str, names: Names
 ) -> tuple[Group | None, tuple[Problem, ...]]:
     """A group, and problems reading it; None if there is no such group. `names`: topic names by id."""
     stored = state.groups.get(name)

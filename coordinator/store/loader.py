@@ -26,7 +26,7 @@ from uuid import UUID
 
 import numpy as np
 
-from coordinator.engine.context import State
+from coordinator.engine.context import EngineState
 from coordinator.engine.engine import Engine
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.digest import Digest
@@ -101,7 +101,7 @@ MOST_MALFORMED = 10
 class LoadedLog:
     """The content of the directories, as of a time if one was requested."""
 
-    state: State
+    state: EngineState
     """Classic and consumer groups, and the offsets of groups of any type."""
     others: Mapping[str, OtherGroup]
     """Share and streams groups, by id."""

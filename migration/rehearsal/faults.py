@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from coordinator.faults import FailCoordinator, Seconds
 from coordinator.simulation.scenario import (
-    Faults,
+    NetworkFaults,
     Freeze,
     Kill,
     NetworkPartition,
@@ -43,8 +43,8 @@ _ROUND = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\+")
 class PlanFaults:
     """The contents of a faults file. Times of events and partitions are seconds from the beginning of their round."""
 
-    network: Faults = field(default_factory=Faults)
-    """Faults from the first round on, without network partitions."""
+    network: NetworkFaults = field(default_factory=NetworkFaults)
+    """NetworkFaults from the first round on, without network partitions."""
     events: Mapping[StepRound | None, tuple[Fault, ...]] = field(default_factory=dict)
     """By the round from which their times count; None: the first round that is played. A restart's script is empty:
     the member restarts unchanged."""
@@ -81,7 +81,7 @@ class _Reader:
         try:
             faults = _mapping(top.get("faults") or {})
             others = {key: value for key, value in faults.items() if key != "partition"}
-            network = TREES.read(Faults, others)
+            network = TREES.read(NetworkFaults, others)
             # A single partition needs no list.
             single = isinstance(faults.get("partition"), dict)
             partitions = _by_round(faults.get("partition"), "partition", self._partition, single=single)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 
-from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.result import RunResult, Violation
 from groups.findings import Finding, Level
 from groups.model import Group, GroupState, GroupType, MemberProtocol
 from migration.gate.observation import GateResult
@@ -110,7 +110,7 @@ class Rehearsed:
     """Why the plan is not safe: a gate opened too early or stayed closed, an invariant was violated."""
     story: tuple[str, ...]
     """Events, one line each; empty unless requested."""
-    result: Result | None
+    result: RunResult | None
     """The rehearsal as a run of the simulation, for a picture; None unless the story was requested."""
 
     @property

@@ -14,7 +14,7 @@ from coordinator.consumer.settings import MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import MemberScript
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
-from coordinator.simulation.topics import Client
+from coordinator.simulation.topics import SimulatedClient
 from coordinator.simulation.variants import of_brokers
 from groups.client_library import library_of
 from groups.group_spec import current_of
@@ -43,7 +43,7 @@ class SimulatedMember:
     name: str
     """Its name in the plan's rounds."""
     script: MemberScript
-    client: Client
+    client: SimulatedClient
     id: str | None
     """The member id that it was found with; None if a coordinator does not draw ids of this form."""
 
@@ -75,7 +75,7 @@ def simulated_members(
         members[member.id] = SimulatedMember(
             name=name,
             script=replace(_script(group, member, library), config=_settings(member, library, configs)),
-            client=Client(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
+            client=SimulatedClient(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
             id=member.id if _can_be_drawn(member) else None,
         )
     return SimulatedMembers(members=members, remarks=tuple(_remark(*each) for each in sorted(taken.items())))

@@ -20,7 +20,7 @@ from coordinator.faults import FailCoordinator
 from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.node import NodeStatus
-from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.result import RunResult, Violation
 from coordinator.simulation.run import LIMIT, result_of, run_until_settled
 from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
 from coordinator.simulation.topics import InitialState
@@ -256,7 +256,7 @@ class Simulation:
     def violations(self) -> tuple[Violation, ...]:
         return tuple(self.world.violations.all)
 
-    def result(self) -> Result | None:
+    def result(self) -> RunResult | None:
         """Everything that has happened up to now, for a picture; None without a story."""
         return result_of(self.world, self._seed) if self._with_story else None
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coordinator.simulation.result import Result, Violation
+from coordinator.simulation.result import RunResult, Violation
 from coordinator.simulation.run import LIMIT, replay_command, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_text import scenario_text
@@ -98,7 +98,9 @@ def _row(case: Case, scenario: Scenario, seed: int, run_options: RunOptions) -> 
     return {"run": run, "failure": failure}
 
 
-def _run(case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool) -> Result:
+def _run(
+    case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool
+) -> RunResult:
     return run(
         scenario,
         seed,
@@ -109,13 +111,13 @@ def _run(case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, 
     )
 
 
-def _shown(result: Result) -> Violation | None:
+def _shown(result: RunResult) -> Violation | None:
     """The first violation that no known weakness explains, otherwise the first violation."""
     violations = result.violations
     return next((each for each in violations if not each.known), next(iter(violations), None))
 
 
-def _verdict(result: Result, fallen: Violation | None) -> str:
+def _verdict(result: RunResult, fallen: Violation | None) -> str:
     if fallen is not None and not fallen.known:
         return "fallen"
     if result.is_cut:
@@ -152,7 +154,7 @@ def _failure(
     return {**head, "command": command, "file": text}
 
 
-def _story(result: Result) -> list[str]:
+def _story(result: RunResult) -> list[str]:
     """The story of the violation if it has one, otherwise of the whole run."""
     fallen = _shown(result)
     lines = list(fallen.story) if fallen is not None else []

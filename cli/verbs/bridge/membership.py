@@ -24,10 +24,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
-from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.leader import group_topics
-from coordinator.consumer.library import Library, library_named
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.library import ClientLibrary, library_named
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import Callback, FindCoordinator, Raised, Send
 from coordinator.consumer.settings import MemberSettings
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
@@ -108,7 +108,7 @@ class Membership:
         self._stopping = Event()
         self._client = KafkaClient(self._settings)
         self._thread = Thread(target=self._run, name=BRIDGE, daemon=True)
-        self._member = ClassicMember(
+        self._member = ClassicConsumer(
             Identity(
                 group=group,
                 client_id=BRIDGE,
@@ -123,7 +123,7 @@ class Membership:
                     enable_auto_commit=False,
                 ),
             ),
-            Subscription(topics=subscribed_to(assignor)),
+            ClientSubscription(topics=subscribed_to(assignor)),
             TopicImage(),
             lambda _: None,
             assignors=(assignor,),
@@ -379,7 +379,7 @@ def _leave(
     return {group: True}
 
 
-def _library() -> Library:
+def _library() -> ClientLibrary:
     """The Java library, whose assignors write no user data; a leader may omit the bridge from its assignment."""
     java = library_named("java")
     return replace(java, behavior=replace(java.behavior, tolerates_assignments=True))

@@ -9,17 +9,17 @@ from zlib import crc32
 
 from assignors.assignor import Assignor, Side
 from assignors.registry import find
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.member import Member
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Send, TopicPartition
 from coordinator.engine.offsets.commit import Offset, OffsetCommit
 from coordinator.engine.records import Record
 from coordinator.simulation.consumers import GROUP, NewMember, identity_of, make_member, subscription_of
-from coordinator.simulation.node import Batch
+from coordinator.simulation.node import AppendedBatch
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Close, Commit, Kill, Scenario, Start
 from coordinator.simulation.settling_rules import QUIET_MS
-from coordinator.simulation.topics import Client, InitialState
+from coordinator.simulation.topics import InitialState, SimulatedClient
 from coordinator.simulation.world import World
 from coordinator.store.group_records import SESSION_TIMEOUT_MS
 
@@ -36,7 +36,7 @@ class _World(World):
         self.written: list[tuple[int, Sequence[Record]]] = []
         super().__init__(scenario, seed, **options)
 
-    def appended(self, batch: Batch) -> None:
+    def appended(self, batch: AppendedBatch) -> None:
         self.written.append((self.schedule.now_ms, batch.records))
         super().appended(batch)
 
@@ -106,7 +106,7 @@ class SimulatedGroup:
             self.world.play(Commit(at=0, member=member))
         self.run(_ANSWER_S)
 
-    def set_back(self, operator: Client, records: int) -> None:
+    def set_back(self, operator: SimulatedClient, records: int) -> None:
         """Set the offsets of the empty group to this many records before the end."""
         image, topics = self.world.topics.image, self.world.topics
         offsets = tuple(
@@ -156,7 +156,7 @@ class _Operator:
 
     name = "operator"
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: SimulatedClient) -> None:
         self.client_id, self.host = client.id, client.host
 
     def deliver(self, number: int, answer: object) -> None:
@@ -166,12 +166,12 @@ class _Operator:
         pass
 
 
-def _make_member(new: NewMember) -> Member:
+def _make_member(new: NewMember) -> ClientMember:
     """Make a member like the simulation; if only the application has its assignor, use a substitute."""
     script = new.script
     if not any("." in name for name in script.assignors):
         return make_member(new)
-    return ClassicMember(
+    return ClassicConsumer(
         identity_of(new),
         subscription_of(script),
         new.image,

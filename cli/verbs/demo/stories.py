@@ -30,7 +30,7 @@ from coordinator.engine.records import (
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.scenario import MemberScript, Scenario
-from coordinator.simulation.topics import Client, InitialState
+from coordinator.simulation.topics import InitialState, SimulatedClient
 from groups.model import Group, MemberProtocol, usual_protocol
 
 MINUTE_MS = 60_000
@@ -46,7 +46,7 @@ _RECORDS_PER_HOUR = 25
 """Records written to a partition in an hour."""
 _PLACES = 4
 """Maximum number of members of a story at once."""
-_OPERATOR = Client(id="kohort-offsets", host="/10.0.0.7")
+_OPERATOR = SimulatedClient(id="kohort-offsets", host="/10.0.0.7")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +116,13 @@ def _now(place: int) -> str:
     return f"now {place}"
 
 
-def _client(group: Group, name: str) -> Client:
+def _client(group: Group, name: str) -> SimulatedClient:
     """The client of the sample's member with this index; further ones have the first client's id, and other hosts."""
     place, members = int(name.split()[-1]), group.members
     if place < len(members):
-        return Client(id=members[place].client.id or "", host=members[place].client.host or "")
+        return SimulatedClient(id=members[place].client.id or "", host=members[place].client.host or "")
     client_id = members[0].client.id if members else f"consumer-{group.id}-1"
-    return Client(id=client_id or "", host=f"/10.0.0.{200 + place}")
+    return SimulatedClient(id=client_id or "", host=f"/10.0.0.{200 + place}")
 
 
 def _before(story: Story, start_ms: int) -> tuple[Record, ...]:

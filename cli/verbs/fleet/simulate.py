@@ -18,7 +18,7 @@ from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.verbs.fleet.options import SparkOptions, combinations_of
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
-from cli.verbs.simulate.action import Source, check_rule, check_settings, read
+from cli.verbs.simulate.action import ScenarioSource, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Variant
 from groups.counts import counted, share
@@ -52,7 +52,7 @@ _VERDICTS = {
 class SimulationRequest:
     """The runs: every source under every protocol, with all settings and from every seed."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[ScenarioSource, ...]
     variants: tuple[Variant, ...]
     settings: tuple[Mapping[str, str], ...]
     seeds: range

@@ -13,7 +13,7 @@ from cli.render.document import Picture
 from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, fitting
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from groups.counts import share
 from groups.times import seconds_text
 from migration.rehearsal.rehearsed import Rehearsed
@@ -49,7 +49,7 @@ def _in_words(run: Rehearsed) -> str:
     return f"{sentence}; {run.unsafe[0]}." if run.unsafe else f"{sentence}."
 
 
-def _drawing(group: str, run: Rehearsed, result: Result, text: str) -> Drawing:
+def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawing:
     axis = axis_of(max(0.0, run.rounds[0].began_s - BEFORE_S), result.ended_s)
     # The formation of the group is not part of the rehearsal.
     shown = replace(

@@ -17,7 +17,7 @@ from cli.verbs.simulate.options import settings_of
 from coordinator.errors import InvalidSetting
 from coordinator.simulation import random_scenario
 from coordinator.simulation.broken_rules import BROKEN_RULES
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
@@ -35,7 +35,7 @@ STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ScenarioSource:
     """The source of the command line: one scenario, or one for each seed."""
 
     called: str
@@ -47,10 +47,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class SimulationRequest:
     """A request for simulations."""
 
-    source: Source
+    source: ScenarioSource
     variants: tuple[Variant, ...]
     seeds: range
     limit: int
@@ -73,9 +73,9 @@ class ProtocolRuns:
     variant: Variant
     played: list[RunSummary] = field(default_factory=list)
     """Summaries of the runs, in the order of the seeds."""
-    shown: Result | None = None
+    shown: RunResult | None = None
     """The result of `shown_seed`; None if no run was completed."""
-    shrunk: Result | None = None
+    shrunk: RunResult | None = None
     """The result of the shrunk scenario, if the scenario broke an invariant."""
 
     @property
@@ -105,12 +105,12 @@ class ProtocolRuns:
 class SimulationResult:
     """The results of a request; after an interruption, the results so far."""
 
-    request: Request
+    request: SimulationRequest
     runs: list[ProtocolRuns] = field(default_factory=list)
     is_interrupted: bool = False
 
 
-RANDOM = Source(
+RANDOM = ScenarioSource(
     called=random_scenario.NAME,
     name=random_scenario.NAME,
     description="A small group with events and faults, all from the seed.",
@@ -119,7 +119,7 @@ RANDOM = Source(
 )
 
 
-def read(called: str) -> Source:
+def read(called: str) -> ScenarioSource:
     """The scenario of this name, in this file or on standard input.
 
     :raises UsageError: no scenario has that name :raises TreeError: the file is not a playable scenario
@@ -141,8 +141,8 @@ def read(called: str) -> Source:
         ) from None
 
 
-def _single_source(called: str, scenario: Scenario) -> Source:
-    return Source(
+def _single_source(called: str, scenario: Scenario) -> ScenarioSource:
+    return ScenarioSource(
         called=called, name=scenario.name, description=scenario.description, scenario_of=always(scenario)
     )
 
@@ -153,7 +153,7 @@ def variants_of(protocol: str) -> tuple[Variant, ...]:
 
 
 def request_of(
-    source: Source,
+    source: ScenarioSource,
     protocol: str,
     *,
     first: int,
@@ -162,13 +162,13 @@ def request_of(
     jobs: int | None,
     settings: Sequence[str] = (),
     break_rule: str | None = None,
-) -> Request:
+) -> SimulationRequest:
     """The request of the options.
 
     :raises UsageError: there is no such rule or setting, or a value cannot be played
     """
     check_rule(break_rule)
-    request = Request(
+    request = SimulationRequest(
         source=source,
         variants=variants_of(protocol),
         seeds=range(first, first + count),
@@ -188,7 +188,7 @@ def check_rule(name: str | None) -> None:
         raise UsageError(f"--break: {unknown('rule', name, BROKEN_RULES)}")
 
 
-def check_settings(source: Source, settings: Mapping[str, str], variant: Variant, seed: int) -> None:
+def check_settings(source: ScenarioSource, settings: Mapping[str, str], variant: Variant, seed: int) -> None:
     """:raises UsageError: the scenario cannot be played with these"""
     try:
         check_playable(with_settings(source.scenario_of(seed), settings), variant)
@@ -197,7 +197,7 @@ def check_settings(source: Source, settings: Mapping[str, str], variant: Variant
         raise UsageError(f"{source.name} with {text}, {variant.value}: {error}") from None
 
 
-def carry_out(request: Request) -> SimulationResult:
+def carry_out(request: SimulationRequest) -> SimulationResult:
     """Play all runs; the first run that breaks an invariant is shrunk. Ctrl-C stops with the results so far."""
     simulated = SimulationResult(request=request)
     total = len(request.seeds) * len(request.variants)
@@ -230,7 +230,7 @@ def carry_out(request: Request) -> SimulationResult:
         return simulated
 
 
-def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
+def _play_all(request: SimulationRequest, runs: ProtocolRuns, progress: Progress) -> None:
     for played in play_seeds(
         request.scenario_of,
         runs.variant,
@@ -244,13 +244,13 @@ def _play_all(request: Request, runs: ProtocolRuns, progress: Progress) -> None:
     _show_one(request, runs)
 
 
-def _show_one(request: Request, runs: ProtocolRuns) -> None:
+def _show_one(request: SimulationRequest, runs: ProtocolRuns) -> None:
     """Play the seed to show, if there is one, again with its story."""
     if runs.shown_seed is not None and runs.shown is None:
         runs.shown = _run(request, runs.variant, runs.shown_seed)
 
 
-def _run(request: Request, variant: Variant, seed: int) -> Result:
+def _run(request: SimulationRequest, variant: Variant, seed: int) -> RunResult:
     return run(
         request.scenario_of(seed),
         seed,

@@ -33,7 +33,7 @@ from cli.render.lanes import (
 from cli.verbs.simulate.action import SimulationResult
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.faults import ChangeTopic, FailCoordinator
-from coordinator.simulation.result import CallbackCall, Ownership, Result
+from coordinator.simulation.result import CallbackCall, Ownership, RunResult
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.story import partition_text
 from groups.counts import counted
@@ -82,12 +82,12 @@ def write_picture(file: Path, simulated: SimulationResult) -> None:
     write_file(file, draw_file(_drawing(shown)))
 
 
-def picture_of(result: Result) -> Picture:
+def picture_of(result: RunResult) -> Picture:
     """The picture of one run."""
     return Picture(text=in_words(result), drawing=lambda: _drawing([result]))
 
 
-def in_words(result: Result) -> str:
+def in_words(result: RunResult) -> str:
     """The owners at the end as text."""
     owners = [(member, owned) for member, owned in sorted(result.final.items()) if owned]
     named = "; ".join(f"{member} owns {partition_text(owned)}" for member, owned in owners[:MOST_NAMED])
@@ -96,7 +96,7 @@ def in_words(result: Result) -> str:
     return f"At {result.ended_s:g} s: {named or 'no member owns a partition'}."
 
 
-def _drawing(results: Sequence[Result]) -> Drawing:
+def _drawing(results: Sequence[RunResult]) -> Drawing:
     scenario = results[0].scenario
     axis = axis_of(0.0, max(result.ended_s for result in results))
     return Drawing(
@@ -114,11 +114,11 @@ def axis_of(start_s: float, end_s: float) -> Axis:
     return Axis(left=LEFT, start=start_s, end=max(end_s, start_s + 0.001), unit=unit)
 
 
-def _protocol(result: Result) -> str:
+def _protocol(result: RunResult) -> str:
     return "as written" if result.variant is Variant.AS_WRITTEN else result.variant.value
 
 
-def _lanes(result: Result, axis: Axis) -> Iterator[Lane]:
+def _lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
     yield title_lane(f"{_protocol(result)}: {costs_in_words(result)}", axis)
     yield from member_lanes(result, axis)
 
@@ -137,7 +137,7 @@ def costs_in_words(costs: Costs) -> str:
     )
 
 
-def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
+def member_lanes(result: RunResult, axis: Axis) -> Iterator[Lane]:
     """The events of the world, a lane for each member, and the seconds."""
     members = sorted({*result.scenario.members, *(each.member for each in result.presence)})
     drawn = [_member(member, result, axis) for member in members[:MOST_LANES]]
@@ -159,7 +159,7 @@ def member_lanes(result: Result, axis: Axis) -> Iterator[Lane]:
     yield Lane(height=10)
 
 
-def _world(result: Result, axis: Axis) -> Lane:
+def _world(result: RunResult, axis: Axis) -> Lane:
     """Events of the coordinator, the network and the topics, and broken invariants."""
     spans = [_away(*each) for each in _outages(result.scenario)]
     marks = sorted(_marks(result), key=lambda each: each[0])
@@ -198,7 +198,7 @@ def _outages(scenario: Scenario) -> Iterator[tuple[float, float, str]]:
         yield each.start_s, each.end_s, title.replace("no both", "no requests and no answers")
 
 
-def _marks(result: Result) -> Iterator[tuple[float, str, str, str]]:
+def _marks(result: RunResult) -> Iterator[tuple[float, str, str, str]]:
     """Marks: the time in seconds, a short text, the full text, and the style."""
     for event in result.scenario.events:
         if isinstance(event, FailCoordinator):
@@ -216,7 +216,7 @@ def _marks(result: Result) -> Iterator[tuple[float, str, str, str]]:
         yield violation.at_s, violation.invariant, violation.message, "strong"
 
 
-def _member(member: str, result: Result, axis: Axis) -> Lane:
+def _member(member: str, result: RunResult, axis: Axis) -> Lane:
     owned = [each for each in result.owners if each.member == member]
     rows = _in_rows(owned)
     height = len(rows) * ROW if len(rows) <= MOST_ROWS else CROWD

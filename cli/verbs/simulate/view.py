@@ -12,11 +12,11 @@ from cli.render.document import Block, Code, Document, Heading, Table, Text, cel
 from cli.verbs.simulate.action import RANDOM, ProtocolRuns, SimulationResult
 from cli.verbs.simulate.picture import picture_of
 from coordinator.consumer.outputs import Partitions
-from coordinator.simulation.result import CallbackCall, Result, StoryEntry, Violation
+from coordinator.simulation.result import CallbackCall, RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_text import scenario_text
-from coordinator.simulation.seeds import Costs, median_and_worst
+from coordinator.simulation.seeds import RunCosts, median_and_worst
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from groups.counts import counted, first_names
 
@@ -96,16 +96,16 @@ def _table(simulated: SimulationResult) -> Table:
     return Table(columns=columns("PROTOCOL", "#SEEDS", "FIGURES", *_COLUMNS), rows=rows)
 
 
-def _row(costs: Costs) -> list[Cell]:
+def _row(costs: RunCosts) -> list[Cell]:
     return cells_of(asdict(costs))
 
 
-def _title(result: Result) -> str:
+def _title(result: RunResult) -> str:
     protocol = "As written" if result.variant is Variant.AS_WRITTEN else result.variant.value.capitalize()
     return f"{protocol}, seed {result.seed}"
 
 
-def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: Result) -> Iterator[Block]:
+def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: RunResult) -> Iterator[Block]:
     """The violations of the shrunk run if there is one: it is a shorter story of the same invariant."""
     shown = runs.shrunk or result
     violation = next(
@@ -131,7 +131,7 @@ def _violations(simulated: SimulationResult, runs: ProtocolRuns, result: Result)
         yield Code(tuple(scenario_text(runs.shrunk.scenario).splitlines()), language="yaml")
 
 
-def replay(simulated: SimulationResult, result: Result) -> str:
+def replay(simulated: SimulationResult, result: RunResult) -> str:
     """The command that plays a run again."""
     request = simulated.request
     return replay_command(
@@ -181,7 +181,7 @@ def _named(seeds: Sequence[int]) -> str:
     return first_names([*map(str, seeds)], MOST_SEEDS)
 
 
-def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, Any]:
+def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, Any]:
     data = {
         "protocol": result.variant.value,
         "seed": result.seed,
@@ -224,7 +224,7 @@ def _run_data(result: Result, runs: ProtocolRuns, seeds: range, *, story: bool) 
     return data
 
 
-def _shrunk(result: Result) -> dict[str, Any]:
+def _shrunk(result: RunResult) -> dict[str, Any]:
     return {
         "events": len(result.scenario.events),
         "scenario": scenario_text(result.scenario),

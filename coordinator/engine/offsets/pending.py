@@ -29,7 +29,7 @@ class _Pending:
 
 
 @dataclass(slots=True)
-class PendingOffsets:
+class TransactionOffsets:
     """See the module. A producer has one transaction at a time."""
 
     _by_producer: dict[int, dict[tuple[str, Partition], _Pending]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coordinator.engine.calls import Call, Request
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import EngineContext, Group, State
+from coordinator.engine.context import EngineContext, EngineState, Group
 from coordinator.engine.offsets.pending import Partition
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -64,12 +64,12 @@ def _judge(ctx: EngineContext, group: Group, topic: str, partition: int) -> Erro
     return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if group.subscribed_to(topic) else ErrorCode.NONE
 
 
-def exists(state: State, group: str, key: Partition) -> bool:
+def exists(state: EngineState, group: str, key: Partition) -> bool:
     """Whether an offset is committed or pending."""
     return key in state.offsets.get(group, ()) or key in state.pending.partitions(group)
 
 
-def tombstones(state: State, group: str) -> list[OffsetRecord]:
+def tombstones(state: EngineState, group: str) -> list[OffsetRecord]:
     """The records that delete every offset of a group, including pending ones."""
     keys = dict.fromkeys((*state.offsets.get(group, ()), *state.pending.partitions(group)))
     return [

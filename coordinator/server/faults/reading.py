@@ -35,7 +35,7 @@ from coordinator.faults import (
     Lasting,
     RequestRule,
 )
-from coordinator.simulation.scenario import Faults
+from coordinator.simulation.scenario import NetworkFaults
 from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.scenario_file import FORMAT_VERSION, no_verb
 from coordinator.simulation.scenario_file import TREES as SCENARIO_TREES
@@ -121,13 +121,13 @@ def read_faults(file: Path, apis: Collection[str]) -> tuple[FaultEvent, ...]:
         raise TreeError.at(file, text, error) from None
 
 
-def network_rules(faults: Faults) -> tuple[Lasting, ...]:
+def network_rules(faults: NetworkFaults) -> tuple[Lasting, ...]:
     """Loss and delay of a scenario's network as rules for all requests.
 
     A lost message also closes its connection, and a request and its answer are two messages.
     """
     rules: list[Lasting] = []
-    if faults.delay_ms != Faults().delay_ms:
+    if faults.delay_ms != NetworkFaults().delay_ms:
         least, greatest = faults.delay_ms
         rules.append(Delay(bounds_s=(2 * least / 1000, 2 * greatest / 1000)))
     if faults.loss:
@@ -158,7 +158,7 @@ def _network(tree: Any) -> tuple[Lasting, ...]:
             if key not in NETWORK_KEYS:
                 raise Malformed(f"a server supports only {' and '.join(NETWORK_KEYS)}", "faults", key)
     try:
-        return network_rules(Faults() if tree is None else SCENARIO_TREES.read(Faults, tree))
+        return network_rules(NetworkFaults() if tree is None else SCENARIO_TREES.read(NetworkFaults, tree))
     except Malformed as error:
         raise error.below("faults") from None
 

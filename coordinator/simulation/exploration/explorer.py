@@ -20,7 +20,7 @@ from coordinator.simulation.exploration.properties import (
     converged,
 )
 from coordinator.simulation.exploration.small_world import SmallWorld
-from coordinator.simulation.exploration.worlds import Step, Verb, WorldSpec
+from coordinator.simulation.exploration.worlds import ExplorationStep, Verb, WorldSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Exploration:
 
 @dataclass(slots=True)
 class _Search:
-    parents: dict[int, tuple[int, Step] | None] = field(default_factory=dict)
+    parents: dict[int, tuple[int, ExplorationStep] | None] = field(default_factory=dict)
     """By fingerprint: the state and the step from which a state was first reached."""
     reached_from: dict[int, list[int]] = field(default_factory=dict)
     """By fingerprint: the states from which a state was reached by steps that are not perturbations."""
@@ -178,7 +178,7 @@ def first_state(spec: WorldSpec) -> SmallWorld:
     return world
 
 
-def _step_rank(step: Step) -> int:
+def _step_rank(step: ExplorationStep) -> int:
     return _QUICK.index(step.verb)
 
 
@@ -198,7 +198,7 @@ def _check_convergence(search: _Search) -> None:
 
 def _counterexample(spec: WorldSpec, search: _Search, name: str, state: int) -> Counterexample:
     """The path to a state, described while its steps are taken again."""
-    steps: list[Step] = []
+    steps: list[ExplorationStep] = []
     while (parent := search.parents[state]) is not None:
         state, step = parent
         steps.append(step)
@@ -229,7 +229,7 @@ def _owners(owned: Mapping[str, Partitions]) -> str:
     return "; ".join(f"{name} owns {_partitions(partitions)}" for name, partitions in owned.items())
 
 
-def _sentence(world: SmallWorld, step: Step) -> str:
+def _sentence(world: SmallWorld, step: ExplorationStep) -> str:
     what = ""
     if isinstance(step.which, int):
         content = world.network[step.which].content

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.records import MemberState, TopicPartitions
-from coordinator.simulation.exploration.state import State
+from coordinator.simulation.exploration.state import ExploredState
 from groups.listing import GroupState
 
-StateProperty: TypeAlias = Callable[[State], bool]
-StepProperty: TypeAlias = Callable[["PreviousState", State], bool]
+StateProperty: TypeAlias = Callable[[ExploredState], bool]
+StepProperty: TypeAlias = Callable[["PreviousState", ExploredState], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class PreviousState:
     owned: Mapping[str, Partitions]
 
     @classmethod
-    def of(cls, world: State) -> PreviousState:
+    def of(cls, world: ExploredState) -> PreviousState:
         return cls(
             client_epochs={
                 name: (world.processes[name], member.epoch)
@@ -47,21 +47,21 @@ class PreviousState:
         )
 
 
-def _group_epochs(world: State) -> dict[str, int]:
+def _group_epochs(world: ExploredState) -> dict[str, int]:
     group = world.group
     if isinstance(group, ConsumerGroup):
         return {member.id: member.epoch for member in group.members.values()}
     return {} if group is None else {"group": group.generation}
 
 
-def _names(world: State, partitions: TopicPartitions) -> set[TopicPartition]:
+def _names(world: ExploredState, partitions: TopicPartitions) -> set[TopicPartition]:
     names = world.image.names
     return {
         TopicPartition(names[topic], number) for topic, numbers in partitions.items() for number in numbers
     }
 
 
-def _current(world: State) -> Iterator[tuple[str, Partitions]]:
+def _current(world: ExploredState) -> Iterator[tuple[str, Partitions]]:
     """Members that are in the group according to the coordinator, and the partitions that they read: without those
     that a listener has not received yet."""
     group = world.group
@@ -74,7 +74,7 @@ def _current(world: State) -> Iterator[tuple[str, Partitions]]:
 # Of a state.
 
 
-def type_ok(world: State) -> bool:
+def type_ok(world: ExploredState) -> bool:
     """Epochs are at least -2, and assigned partitions exist."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
@@ -89,7 +89,7 @@ def type_ok(world: State) -> bool:
     )
 
 
-def legal_target_assignment(world: State) -> bool:
+def legal_target_assignment(world: ExploredState) -> bool:
     """Each subscribed partition is in the target of exactly one member, and only members have targets."""
     group = world.group
     if not isinstance(group, ConsumerGroup) or not group.targets or not group.members:
@@ -107,12 +107,12 @@ def legal_target_assignment(world: State) -> bool:
     return group.epoch != group.assignment_epoch or set(assigned) == all_places
 
 
-def no_double_client_assignment(world: State) -> bool:
+def no_double_client_assignment(world: ExploredState) -> bool:
     """No two current members both consider themselves owner of a partition (I1)."""
     return all(one.isdisjoint(other) for (_, one), (_, other) in combinations(_current(world), 2))
 
 
-def valid_partition_epoch(world: State) -> bool:
+def valid_partition_epoch(world: ExploredState) -> bool:
     """Also according to the coordinator, at most one member is assigned (or is revoking) a partition. In the model, a
     partition without an epoch has no member."""
     group = world.group
@@ -124,7 +124,7 @@ def valid_partition_epoch(world: State) -> bool:
     return all(one.isdisjoint(other) for one, other in combinations(held, 2))
 
 
-def valid_stable_group_state(world: State) -> bool:
+def valid_stable_group_state(world: ExploredState) -> bool:
     """In a Stable group each member is STABLE, at the group epoch, is revoking nothing and has its target."""
     group = world.group
     if not isinstance(group, ConsumerGroup) or group.state is not GroupState.STABLE:
@@ -138,13 +138,13 @@ def valid_stable_group_state(world: State) -> bool:
     )
 
 
-def valid_member_epoch(world: State) -> bool:
+def valid_member_epoch(world: ExploredState) -> bool:
     """A member that considers itself at the target's epoch owns no partition that the target assigns to another."""
     group = world.group
     if not isinstance(group, ConsumerGroup):
         return True
     for _name, member, owned in world.owned():
-        if not isinstance(member, ConsumerMember) or member.epoch != group.assignment_epoch:
+        if not isinstance(member, AsyncConsumer) or member.epoch != group.assignment_epoch:
             continue
         others = (target for other, target in group.targets.items() if other != member.member_id)
         if any(not owned.isdisjoint(_names(world, target)) for target in others):
@@ -152,7 +152,7 @@ def valid_member_epoch(world: State) -> bool:
     return True
 
 
-def one_holder_of_an_instance(world: State) -> bool:
+def one_holder_of_an_instance(world: ExploredState) -> bool:
     """An instance id belongs to at most one member."""
     group = world.group
     if group is None:
@@ -161,7 +161,7 @@ def one_holder_of_an_instance(world: State) -> bool:
     return len(instances) == len(set(instances))
 
 
-def agreed_generation(world: State) -> bool:
+def agreed_generation(world: ExploredState) -> bool:
     """In a Stable classic group no partition is in two assignments (I5, I11), except with V0 members and their
     leader."""
     group = world.group
@@ -173,7 +173,7 @@ def agreed_generation(world: State) -> bool:
 # Of a step.
 
 
-def client_side_member_epoch_is_monotonic(before: PreviousState, world: State) -> bool:
+def client_side_member_epoch_is_monotonic(before: PreviousState, world: ExploredState) -> bool:
     """A process's epoch decreases only to 0 or below: it rejoins, or leaves."""
     for name, (process, epoch) in before.client_epochs.items():
         member = world.members[name]
@@ -182,13 +182,13 @@ def client_side_member_epoch_is_monotonic(before: PreviousState, world: State) -
     return True
 
 
-def gc_side_member_epoch_is_monotonic(before: PreviousState, world: State) -> bool:
+def gc_side_member_epoch_is_monotonic(before: PreviousState, world: ExploredState) -> bool:
     """The coordinator's epoch of a member decreases only to -2, when a static member leaves temporarily."""
     now = _group_epochs(world)
     return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
 
 
-def callbacks_fit(before: PreviousState, world: State) -> bool:
+def callbacks_fit(before: PreviousState, world: ExploredState) -> bool:
     """Revoked and lost partitions were owned before, assigned partitions are owned afterwards (I6)."""
     for name, call in world.callbacks:
         had = before.owned.get(name, frozenset())
@@ -221,7 +221,7 @@ CONVERGES = "EventuallyConverges"
 """From every state, a `converged` state can be reached without a perturbation."""
 
 
-def converged(world: State) -> bool:
+def converged(world: ExploredState) -> bool:
     """All running members are settled in a Stable (or Empty) group, and each subscribed partition has an owner."""
     running = [member for member in world.members.values() if member is not None]
     group = world.group

@@ -16,8 +16,8 @@ from coordinator.engine.records import TopicPartitions
 from coordinator.errors import RequestRefused
 from coordinator.simulation.broken_rules import BROKEN_RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
-from coordinator.simulation.exploration.state import State
-from coordinator.simulation.exploration.worlds import Step
+from coordinator.simulation.exploration.state import ExploredState
+from coordinator.simulation.exploration.worlds import ExplorationStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def _accept_any_epoch() -> Iterator[None]:
         try:
             original(member, epoch, owned)
         except RequestRefused:
-            State.rule_was_needed = True
+            ExploredState.rule_was_needed = True
 
     with mock.patch.object(heartbeat, "_check_epoch", check):
         yield
@@ -55,7 +55,7 @@ def _accept_any_epoch() -> Iterator[None]:
 def _answer_before_append() -> Iterator[None]:
     """The coordinator answers first: its last records are lost when it fails over."""
 
-    def fail_over(world: SmallWorld, step: Step) -> None:
+    def fail_over(world: SmallWorld, step: ExplorationStep) -> None:
         world.records = world.records[: world.last_append]
         original(world, step)
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from coordinator.consumer.member import Member
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.simulation.consumers import GROUP, NewMember, make_member
-from coordinator.simulation.exploration.state import State
-from coordinator.simulation.exploration.worlds import LONG_MS, NO_PROCESS, START_MS, Message, Step, Verb
+from coordinator.simulation.exploration.state import ExploredState
+from coordinator.simulation.exploration.worlds import (
+    LONG_MS,
+    NO_PROCESS,
+    START_MS,
+    ExplorationStep,
+    MessageInFlight,
+    Verb,
+)
 
 
 def no_position(_place: TopicPartition) -> int | None:
@@ -23,32 +30,35 @@ def no_position(_place: TopicPartition) -> int | None:
     return None
 
 
-class SmallWorld(State):
+class SmallWorld(ExploredState):
     """See the module."""
 
     # Listing steps.
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ExplorationStep]:
         """All possible next steps, in a fixed order."""
         steps = list(self._steps_of_members())
         steps += [
-            Step(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, partition)
+            ExplorationStep(Verb.ANSWER if message.is_answer else Verb.REQUEST, message.member, partition)
             for partition, message in self._first_messages()
         ]
         steps += self._expiries()
         if self.left and Verb.LOSE in self.perturb:
-            steps += [Step(Verb.LOSE, each.member, partition) for partition, each in self._first_messages()]
+            steps += [
+                ExplorationStep(Verb.LOSE, each.member, partition)
+                for partition, each in self._first_messages()
+            ]
         if self.left and Verb.DUPLICATE in self.perturb:
             steps += [
-                Step(Verb.DUPLICATE, each.member, partition)
+                ExplorationStep(Verb.DUPLICATE, each.member, partition)
                 for partition, each in self._first_messages()
                 if not each.is_answer
             ]
         if self.left and Verb.FAIL_OVER in self.perturb:
-            steps.append(Step(Verb.FAIL_OVER, "the coordinator"))
+            steps.append(ExplorationStep(Verb.FAIL_OVER, "the coordinator"))
         return steps
 
-    def _first_messages(self) -> Iterator[tuple[int, Message]]:
+    def _first_messages(self) -> Iterator[tuple[int, MessageInFlight]]:
         """The first message of each connection, with its index in the network: a connection delivers in order,
         independently of the others."""
         seen = set()
@@ -58,45 +68,45 @@ class SmallWorld(State):
                 seen.add(connection)
                 yield partition, message
 
-    def _steps_of_members(self) -> Iterator[Step]:
+    def _steps_of_members(self) -> Iterator[ExplorationStep]:
         for name, member in self.members.items():
             if member is None:
                 if name not in self.is_over:
-                    yield Step(Verb.START, name)
+                    yield ExplorationStep(Verb.START, name)
                 continue
             if name in self.calling:
-                yield Step(Verb.CALLED_BACK, name)
+                yield ExplorationStep(Verb.CALLED_BACK, name)
             if name in self.idle:
-                yield Step(Verb.POLL, name)
+                yield ExplorationStep(Verb.POLL, name)
             deadline = member.next_deadline()
             if deadline is not None and deadline < self.clocks[name] + LONG_MS // 2:
-                yield Step(Verb.WAKE, name)
+                yield ExplorationStep(Verb.WAKE, name)
             if self.left:
                 yield from self._perturbations(name, member)
 
-    def _perturbations(self, name: str, member: Member) -> Iterator[Step]:
+    def _perturbations(self, name: str, member: ClientMember) -> Iterator[ExplorationStep]:
         if (
             Verb.LEAVE in self.perturb
             and not member.is_closing
             and name not in self.calling
             and member.epoch > 0
         ):
-            yield Step(Verb.LEAVE, name)
+            yield ExplorationStep(Verb.LEAVE, name)
         if Verb.CRASH in self.perturb and member.epoch > 0:
-            yield Step(Verb.CRASH, name)
+            yield ExplorationStep(Verb.CRASH, name)
         if Verb.KILL in self.perturb and member.epoch > 0:
-            yield Step(Verb.KILL, name)
+            yield ExplorationStep(Verb.KILL, name)
         if Verb.ROLL in self.perturb and name in self.rolled and not member.is_closing:
-            yield Step(Verb.ROLL, name)
+            yield ExplorationStep(Verb.ROLL, name)
 
-    def _expiries(self) -> Iterator[Step]:
+    def _expiries(self) -> Iterator[ExplorationStep]:
         """Expiries of the coordinator's timers: of members whose process has exited at any time, of others as a
         perturbation."""
         for key in self.engine.timers():
             if key.group != GROUP or key.kind not in _EXPIRY:
                 continue
             if self._is_of_ended_process(key) or (self.left and Verb.EXPIRE in self.perturb):
-                yield Step(Verb.EXPIRE, "the coordinator", key)
+                yield ExplorationStep(Verb.EXPIRE, "the coordinator", key)
 
     def _is_of_ended_process(self, key: TimerKey) -> bool:
         """Whether the timer is for a member whose process has exited: the member will be removed eventually."""
@@ -111,21 +121,21 @@ class SmallWorld(State):
 
     # Taking one.
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ExplorationStep) -> None:
         """Take a step returned by `steps`."""
         self.callbacks = []
-        State.rule_was_needed = False
+        ExploredState.rule_was_needed = False
         if step.verb in _PERTURBATIONS and not self._is_free(step):
             self.left -= 1
         _TAKE[step.verb](self, step)
         self._handle_outputs()
-        self.has_broken_rule = self.has_broken_rule or State.rule_was_needed
+        self.has_broken_rule = self.has_broken_rule or ExploredState.rule_was_needed
 
-    def _is_free(self, step: Step) -> bool:
+    def _is_free(self, step: ExplorationStep) -> bool:
         """Whether the step is no perturbation: it removes a member whose process has exited."""
         return step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
 
-    def _start(self, step: Step) -> None:
+    def _start(self, step: ExplorationStep) -> None:
         name = step.who
         self.processes[name] += 1
         new = NewMember(
@@ -140,55 +150,55 @@ class SmallWorld(State):
         self.prints.pop(name, None)
         member.enter_poll(self.clocks[name])
 
-    def _wake(self, step: Step) -> None:
+    def _wake(self, step: ExplorationStep) -> None:
         member = self._member(step.who)
         clock_ms = self.clocks[step.who] = max(self.clocks[step.who], member.next_deadline() or 0)
         member.wake(clock_ms)
 
-    def _poll(self, step: Step) -> None:
+    def _poll(self, step: ExplorationStep) -> None:
         self.idle.discard(step.who)
         self._member(step.who).enter_poll(self.clocks[step.who])
 
-    def _called_back(self, step: Step) -> None:
+    def _called_back(self, step: ExplorationStep) -> None:
         del self.calling[step.who]
         self._member(step.who).called_back(self.clocks[step.who], threw=False)
 
-    def _request(self, step: Step) -> None:
+    def _request(self, step: ExplorationStep) -> None:
         message = self.network.pop(step.which)
         self.tickets += 1
         if message.process != NO_PROCESS:
             self.parked[self.tickets] = message.member, message.process, message.number
         self._respond(self._handle(message.member, message.content, message.print))
 
-    def _answer(self, step: Step) -> None:
+    def _answer(self, step: ExplorationStep) -> None:
         message = self.network.pop(step.which)
         if self._is_current(message):
             self._member(message.member).answered(
                 message.number, message.content, self.clocks[message.member]
             )
 
-    def _lose(self, step: Step) -> None:
+    def _lose(self, step: ExplorationStep) -> None:
         message = self.network.pop(step.which)
         if self._is_current(message):
             self._member(message.member).failed(message.number, self.clocks[message.member])
 
-    def _duplicate(self, step: Step) -> None:
+    def _duplicate(self, step: ExplorationStep) -> None:
         """Let the request stay in a buffer and arrive again, when no client waits for its answer."""
         message = self.network[step.which]
         self.network.append(message._replace(process=NO_PROCESS))
 
-    def _leave(self, step: Step) -> None:
+    def _leave(self, step: ExplorationStep) -> None:
         self._member(step.who).close(self.clocks[step.who])
 
-    def _crash(self, step: Step) -> None:
+    def _crash(self, step: ExplorationStep) -> None:
         self._end(step.who)
         self._start(step)
 
-    def _kill(self, step: Step) -> None:
+    def _kill(self, step: ExplorationStep) -> None:
         self._end(step.who)
         self.is_over.add(step.who)
 
-    def _roll(self, step: Step) -> None:
+    def _roll(self, step: ExplorationStep) -> None:
         """Stop the process without leaving or, without an instance id, after leaving; then start it with its next
         settings."""
         self.scripts[step.who] = self.rolled.pop(step.who)
@@ -204,11 +214,11 @@ class SmallWorld(State):
             message for message in self.network if message.member != name or not message.is_answer
         ]
 
-    def _expire(self, step: Step) -> None:
+    def _expire(self, step: ExplorationStep) -> None:
         key: TimerKey = step.which
         self._respond(self._memoized(key, lambda: self.engine.fire(key, START_MS)))
 
-    def fail_over(self, _step: Step) -> None:
+    def fail_over(self, _step: ExplorationStep) -> None:
         """Let another node replay the log; members that wait for an answer lose their connections."""
         self._touch("")
         self.engine = Engine(self.config, self.image)
@@ -221,7 +231,7 @@ class SmallWorld(State):
                 self._member(name).failed(number, self.clocks[name])
 
 
-_Take: TypeAlias = Callable[[SmallWorld, Step], None]
+_Take: TypeAlias = Callable[[SmallWorld, ExplorationStep], None]
 _TAKE: Mapping[Verb, _Take] = {
     Verb.START: SmallWorld._start,
     Verb.WAKE: SmallWorld._wake,

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 from uuid import UUID
 
 from coordinator.configs.settings import Config
-from coordinator.consumer.consumer_member import ConsumerMember
-from coordinator.consumer.member import Member
+from coordinator.consumer.consumer_member import AsyncConsumer
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Callback, Closed, FindCoordinator, Partitions, Raised, Send
 from coordinator.engine.calls import Call, CoordinatorResult
 from coordinator.engine.classic.group import ClassicGroup
@@ -25,10 +25,17 @@ from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.exploration.canonical import ATOMS, canonical
 from coordinator.simulation.exploration.fork import fork
-from coordinator.simulation.exploration.worlds import LONG_MS, NODE, START_MS, Message, Verb, WorldSpec
+from coordinator.simulation.exploration.worlds import (
+    LONG_MS,
+    NODE,
+    START_MS,
+    MessageInFlight,
+    Verb,
+    WorldSpec,
+)
 
 
-class State:
+class ExploredState:
     """See the module. A fork shares the coordinator and the members with its origin until a step changes them."""
 
     rule_was_needed: ClassVar[bool] = False
@@ -52,14 +59,14 @@ class State:
         self.scripts = {name: replace(script, topics=names) for name, script in spec.members.items()}
         self.rolled = {name: replace(script, topics=names) for name, script in spec.rolled.items()}
         """The configurations of members that are still to be restarted with them."""
-        self.members: dict[str, Member | None] = dict.fromkeys(spec.members)
+        self.members: dict[str, ClientMember | None] = dict.fromkeys(spec.members)
         self.calling: dict[str, Callback] = {}
         self.idle: set[str] = set()
         """Members whose application left `poll` with an exception."""
         self.processes = dict.fromkeys(spec.members, 0)
         self.is_over: set[str] = set()
         """Members that have closed, or were killed, for good."""
-        self.network: list[Message] = []
+        self.network: list[MessageInFlight] = []
         self.parked: dict[int, tuple[str, int, int]] = {}
         """Member, process and request number by the ticket of a parked request."""
         self.left = spec.perturbations
@@ -136,7 +143,7 @@ class State:
             known = self.prints[name] = hash(None if member is None else _member_form(member))
         return known
 
-    def _message_form(self, message: Message) -> tuple[object, ...]:
+    def _message_form(self, message: MessageInFlight) -> tuple[object, ...]:
         member = self.members[message.member]
         is_current = member is not None and message.process == self.processes[message.member]
         handler = None
@@ -150,14 +157,14 @@ class State:
 
     # The effect of a change.
 
-    def _member(self, name: str) -> Member:
+    def _member(self, name: str) -> ClientMember:
         self._touch(name)
         member = self.members[name]
         if member is None:
             raise AssertionError(f"{name} does not run")
         return member
 
-    def _is_current(self, message: Message) -> bool:
+    def _is_current(self, message: MessageInFlight) -> bool:
         runs = self.members[message.member] is not None
         return runs and message.process == self.processes[message.member]
 
@@ -204,11 +211,11 @@ class State:
 
     def _done(self, act: Callable[[], CoordinatorResult]) -> MemoizedStep:
         """The coordinator's step, together with its timers that are due immediately."""
-        was_needed, State.rule_was_needed = State.rule_was_needed, False
+        was_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, False
         results = [act()]
         while (deadline := self.engine.next_deadline()) is not None and deadline <= START_MS:
             results.append(self.engine.expire(START_MS))
-        is_needed, State.rule_was_needed = State.rule_was_needed, was_needed
+        is_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, was_needed
         return MemoizedStep(
             engine=self.engine,
             print=self.coordinator_fingerprint(),
@@ -223,7 +230,7 @@ class State:
 
     def _append(self, done: MemoizedStep) -> Answers:
         """Append the coordinator's records, and return its answers."""
-        State.rule_was_needed |= done.rule_was_needed
+        ExploredState.rule_was_needed |= done.rule_was_needed
         if self.keeps_log:
             for records in done.appended:
                 self.last_append = len(self.records)
@@ -241,7 +248,7 @@ class State:
             if parked is not None:
                 name, process, number = parked
                 if self.members[name] is not None and process == self.processes[name]:
-                    self.network.append(Message(name, process, number, True, answer, print_))
+                    self.network.append(MessageInFlight(name, process, number, True, answer, print_))
 
     def _handle_outputs(self) -> None:
         for name, member in list(self.members.items()):
@@ -255,7 +262,7 @@ class State:
                 self.prints.pop(name, None)
                 self.is_over.add(name)
 
-    def _handle_output(self, name: str, member: Member, output: object) -> None:
+    def _handle_output(self, name: str, member: ClientMember, output: object) -> None:
         if isinstance(output, Send):
             self._send(name, member, output)
         elif isinstance(output, Callback):
@@ -267,7 +274,7 @@ class State:
             self.calling.pop(name, None)
             self.idle.discard(name)
 
-    def _send(self, name: str, member: Member, send: Send) -> None:
+    def _send(self, name: str, member: ClientMember, send: Send) -> None:
         if isinstance(send.request, FindCoordinator):
             member.answered(send.number, NODE, self.clocks[name])
         elif isinstance(send.request, OffsetFetch | OffsetCommit):
@@ -277,10 +284,10 @@ class State:
                     member.answered(send.number, answer, self.clocks[name])
         else:
             print_ = hash(canonical(send.request))
-            message = Message(name, self.processes[name], send.number, False, send.request, print_)
+            message = MessageInFlight(name, self.processes[name], send.number, False, send.request, print_)
             self.network.append(message)
 
-    def owned(self) -> Iterator[tuple[str, Member, Partitions]]:
+    def owned(self) -> Iterator[tuple[str, ClientMember, Partitions]]:
         """Each running member, with the partitions that it considers its own."""
         for name, member in self.members.items():
             if member is not None:
@@ -306,12 +313,12 @@ _OMITTED = frozenset(
 """Attributes of a member that never change, do not matter, or are covered elsewhere (as by `_heartbeats_form`)."""
 
 
-def _member_form(member: Member) -> tuple[object, ...]:
+def _member_form(member: ClientMember) -> tuple[object, ...]:
     plain, deadlines = _names(member)
     values = vars(member)
     facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
     facts += [values[name] >= LONG_MS for name in deadlines]
-    if isinstance(member, ConsumerMember):
+    if isinstance(member, AsyncConsumer):
         facts.append(_heartbeats_form(member))
     return tuple(facts)
 
@@ -319,7 +326,7 @@ def _member_form(member: Member) -> tuple[object, ...]:
 _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
-def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names(member: ClientMember) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The attributes of a class of members that count: those that are no deadlines, and the deadlines."""
     kind = type(member)
     if kind not in _NAMES:
@@ -331,7 +338,7 @@ def _names(member: Member) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _NAMES[kind]
 
 
-def _heartbeats_form(member: ConsumerMember) -> tuple[object, ...]:
+def _heartbeats_form(member: AsyncConsumer) -> tuple[object, ...]:
     """The facts that the next heartbeat depends on; whether a heartbeat is in flight, but not its number."""
     assignments, sent = member._assignments, member._fields._sent
     return (

@@ -36,7 +36,7 @@ class Verb(Enum):
     FAIL_OVER = "the coordinator fails over"
 
 
-class Step(NamedTuple):
+class ExplorationStep(NamedTuple):
     """A step of a member (its name) or of the coordinator, and the message or timer if there are several."""
 
     verb: Verb
@@ -44,7 +44,7 @@ class Step(NamedTuple):
     which: Any = None
 
 
-class Message(NamedTuple):
+class MessageInFlight(NamedTuple):
     """A message in flight between a process and the coordinator."""
 
     member: str

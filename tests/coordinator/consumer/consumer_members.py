@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator.consumer.consumer_member import ConsumerMember
+from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.local_assignor import LocalAssignor
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from tests.coordinator.consumer.driver import Application, Play
 
@@ -24,10 +24,10 @@ def start(
 ) -> Application:
     """A consumer that subscribes and polls; its name is its member id."""
 
-    def make(identity: Identity, application: Application) -> ConsumerMember:
-        return ConsumerMember(
+    def make(identity: Identity, application: Application) -> AsyncConsumer:
+        return AsyncConsumer(
             identity,
-            Subscription(topics=() if regex is not None else topics, regex=regex),
+            ClientSubscription(topics=() if regex is not None else topics, regex=regex),
             play.topics,
             application.position,
             uuid=name,
@@ -38,8 +38,8 @@ def start(
     return play.start(name, make, **options)
 
 
-def member_of(application: Application) -> ConsumerMember:
-    assert isinstance(application.member, ConsumerMember)
+def member_of(application: Application) -> AsyncConsumer:
+    assert isinstance(application.member, AsyncConsumer)
     return application.member
 
 

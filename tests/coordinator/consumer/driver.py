@@ -13,7 +13,7 @@ from uuid import UUID
 
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import library_named
-from coordinator.consumer.member import Identity, Member
+from coordinator.consumer.member import ClientMember, Identity
 from coordinator.consumer.outputs import (
     Callback,
     CallbackKind,
@@ -35,7 +35,7 @@ from coordinator.errors import RequestRefused
 from tests.coordinator.engine.driver import START_MS, TOPICS
 from wire.errors import ErrorCode
 
-M = TypeVar("M", bound=Member)
+M = TypeVar("M", bound=ClientMember)
 GROUP = "g"
 POLL_AGAIN_MS = 100
 """How long after an exception an application polls again."""
@@ -56,7 +56,7 @@ class Application:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.member: Member
+        self.member: ClientMember
         self.callbacks: list[tuple[str, list[str]]] = []
         """Each call of the listener with its partitions as `topic-number`, since it was last asked."""
         self.raised: list[str] = []
@@ -119,7 +119,7 @@ class Play:
     def start(
         self,
         name: str,
-        make: Callable[[Identity, Application], Member],
+        make: Callable[[Identity, Application], ClientMember],
         *,
         library: str = "java",
         instance: str | None = None,

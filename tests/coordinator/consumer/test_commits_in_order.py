@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import Send, TopicPartition
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
@@ -103,8 +103,10 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
 
 
 def start_classic(play: Play, name: str) -> Application:
-    def make(identity: Identity, application: Application) -> ClassicMember:
-        return ClassicMember(identity, Subscription(topics=("foo",)), play.topics, application.position)
+    def make(identity: Identity, application: Application) -> ClassicConsumer:
+        return ClassicConsumer(
+            identity, ClientSubscription(topics=("foo",)), play.topics, application.position
+        )
 
     return play.start(name, make, enable_auto_commit=False)
 

@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.offsets.commit import OffsetCommit
 from tests.coordinator.consumer.driver import Application, Play
@@ -72,8 +72,10 @@ def test_librdkafka_tries_twice_more_where_all_is_refused(partitions: Sequence[i
 def test_members_do_as_their_libraries(
     library: str, partitions: Sequence[int], expected: tuple[int, str]
 ) -> None:
-    def make(identity: Identity, application: Application) -> ClassicMember:
-        return ClassicMember(identity, Subscription(topics=("foo",)), play.topics, application.position)
+    def make(identity: Identity, application: Application) -> ClassicConsumer:
+        return ClassicConsumer(
+            identity, ClientSubscription(topics=("foo",)), play.topics, application.position
+        )
 
     play = Play(topics=images(("foo", 8)))
     a = play.start("a", make, library=library, enable_auto_commit=False)

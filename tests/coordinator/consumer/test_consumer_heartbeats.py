@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from coordinator.consumer.consumer_member import ConsumerMember
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.consumer_member import AsyncConsumer
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.consumer.outputs import FindCoordinator
-from coordinator.consumer.reconciling_member import State
+from coordinator.consumer.reconciling_member import AsyncState
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
@@ -67,9 +67,9 @@ def test_a_pattern_of_the_client_is_said_as_names() -> None:
     """K16."""
     play = Play(topics=images(("foo", 1), ("bar", 1)))
 
-    def make(identity: Identity, application: Application) -> ConsumerMember:
-        subscription = Subscription(matches=is_foo)
-        return ConsumerMember(identity, subscription, play.topics, application.position, uuid="a")
+    def make(identity: Identity, application: Application) -> AsyncConsumer:
+        subscription = ClientSubscription(matches=is_foo)
+        return AsyncConsumer(identity, subscription, play.topics, application.position, uuid="a")
 
     a = play.start("a", make)
     assert [(each.topics, each.regex) for each in heartbeats(a)[:1]] == [(("foo",), None)]
@@ -131,7 +131,7 @@ def test_an_answer_from_before_the_member_left_does_not_count_for_its_join() -> 
     a.held = others
     play.deliver(a, first)
     play.run()
-    assert (heartbeats(a), member_of(a).state, a.member.epoch) == ([], State.JOINING, 0)
+    assert (heartbeats(a), member_of(a).state, a.member.epoch) == ([], AsyncState.JOINING, 0)
     play.release(a)
     play.rest()
     assert a.owns == ALL
@@ -232,7 +232,7 @@ def test_a_fenced_member_is_idle_until_lost_has_returned() -> None:
     a.listener["lost"].takes_ms = 8_000
     refuse(play, ErrorCode.FENCED_MEMBER_EPOCH)
     play.advance(5_000)
-    assert (member_of(a).state, a.fetches, a.owns) == (State.FENCED, [], ALL[:3])
+    assert (member_of(a).state, a.fetches, a.owns) == (AsyncState.FENCED, [], ALL[:3])
     heartbeats(a)
     play.advance(7_900)
     assert heartbeats(a) == []
@@ -277,7 +277,7 @@ def test_another_error_is_thrown_once_and_then_the_member_is_idle(code: ErrorCod
     play.advance(5_000)
     assert a.calls() == [("lost", ALL[:3])]
     assert a.raised == [error]
-    assert (a.owns, member_of(a).state) == ([], State.FATAL)
+    assert (a.owns, member_of(a).state) == ([], AsyncState.FATAL)
     heartbeats(a)
     play.advance(600_000)
     assert (heartbeats(a), a.raised, a.calls()) == ([], [error], [])
@@ -288,7 +288,7 @@ def test_topic_authorization_is_thrown_and_the_member_stays() -> None:
     refuse(play, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     play.advance(6_000)
     assert a.raised == ["TopicAuthorizationException"]
-    assert (a.owns, member_of(a).state, a.calls()) == (ALL[:3], State.STABLE, [])
+    assert (a.owns, member_of(a).state, a.calls()) == (ALL[:3], AsyncState.STABLE, [])
 
 
 @pytest.mark.parametrize(
@@ -329,9 +329,9 @@ def test_an_answer_that_comes_after_leaving_for_silence_is_ignored() -> None:
     play.pause(a)
     hold_heartbeats(a)
     play.advance(10_000)
-    assert member_of(a).state is State.STALE
+    assert member_of(a).state is AsyncState.STALE
     play.release(a)
-    assert member_of(a).state is State.STALE
+    assert member_of(a).state is AsyncState.STALE
     play.resume(a)
     play.rest()
     assert a.owns == ALL

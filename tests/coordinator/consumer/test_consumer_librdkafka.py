@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.consumer.reconciling_member import State
+from coordinator.consumer.reconciling_member import AsyncState
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
@@ -130,7 +130,7 @@ def test_until_2_14_it_forgot_to_join_again() -> None:
     a = _leaves_while_it_is_to_revoke("librdkafka-2.14")
     assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
     assert (a.raised, a.owns) == (["_MAX_POLL_EXCEEDED", "_FATAL"], [])
-    assert member_of(a).state is State.FATAL
+    assert member_of(a).state is AsyncState.FATAL
 
 
 def test_until_2_14_a_member_that_left_with_nothing_to_revoke_joined_again() -> None:

@@ -7,7 +7,7 @@ import copy
 
 import pytest
 
-from coordinator.consumer.reconciling_member import State
+from coordinator.consumer.reconciling_member import AsyncState
 from coordinator.engine.calls import Request
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
@@ -59,7 +59,7 @@ def test_a_revocation_waits_for_poll() -> None:
     play.pause(a)
     b = start(play, "b")
     play.advance(20_000)
-    assert (member_of(a).state, a.calls(), a.owns) == (State.RECONCILING, [], ALL)
+    assert (member_of(a).state, a.calls(), a.owns) == (AsyncState.RECONCILING, [], ALL)
     assert a.fetches == ALL
     play.resume(a)
     assert a.calls() == [("revoked", ALL[3:]), ("assigned", [])]
@@ -98,7 +98,7 @@ def test_a_reconciliation_from_before_a_rejoin_is_dropped() -> None:
 
     play.refuses = refuses
     play.advance(5_000)
-    assert (a.calls(), member_of(a).state) == ([("lost", ALL)], State.RECONCILING)
+    assert (a.calls(), member_of(a).state) == ([("lost", ALL)], AsyncState.RECONCILING)
     play.release(a)
     play.rest()
     assert {kind for kind, _ in a.calls()} == {"assigned"}
@@ -128,7 +128,7 @@ def test_assigned_that_does_not_throw_again_ends_the_reconciliation() -> None:
     a.listener["assigned"].throws = False
     play.advance(200)
     assert len(a.fetches) == 7
-    assert member_of(a).state is State.STABLE
+    assert member_of(a).state is AsyncState.STABLE
 
 
 def test_an_error_that_waited_is_thrown_after_lost_has_returned() -> None:
@@ -155,7 +155,7 @@ def test_each_callback_restarts_the_poll_interval() -> None:
     b.listener["assigned"].takes_ms = 7_000
     play.advance(30_000)
     assert b.calls() == [("assigned", []), ("assigned", ALL[3:])]
-    assert member_of(b).state is State.STABLE
+    assert member_of(b).state is AsyncState.STABLE
 
 
 # `close`.

@@ -11,8 +11,8 @@ from confluent_kafka import Consumer
 from kio.schema.join_group.v5.request import JoinGroupRequest
 
 from assignors.model import TopicSpec
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.member import Identity, Subscription
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
@@ -82,10 +82,10 @@ def _made_by_librdkafka(assignment: bytes) -> list[str]:
 
 
 def _made_by_kohort(assignment: bytes) -> list[str]:
-    def make(identity: Identity, application: Application) -> ClassicMember:
-        return ClassicMember(
+    def make(identity: Identity, application: Application) -> ClassicConsumer:
+        return ClassicConsumer(
             identity,
-            Subscription(topics=("foo",)),
+            ClientSubscription(topics=("foo",)),
             play.topics,
             application.position,
             assignors=("cooperative-sticky",),

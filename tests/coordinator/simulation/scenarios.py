@@ -12,11 +12,11 @@ from coordinator.simulation.scenario import (
     Commit,
     Direction,
     EnforceRebalance,
-    Faults,
     Freeze,
     Kill,
     ListenerScript,
     MemberScript,
+    NetworkFaults,
     NetworkPartition,
     Pause,
     Restart,
@@ -80,7 +80,7 @@ STORM = Scenario(
         Start(at=115, member="b"),
         Close(at=120, member="a"),
     ),
-    faults=Faults(
+    faults=NetworkFaults(
         loss=0.01,
         duplicate=0.01,
         reorder=True,
@@ -123,7 +123,7 @@ DUPLICATES = Scenario(
     settings={"group.consumer.assignment.interval.ms": "0"},
     members=dict.fromkeys("abcdef", MemberScript(topics=("orders",))),
     events=tuple(Start(at=2 * number, member=name) for number, name in enumerate("abcdef")),
-    faults=Faults(duplicate=0.5, delay_ms=(1, 80)),
+    faults=NetworkFaults(duplicate=0.5, delay_ms=(1, 80)),
     until_s=20,
 )
 """Members come one after the other, and half of all requests are handled twice."""

@@ -8,7 +8,7 @@ import pytest
 from coordinator.consumer.library import LIBRARIES
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.consumers import GROUP
-from coordinator.simulation.result import CallbackCall, Result
+from coordinator.simulation.result import CallbackCall, RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Event, Restart, Scenario, Variant
 from coordinator.simulation.shipped import shipped_scenario
@@ -18,11 +18,11 @@ from tests.support.long import IS_LONG
 SEEDS = range(1, 3)
 
 
-def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> Result:
+def _run(name: str, seed: int, variant: Variant = Variant.AS_WRITTEN) -> RunResult:
     return run(shipped_scenario(name), seed, variant=variant)
 
 
-def _given(result: Result, member: str = "", *, since: float = 0.0) -> list[CallbackCall]:
+def _given(result: RunResult, member: str = "", *, since: float = 0.0) -> list[CallbackCall]:
     """When members got partitions."""
     return [
         each
@@ -154,7 +154,7 @@ def test_an_evicted_member_reads_what_others_read(seed: int) -> None:
     assert result.read_twice > 2 * 10 * 30
 
 
-def _taken_away(result: Result, member: str, *, since: float) -> list[CallbackKind]:
+def _taken_away(result: RunResult, member: str, *, since: float) -> list[CallbackKind]:
     return [
         each.kind
         for each in result.callbacks
@@ -225,7 +225,7 @@ def test_a_member_that_left_before_it_had_revoked_never_rejoins(seed: int) -> No
     assert {member: len(owned) for member, owned in mended.final.items()} == {"a": 3, "b": 3}
 
 
-def _count_entries(result: Result, what: str) -> int:
+def _count_entries(result: RunResult, what: str) -> int:
     return sum(happening.what == what for happening in result.story)
 
 

@@ -10,9 +10,9 @@ from unittest import mock
 import pytest
 
 from coordinator.consumer import classic_rebalance, leader
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.consumer_member import ConsumerMember
-from coordinator.consumer.member import Member
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.consumer_member import AsyncConsumer
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Callback, CallbackKind, Output, Partitions
 from coordinator.engine import engine as engine_module
 from coordinator.engine import topic_changes, upgrade
@@ -24,14 +24,14 @@ from coordinator.engine.offsets import commit
 from coordinator.engine.records import ConsumerGroupValue, Record
 from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.consumers import NewMember, make_member
-from coordinator.simulation.node import Node
-from coordinator.simulation.result import Result
+from coordinator.simulation.node import CoordinatorNode
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
     Close,
-    Faults,
     Freeze,
     MemberScript,
+    NetworkFaults,
     Pause,
     Restart,
     Scenario,
@@ -55,19 +55,19 @@ THREE = Scenario(
 )
 
 
-def fallen(result: Result) -> set[str]:
+def fallen(result: RunResult) -> set[str]:
     return {each.invariant for each in result.violations}
 
 
 def play(
     variant: Variant,
-    change: Callable[[Member], None] | None = None,
+    change: Callable[[ClientMember], None] | None = None,
     scenario: Scenario = THREE,
     seed: int = 1,
 ) -> set[str]:
     """What falls where every member is changed like this."""
 
-    def make(new: NewMember) -> Member:
+    def make(new: NewMember) -> ClientMember:
         member = make_member(new)
         if change is not None:
             change(member)
@@ -76,7 +76,7 @@ def play(
     return fallen(run(scenario, seed, variant=variant, make=make))
 
 
-def patched(member: Member, **properties: Callable[[Any], Any]) -> None:
+def patched(member: ClientMember, **properties: Callable[[Any], Any]) -> None:
     """Give the member a new class with other properties."""
     kind = type(member)
     fields = {name: property(value) for name, value in properties.items()}
@@ -89,7 +89,7 @@ def test_none_falls_in_a_sound_world(variant: Variant) -> None:
 
 
 def test_i1_a_member_that_keeps_fetching_revoked_partitions() -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         fetched: set[Any] = set()
 
         def fetching(self: Any) -> Partitions:
@@ -138,7 +138,7 @@ def test_i2_what_was_given_on_while_a_static_member_was_away() -> None:
 
 
 def test_i3_a_client_whose_epoch_goes_back() -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         patched(member, epoch=lambda self: self._epoch - (2 if self._epoch == 4 else 0))
 
     assert play(Variant.CONSUMER, change) >= {"I3"}
@@ -178,7 +178,9 @@ def test_i5_a_target_that_leaves_a_partition_out() -> None:
         assert "I5" in play(Variant.CONSUMER)
 
 
-def replace_callbacks(member: Member, kind: CallbackKind, other: Callable[[Callback], Callback]) -> None:
+def replace_callbacks(
+    member: ClientMember, kind: CallbackKind, other: Callable[[Callback], Callback]
+) -> None:
     """Have the member call its listener otherwise than it is to."""
 
     def take() -> list[Output]:
@@ -193,13 +195,13 @@ def replace_callbacks(member: Member, kind: CallbackKind, other: Callable[[Callb
 @pytest.mark.parametrize("variant", [Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER])
 @pytest.mark.parametrize("kind", [CallbackKind.ASSIGNED, CallbackKind.REVOKED])
 def test_i6_a_callback_that_names_nothing(variant: Variant, kind: CallbackKind) -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         replace_callbacks(member, kind, lambda each: Callback(each.kind, frozenset()))
 
     assert "I6" in play(variant, change)
 
 
-def lost_for_revoked(member: Member) -> None:
+def lost_for_revoked(member: ClientMember) -> None:
     replace_callbacks(member, CallbackKind.REVOKED, lambda each: Callback(CallbackKind.LOST, each.partitions))
 
 
@@ -245,7 +247,7 @@ def test_i7_a_coordinator_that_takes_any_commit() -> None:
 
 
 def test_i7_an_offset_that_goes_back() -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         read: list[int] = []
 
         def position(place: Any) -> int | None:
@@ -265,11 +267,11 @@ FAILS = replace(
 
 
 def test_i8_a_log_that_lacks_a_record() -> None:
-    def replayed(node: Node, log: Sequence[Record], *rest: Any) -> Engine:
+    def replayed(node: CoordinatorNode, log: Sequence[Record], *rest: Any) -> Engine:
         return original(node, log[:-1], *rest)
 
-    original = Node._replayed
-    with mock.patch.object(Node, "_replayed", replayed):
+    original = CoordinatorNode._replayed
+    with mock.patch.object(CoordinatorNode, "_replayed", replayed):
         assert "I8" in play(Variant.CONSUMER, scenario=FAILS)
     assert play(Variant.CONSUMER, scenario=FAILS) == set()
 
@@ -293,7 +295,7 @@ def test_i9_a_request_that_is_never_answered() -> None:
 
 
 def test_i10_a_member_that_always_rejoins() -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         def called_back(now_ms: int, *, threw: bool) -> None:
             original(now_ms, threw=threw)
             member.enforce_rebalance(now_ms)
@@ -303,7 +305,7 @@ def test_i10_a_member_that_always_rejoins() -> None:
 
     impatient = replace(SCRIPT, config={"max.poll.interval.ms": "10000", "metadata.max.age.ms": "10000"})
     scenario = replace(THREE, members=dict.fromkeys("ab", impatient), events=THREE.events[:2], until_s=15)
-    scenario = replace(scenario, faults=Faults(delay_ms=(400, 400)))  # a slow loop is one, too
+    scenario = replace(scenario, faults=NetworkFaults(delay_ms=(400, 400)))  # a slow loop is one, too
     assert "I10" in play(Variant.COOPERATIVE, change, scenario)
 
 
@@ -353,7 +355,7 @@ def test_i12_an_upgrade_that_loses_offsets() -> None:
 
 
 def test_i13_metrics_that_count_twice() -> None:
-    def change(member: Member) -> None:
+    def change(member: ClientMember) -> None:
         def called_back(kind: CallbackKind, took_ms: int) -> None:
             original(kind, took_ms)
             original(kind, took_ms)
@@ -371,4 +373,4 @@ def test_members_are_the_real_ones() -> None:
     kinds: list[type] = []
     play(Variant.EAGER, lambda member: kinds.append(type(member)))
     play(Variant.CONSUMER, lambda member: kinds.append(type(member)))
-    assert kinds == [ClassicMember] * 3 + [ConsumerMember] * 3
+    assert kinds == [ClassicConsumer] * 3 + [AsyncConsumer] * 3

@@ -12,7 +12,7 @@ from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Kill, MemberScript, Scenario, Start
-from coordinator.simulation.topics import Client, InitialState
+from coordinator.simulation.topics import InitialState, SimulatedClient
 from coordinator.simulation.world import World
 
 DAY_MS = 86_400_000
@@ -77,7 +77,7 @@ def test_a_world_starts_from_its_initial_state() -> None:
         log=(ClassicGroupRecord(group=GROUP, value=before),),
         topic_ids={"orders": topic},
         offsets={ORDERS_0: 500},
-        clients={"a": Client(id="app", host="/10.0.0.1")},
+        clients={"a": SimulatedClient(id="app", host="/10.0.0.1")},
     )
     world = resting(MEMBERS["range"], beginning)
     assert world.schedule.now_ms == 20 * DAY_MS + 30_000

@@ -11,8 +11,8 @@ from coordinator.consumer.outputs import FindCoordinator, Send
 from coordinator.engine.calls import Request
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
-from coordinator.simulation.network import LATE_MS, Connection, Network
-from coordinator.simulation.scenario import Direction, Faults, NetworkPartition
+from coordinator.simulation.network import LATE_MS, Network, SimulatedConnection
+from coordinator.simulation.scenario import Direction, NetworkFaults, NetworkPartition
 from coordinator.simulation.schedule import Schedule
 
 REQUEST = Heartbeat(group="g", generation=1, member="m", instance=None)
@@ -48,14 +48,14 @@ class Client:
 class Wire:
     """A client and a node that answers at once."""
 
-    def __init__(self, faults: Faults, seed: int = 0) -> None:
+    def __init__(self, faults: NetworkFaults, seed: int = 0) -> None:
         self.schedule = Schedule()
         self.client = Client(self.schedule)
         self.received: list[tuple[int, int, bool]] = []
         self.answers = True
         self.network = Network(self.schedule, faults, Random(seed), self.receive, lambda: 7)
 
-    def receive(self, connection: Connection, number: int, _request: Any, is_late: bool) -> None:
+    def receive(self, connection: SimulatedConnection, number: int, _request: Any, is_late: bool) -> None:
         self.received.append((self.schedule.now_ms, number, is_late))
         if self.answers:
             self.network.answer(connection, number, HeartbeatAnswer())
@@ -71,15 +71,15 @@ class Wire:
 
 def test_a_node_reads_requests_after_a_join_group_once_it_is_answered() -> None:
     """As Kafka's broker: it handles one request of a connection at a time, and a JoinGroup waits for other members."""
-    wire = Wire(Faults(delay_ms=(1, 1)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 1)))
     connections = []
 
-    def receive(connection: Connection, number: int, request: Any, is_late: bool) -> None:
+    def receive(connection: SimulatedConnection, number: int, request: Any, is_late: bool) -> None:
         connections.append(connection)
         wire.answers = not isinstance(request, JoinGroup)
         Wire.receive(wire, connection, number, request, is_late)
 
-    wire.network = Network(wire.schedule, Faults(delay_ms=(1, 1)), Random(0), receive, lambda: 7)
+    wire.network = Network(wire.schedule, NetworkFaults(delay_ms=(1, 1)), Random(0), receive, lambda: 7)
     wire.send(1, request=JOIN)
     wire.send(2, at_ms=10)
     wire.send(3, at_ms=11)
@@ -92,7 +92,7 @@ def test_a_node_reads_requests_after_a_join_group_once_it_is_answered() -> None:
 
 
 def test_messages_of_a_connection_arrive_in_order() -> None:
-    wire = Wire(Faults(delay_ms=(1, 500)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 500)))
     for number in range(50):
         wire.send(number, at_ms=number)
     wire.play()
@@ -102,7 +102,7 @@ def test_messages_of_a_connection_arrive_in_order() -> None:
 
 
 def test_a_lost_message_fails_all_that_wait_on_its_connection() -> None:
-    wire = Wire(Faults(loss=1.0, delay_ms=(1, 5)))
+    wire = Wire(NetworkFaults(loss=1.0, delay_ms=(1, 5)))
     wire.send(1)
     wire.send(2)
     wire.play()
@@ -113,7 +113,7 @@ def test_a_lost_message_fails_all_that_wait_on_its_connection() -> None:
 def test_a_silent_connection_fails_at_the_first_timeout() -> None:
     moments: set[int] = set()
     for seed in range(20):
-        wire = Wire(Faults(loss=1.0, delay_ms=(1, 5)), seed)
+        wire = Wire(NetworkFaults(loss=1.0, delay_ms=(1, 5)), seed)
         wire.send(1, timeout_ms=9_000)
         wire.send(2, at_ms=4_000, timeout_ms=9_000)
         wire.play()
@@ -123,7 +123,7 @@ def test_a_silent_connection_fails_at_the_first_timeout() -> None:
 
 
 def test_a_request_that_is_never_answered_fails_at_its_timeout() -> None:
-    wire = Wire(Faults())
+    wire = Wire(NetworkFaults())
     wire.answers = False
     wire.send(1, timeout_ms=5_000)
     wire.play()
@@ -132,7 +132,7 @@ def test_a_request_that_is_never_answered_fails_at_its_timeout() -> None:
 
 def test_a_partition_holds_messages_up_until_it_ends() -> None:
     partition = NetworkPartition(members=("a",), start_s=10, end_s=20)
-    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 5), partitions=(partition,)))
     wire.send(1, at_ms=12_000)
     wire.play()
     assert 20_000 < wire.received[0][0] <= 20_005
@@ -141,7 +141,7 @@ def test_a_partition_holds_messages_up_until_it_ends() -> None:
 
 def test_a_partition_of_answers_lets_requests_through() -> None:
     partition = NetworkPartition(members=("a",), start_s=10, end_s=20, direction=Direction.ANSWERS)
-    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 5), partitions=(partition,)))
     wire.send(1, at_ms=12_000)
     wire.play()
     assert wire.received[0][0] <= 12_005
@@ -150,7 +150,7 @@ def test_a_partition_of_answers_lets_requests_through() -> None:
 
 def test_a_client_that_gives_up_in_a_partition_is_not_heard() -> None:
     partition = NetworkPartition(members=("a",), start_s=10, end_s=20)
-    wire = Wire(Faults(delay_ms=(1, 5), partitions=(partition,)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 5), partitions=(partition,)))
     wire.send(1, at_ms=12_000, timeout_ms=3_000)
     wire.play()
     assert wire.client.failures == [(15_000, 1)]
@@ -158,14 +158,14 @@ def test_a_client_that_gives_up_in_a_partition_is_not_heard() -> None:
 
 
 def test_a_partition_of_another_member_changes_nothing() -> None:
-    wire = Wire(Faults(partitions=(NetworkPartition(members=("b",), start_s=0, end_s=50),)))
+    wire = Wire(NetworkFaults(partitions=(NetworkPartition(members=("b",), start_s=0, end_s=50),)))
     wire.send(1)
     wire.play()
     assert wire.received[0][0] < 10
 
 
 def test_a_duplicate_is_handled_later_and_its_answer_dropped() -> None:
-    wire = Wire(Faults(duplicate=1.0, delay_ms=(1, 5)))
+    wire = Wire(NetworkFaults(duplicate=1.0, delay_ms=(1, 5)))
     wire.send(1)
     wire.play()
     (first_ms, *_, first_late), (second_ms, *_, second_late) = wire.received
@@ -176,7 +176,7 @@ def test_a_duplicate_is_handled_later_and_its_answer_dropped() -> None:
 
 def test_with_reorder_a_lost_message_may_follow_the_next_connection() -> None:
     def overtaken(seed: int, *, reorder: bool) -> bool:
-        wire = Wire(Faults(delay_ms=(1, 80), loss=0.3, reorder=reorder), seed)
+        wire = Wire(NetworkFaults(delay_ms=(1, 80), loss=0.3, reorder=reorder), seed)
         wire.send(1)
         wire.send(2, at_ms=500)
         wire.play()
@@ -186,8 +186,10 @@ def test_with_reorder_a_lost_message_may_follow_the_next_connection() -> None:
     assert not any(overtaken(seed, reorder=False) for seed in range(40))
 
 
-@pytest.mark.parametrize("faults", [Faults(reorder=True, delay_ms=(50, 80)), Faults(duplicate=1.0)])
-def test_nothing_that_was_sent_to_a_process_of_a_node_reaches_the_next_one(faults: Faults) -> None:
+@pytest.mark.parametrize(
+    "faults", [NetworkFaults(reorder=True, delay_ms=(50, 80)), NetworkFaults(duplicate=1.0)]
+)
+def test_nothing_that_was_sent_to_a_process_of_a_node_reaches_the_next_one(faults: NetworkFaults) -> None:
     for seed in range(40):
         wire = Wire(faults, seed)
         wire.send(1)
@@ -198,7 +200,7 @@ def test_nothing_that_was_sent_to_a_process_of_a_node_reaches_the_next_one(fault
 
 
 def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:
-    wire = Wire(Faults(delay_ms=(1, 5)))
+    wire = Wire(NetworkFaults(delay_ms=(1, 5)))
     wire.network.stop_node(1)
     wire.send(1)
     wire.schedule.at(1_000, wire.network.start_node, 1)
@@ -209,7 +211,7 @@ def test_a_node_that_is_down_refuses_connections_until_it_is_back() -> None:
 
 
 def test_a_process_that_has_ended_hears_nothing() -> None:
-    wire = Wire(Faults(delay_ms=(10, 10)))
+    wire = Wire(NetworkFaults(delay_ms=(10, 10)))
     wire.send(1)
     wire.schedule.at(15, wire.network.stop_process, wire.client)
     wire.play()
@@ -218,7 +220,7 @@ def test_a_process_that_has_ended_hears_nothing() -> None:
 
 
 def test_any_broker_knows_the_coordinator() -> None:
-    wire = Wire(Faults())
+    wire = Wire(NetworkFaults())
     wire.network.stop_node(1)
     wire.network.send(wire.client, Send(1, None, FindCoordinator("g"), 30_000))
     wire.play()
@@ -226,7 +228,7 @@ def test_any_broker_knows_the_coordinator() -> None:
 
 
 def test_calm_ends_all_faults() -> None:
-    wire = Wire(Faults(loss=1.0, partitions=(NetworkPartition(members=("a",), start_s=0, end_s=50),)))
+    wire = Wire(NetworkFaults(loss=1.0, partitions=(NetworkPartition(members=("a",), start_s=0, end_s=50),)))
     wire.network.clear_faults()
     wire.send(1)
     wire.play()

@@ -16,8 +16,15 @@ from coordinator.engine.topics import TopicImage
 from coordinator.simulation.compacted_log import CleanerPositions, compacted
 from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
-from coordinator.simulation.network import Connection
-from coordinator.simulation.node import CRASH_WAIT_MS, NO_ID, Batch, Node, NodeStatus, NodeWatcher
+from coordinator.simulation.network import SimulatedConnection
+from coordinator.simulation.node import (
+    CRASH_WAIT_MS,
+    NO_ID,
+    AppendedBatch,
+    CoordinatorNode,
+    NodeStatus,
+    NodeWatcher,
+)
 from coordinator.simulation.schedule import Schedule
 from tests.coordinator.engine.consumer import images
 from wire.errors import ErrorCode
@@ -48,8 +55,8 @@ class Desk(NodeWatcher):
         self.losses = 0
         self.numbers = 0
 
-    def node(self, number: int = 1, *checks: Check) -> Node:
-        return Node(
+    def node(self, number: int = 1, *checks: Check) -> CoordinatorNode:
+        return CoordinatorNode(
             number,
             self.schedule,
             Config(),
@@ -61,27 +68,27 @@ class Desk(NodeWatcher):
             checks,
         )
 
-    def send(self, node: Node, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatAnswer | None:
+    def send(self, node: CoordinatorNode, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatAnswer | None:
         self.numbers += 1
         joins = {"rebalance_timeout_ms": 60_000, "topics": ("orders",), "owned": {}} if epoch == 0 else {}
         request = ConsumerGroupHeartbeat(group=GROUP, epoch=epoch, **{"member": "m", **joins, **fields})
-        node.receive(Connection(Client(), node.number, 0), self.numbers, request, False)
+        node.receive(SimulatedConnection(Client(), node.number, 0), self.numbers, request, False)
         return next((answer for number, answer in self.answers if number == self.numbers), None)
 
-    def appended(self, batch: Batch) -> None:
+    def appended(self, batch: AppendedBatch) -> None:
         assert self.log[-len(batch.records) :] == list(batch.records)
 
-    def replayed(self, node: Node, before: Engine | None) -> None:
+    def replayed(self, node: CoordinatorNode, before: Engine | None) -> None:
         self.replays.append(before)
 
-    def failed_to_load(self, node: Node, error: Exception) -> None:
+    def failed_to_load(self, node: CoordinatorNode, error: Exception) -> None:
         self.failures.append(str(error))
 
-    def lost(self, node: Node, records: Sequence[Record]) -> None:
+    def lost(self, node: CoordinatorNode, records: Sequence[Record]) -> None:
         self.losses += len(records)
 
 
-def running(desk: Desk) -> Node:
+def running(desk: Desk) -> CoordinatorNode:
     node = desk.node()
     node.load(TOPICS)
     return node

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from coordinator.consumer.member import Member
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
 from coordinator.simulation.consumers import NewMember, make_member
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
     Close,
@@ -38,7 +38,7 @@ ALL = frozenset({TopicPartition("orders", 0), TopicPartition("orders", 1)})
 VARIANTS = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
 
 
-def play(variant: Variant, *events: Event, **changes: object) -> Result:
+def play(variant: Variant, *events: Event, **changes: object) -> RunResult:
     scenario = replace(TWO, events=(*TWO.events, *events), **changes)  # type: ignore[arg-type]
     return run(scenario, 3, variant=variant)
 
@@ -107,9 +107,9 @@ def test_a_listener_that_never_returns_is_never_closed() -> None:
 def test_prescribed_ids_are_those_of_successive_processes() -> None:
     first, second = "a-5f9c3b0e-0000-4000-8000-000000000001", "a-5f9c3b0e-0000-4000-8000-000000000002"
     scenario = replace(TWO, events=(Start(at=0, member="a"), Restart(at=20, member="a", script=SCRIPT)))
-    members: list[Member] = []
+    members: list[ClientMember] = []
 
-    def make(new: NewMember) -> Member:
+    def make(new: NewMember) -> ClientMember:
         members.append(make_member(new))
         return members[-1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
 from coordinator.faults import CoordinatorFault, FailCoordinator
 from coordinator.simulation.run import run
-from coordinator.simulation.scenario import Close, Faults, Kill, MemberScript, Scenario, Start
+from coordinator.simulation.scenario import Close, Kill, MemberScript, NetworkFaults, Scenario, Start
 
 COOPERATIVE = MemberScript(topics=("orders",), assignors=("cooperative-sticky",))
 SCALING = Scenario(
@@ -20,7 +20,7 @@ SCALING = Scenario(
         Close(at=40, member="a"),
         Kill(at=50, member="b"),
     ),
-    faults=Faults(loss=0.02, duplicate=0.02, reorder=True, delay_ms=(1, 80)),
+    faults=NetworkFaults(loss=0.02, duplicate=0.02, reorder=True, delay_ms=(1, 80)),
 )
 
 

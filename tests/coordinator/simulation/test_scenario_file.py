@@ -13,9 +13,9 @@ from coordinator.faults import ChangeTopic, CoordinatorFault, FailCoordinator
 from coordinator.simulation.scenario import (
     Close,
     Direction,
-    Faults,
     ListenerScript,
     MemberScript,
+    NetworkFaults,
     NetworkPartition,
     Pause,
     Restart,
@@ -91,7 +91,7 @@ def test_a_file_becomes_a_scenario_with_its_events_in_order() -> None:
                 FailCoordinator(at=40, fault=CoordinatorFault.CRASH, for_s=3, compacted=True),
                 Restart(at=45, member="a", script=upgraded, after_s=2, kill=True),
             ),
-            faults=Faults(loss=0.01, delay_ms=(1, 80), partitions=(partition,)),
+            faults=NetworkFaults(loss=0.01, delay_ms=(1, 80), partitions=(partition,)),
             until_s=100,
         )
         == READ

@@ -40,7 +40,7 @@ def test_the_schema_takes_every_kind_of_event() -> None:
     [
         (model.MemberScript, SCHEMA["$defs"]["member"]),
         (model.ListenerScript, SCHEMA["$defs"]["script"]["anyOf"][1]),
-        (model.Faults, SCHEMA["properties"]["faults"]),
+        (model.NetworkFaults, SCHEMA["properties"]["faults"]),
         (model.NetworkPartition, SCHEMA["$defs"]["partition"]),
     ],
 )

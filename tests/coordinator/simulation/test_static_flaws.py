@@ -12,8 +12,8 @@ from unittest import mock
 
 import pytest
 
-from coordinator.consumer.classic_member import ClassicMember
-from coordinator.consumer.member import Member
+from coordinator.consumer.classic_member import ClassicConsumer
+from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Output, TopicPartition
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.known_flaws import (
@@ -82,7 +82,7 @@ def test_what_changes_after_the_return_is_noticed(library: str) -> None:
 
 @pytest.mark.parametrize("text", [LATER, LATER.replace("  - {at: 20, restart: a, after: 5}\n", "")])
 def test_a_leader_that_does_not_look_is_a_fault(text: str) -> None:
-    with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
+    with mock.patch.object(ClassicConsumer, "_sees_change", return_value=False):
         assert violated(text) == {("I4", "")}
 
 
@@ -116,7 +116,7 @@ def test_others_are_assigned_it(text: str) -> None:
 
 
 def test_a_member_that_does_not_join_again_is_a_fault() -> None:
-    with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
+    with mock.patch.object(ClassicConsumer, "_sees_change", return_value=False):
         assert ("I4", "") in violated(LIVE)
 
 
@@ -231,7 +231,7 @@ def test_a_member_that_owns_what_it_was_not_assigned_is_a_fault(library: str) ->
     """Also where it cannot commit it: a consumer of librdkafka throws that the topic is missing."""
     gone = TopicPartition("orders", 9)
 
-    def make(new: NewMember) -> Member:
+    def make(new: NewMember) -> ClientMember:
         member = make_member(new)
         original = member.take
 

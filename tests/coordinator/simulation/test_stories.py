@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.consumer.outputs import TopicPartition
-from coordinator.simulation.result import Result
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
 from tests.coordinator.simulation.recordings import (
@@ -68,7 +68,7 @@ def test_both_courses_are_shown_side_by_side() -> None:
     ]
 
 
-def simulated_course(result: Result, recorded: Course) -> Course:
+def simulated_course(result: RunResult, recorded: Course) -> Course:
     """A run as a course, of the members that the recorded one has."""
     calls: dict[str, list[Call]] = {name: [] for name in recorded.members}
     for made in result.callbacks:

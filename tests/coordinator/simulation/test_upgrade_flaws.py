@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from coordinator.consumer.classic_member import ClassicMember
+from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.engine import downgrade, topic_changes, upgrade
 from coordinator.engine.classic import rebalance
 from coordinator.engine.consumer import target_assignment, update
@@ -289,7 +289,7 @@ def test_somebody_does_after_the_next_rebalance() -> None:
 
 
 def test_a_leader_that_ignores_topics_after_a_downgrade_is_a_fault() -> None:
-    with mock.patch.object(ClassicMember, "_sees_change", return_value=False):
+    with mock.patch.object(ClassicConsumer, "_sees_change", return_value=False):
         assert violated(REBALANCED) == {("I4", "")}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import Group, State
+from coordinator.engine.context import EngineState, Group
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord
 from coordinator.store.other_groups import OtherGroup, OtherGroups
@@ -81,7 +81,7 @@ def other_groups(groups: Mapping[str, OtherGroup]) -> dict[str, Any]:
     return {name: group.described({}) for name, group in groups.items()}
 
 
-def groups(state: State) -> dict[str, Any]:
+def groups(state: EngineState) -> dict[str, Any]:
     """All facts about the groups that are in records; the creation time of a simple group is in none."""
     return {name: _shown(group) for name, group in sorted(state.groups.items())}
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.context import State
+from coordinator.engine.context import EngineState
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 from coordinator.engine.replay import records_of
 
 
-def state_records(state: State) -> Iterator[tuple[str, list[Record]]]:
+def state_records(state: EngineState) -> Iterator[tuple[str, list[Record]]]:
     """The records of each group. A group that only ever had offsets, and has none now, has no records."""
     for name in sorted(state.groups.keys() | state.offsets.keys()):
         group = state.groups.get(name)

@@ -13,7 +13,7 @@ import pytest
 
 from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
-from coordinator.engine.context import State
+from coordinator.engine.context import EngineState
 from coordinator.engine.engine import Engine
 from coordinator.engine.groups import DeleteGroups, DeleteGroupsAnswer
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
@@ -72,7 +72,7 @@ def _open(path: Path) -> DataDirectory:
     return data
 
 
-def hard(state: State) -> dict[str, Any]:
+def hard(state: EngineState) -> dict[str, Any]:
     """The state that is in records, without groups that only ever had offsets, now deleted."""
     shown = groups(state)
     return {

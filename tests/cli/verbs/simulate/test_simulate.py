@@ -11,7 +11,13 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from cli.verbs.simulate.action import ProtocolRuns, Request, SimulationResult, Source, status_of
+from cli.verbs.simulate.action import (
+    ProtocolRuns,
+    ScenarioSource,
+    SimulationRequest,
+    SimulationResult,
+    status_of,
+)
 from cli.verbs.simulate.picture import MOST_ROWS, picture_of, write_picture
 from cli.verbs.simulate.view import simulation_document
 from coordinator.consumer.outputs import CallbackKind, TopicPartition
@@ -20,14 +26,14 @@ from coordinator.simulation.result import (
     Ownership,
     Presence,
     RaisedException,
-    Result,
+    RunResult,
     StoryEntry,
     Violation,
     ZombieOverlap,
 )
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.scenario_file import parse_scenario
-from coordinator.simulation.seeds import Costs, always, median_and_worst, play_seeds, summary_of
+from coordinator.simulation.seeds import RunCosts, always, median_and_worst, play_seeds, summary_of
 from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from groups.times import seconds_text
 from tests.cli.command import Answer, Kohort
@@ -149,8 +155,8 @@ def test_several_processes_give_what_one_gives_in_the_order_of_seeds() -> None:
 
 
 def test_each_figure_has_its_own_median_and_worst() -> None:
-    def costs(rebalances: int, converged_s: float | None) -> Costs:
-        return Costs(
+    def costs(rebalances: int, converged_s: float | None) -> RunCosts:
+        return RunCosts(
             rebalances=rebalances, moved=0, without_owner_s=0.0, read_twice=0, converged_s=converged_s, callbacks=0,
             thrown=0, zombie_overlap_s=0.0, violations=0, known=0,
         )  # fmt: skip
@@ -201,7 +207,7 @@ SCENARIO = parse_scenario(
 )
 
 
-def _result(seed: int = 7, **changes: object) -> Result:
+def _result(seed: int = 7, **changes: object) -> RunResult:
     fields: dict[str, object] = {
         "scenario": SCENARIO,
         "variant": Variant.COOPERATIVE,
@@ -238,14 +244,14 @@ def _result(seed: int = 7, **changes: object) -> Result:
         "ended_s": 20.0,
         **changes,
     }
-    return Result(**fields)  # type: ignore[arg-type]
+    return RunResult(**fields)  # type: ignore[arg-type]
 
 
 def _simulated(
-    result: Result, *, seeds: range = range(7, 8), shrunk: Result | None = None
+    result: RunResult, *, seeds: range = range(7, 8), shrunk: RunResult | None = None
 ) -> SimulationResult:
-    request = Request(
-        source=Source(
+    request = SimulationRequest(
+        source=ScenarioSource(
             called="my file.yaml",
             name=SCENARIO.name,
             description=SCENARIO.description,
@@ -328,7 +334,7 @@ def test_failing_seeds_are_named() -> None:
     assert document.as_data()["runs"][0]["story"] == [{"at": 4.0, "who": "b", "what": "takes orders 0"}]
 
 
-def _drawn(result: Result, tmp_path: Path) -> tuple[list[str], ElementTree.Element]:
+def _drawn(result: RunResult, tmp_path: Path) -> tuple[list[str], ElementTree.Element]:
     """The titles of a picture, in order."""
     file = tmp_path / "drawn.svg"
     write_picture(file, _simulated(result))
