@@ -7,8 +7,8 @@ Theory of operation. A rebalance has four steps:
     sync        SyncGroup; the leader assigns
     complete    the listener revokes what the member lost (cooperative), then gets what is new
 
-`RebalancePhase` is the progress. Each step starts in `poll`; if the library rebalances in the background, only callbacks and
-exceptions wait for it.
+`RebalancePhase` is the progress. Each step starts in `poll`; if the library rebalances in the background, only
+callbacks and exceptions wait for it.
 
 Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator, and librdkafka 2.16, rdkafka_cgrp.c, tried on
 a running broker.

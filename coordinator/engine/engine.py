@@ -8,8 +8,8 @@
     engine.unload(belongs, now_ms)      some groups move to another broker, and
     engine.load(belongs, now_ms)        are coordinated again as after a restart
 
-The caller appends `CoordinatorResult.records` before it sends `CoordinatorResult.answers`. A call whose ticket is not among the answers
-waits until a later result, of another call or of `expire`, contains its answer.
+The caller appends a result's records before it sends its answers. A call whose ticket is not among the answers waits
+until a later result, of another call or of `expire`, contains its answer.
 """
 
 from __future__ import annotations

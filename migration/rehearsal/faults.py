@@ -14,9 +14,9 @@ from typing import TypeAlias, TypeVar
 
 from coordinator.faults import FailCoordinator, Seconds
 from coordinator.simulation.scenario import (
-    NetworkFaults,
     Freeze,
     Kill,
+    NetworkFaults,
     NetworkPartition,
     Pause,
     Restart,
@@ -44,7 +44,7 @@ class PlanFaults:
     """The contents of a faults file. Times of events and partitions are seconds from the beginning of their round."""
 
     network: NetworkFaults = field(default_factory=NetworkFaults)
-    """NetworkFaults from the first round on, without network partitions."""
+    """Faults from the first round on, without network partitions."""
     events: Mapping[StepRound | None, tuple[Fault, ...]] = field(default_factory=dict)
     """By the round from which their times count; None: the first round that is played. A restart's script is empty:
     the member restarts unchanged."""
