@@ -158,8 +158,8 @@ def bundled(binding: Binding, version: str) -> str | None:
         return binding.releases.get(release, release)
     if is_newer:
         return None
-    found = {librdkafka for since, librdkafka in _around(binding, asked)}
-    return found.pop() if len(found) == 1 else None
+    versions = {librdkafka for since, librdkafka in _around(binding, asked)}
+    return versions.pop() if len(versions) == 1 else None
 
 
 def _around(binding: Binding, asked: Numbers) -> Iterator[tuple[Numbers, str]]:

@@ -329,25 +329,25 @@ def _with_embedded(base: Member, metadata: bytes, assignment: bytes, *, stable: 
     Its subscription and its assignment are read apart, as the broker's clients do. Empty bytes mean unknown, but in a
     `stable` group each member has sent metadata, and one with an empty assignment owns no partitions.
     """
-    wanted, unsubscribed = _part(read_subscription, metadata, "subscription")
-    given, unassigned = _part(read_assignment, assignment, "assignment")
+    subscription, unsubscribed = _part(read_subscription, metadata, "subscription")
+    assigned, unassigned = _part(read_assignment, assignment, "assignment")
     if stable and not metadata:
         unsubscribed = "its subscription is not known: it sent no metadata"
     oddity = "; ".join(filter(None, (unsubscribed, unassigned))) or None
     member = base if oddity is None else replace(base, unreadable=oddity)
-    if wanted is not None:
+    if subscription is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
-        topics = Subscription(topics=tuple(dict.fromkeys(wanted.topics)))
-        member = replace(member, rack=wanted.rack or None, subscription=topics)
-    if given is not None:
-        owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(given.partitions.items())}
+        topics = Subscription(topics=tuple(dict.fromkeys(subscription.topics)))
+        member = replace(member, rack=subscription.rack or None, subscription=topics)
+    if assigned is not None:
+        owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(assigned.partitions.items())}
         member = replace(member, owned=owned)
     elif stable and not assignment:
         member = replace(member, owned={})
-    if oddity is None and (wanted is not None or given is not None):
+    if oddity is None and (subscription is not None or assigned is not None):
         data = UserData(
-            subscription=(wanted.user_data if wanted else None) or b"",
-            assignment=(given.user_data if given else None) or b"",
+            subscription=(subscription.user_data if subscription else None) or b"",
+            assignment=(assigned.user_data if assigned else None) or b"",
         )
         member = replace(member, user_data=data)
     return member
@@ -381,7 +381,7 @@ def _task_partitions(topology: Topology | None, tasks: Tasks | None) -> Partitio
     """The partitions of the topics that the active tasks read."""
     active = tasks.active if tasks else {}
     partitions: dict[str, set[int]] = {}
-    for each in topology.subtopologies if topology else ():
-        for topic in each.topics_read if each.id in active else ():
-            partitions.setdefault(topic, set()).update(active[each.id])
+    for subtopology in topology.subtopologies if topology else ():
+        for topic in subtopology.topics_read if subtopology.id in active else ():
+            partitions.setdefault(topic, set()).update(active[subtopology.id])
     return {topic: tuple(sorted(partitions[topic])) for topic in sorted(partitions)}

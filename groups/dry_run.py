@@ -136,8 +136,10 @@ def dry_run(group: Group, topics: Mapping[str, Topic], request: DryRunRequest) -
     before = {member.id: current_of(group, member) for member in group.members}
     changed, changed_topics = change_group(group, request.what_if), change_topics(topics, request.what_if)
     eager = eager_members(changed, assignor, leader.library)
-    wanted = {member.id: member.subscription for member in group.members}
-    resubscribed = {m.id for m in changed.members if m.id in wanted and m.subscription != wanted[m.id]}
+    subscriptions = {member.id: member.subscription for member in group.members}
+    resubscribed = {
+        m.id for m in changed.members if m.id in subscriptions and m.subscription != subscriptions[m.id]
+    }
     question = ask(changed, changed_topics, assignor, eager, resubscribed)
     course = run_rebalances(question.spec, assignor, before, eager)
     after = course.rebalances[-1].assignment
@@ -190,7 +192,8 @@ def assumed_leader(group: Group, request: DryRunRequest) -> AssumedLeader:
         return AssumedLeader(library=request.leader, known_by="asked for")
     library = library_of_all(group.members)
     leader = next(
-        (each for each in Leader if library.name and assignors_of(library.name) == each.value), None
+        (candidate for candidate in Leader if library.name and assignors_of(library.name) == candidate.value),
+        None,
     )
     why_not = _contradiction(group, request, leader) if leader and library.is_inferred else None
     if leader is not None and why_not is None:
@@ -254,8 +257,8 @@ def compare(
     problems: list[Problem] = []
     for assignor in assignors:
         asked = replace(request, assignor=assignor.name, side=assignor.side)
-        found, failed = dry_run_all([group], topics, asked)
-        runs += found
+        compared, failed = dry_run_all([group], topics, asked)
+        runs += compared
         problems += [Problem(subject=f"{p.subject}, {assignor.name}", message=p.message) for p in failed]
     return tuple(runs), tuple(problems)
 
@@ -284,9 +287,9 @@ def _oddities(group: Group, topics: Mapping[str, Topic], shared: bool) -> Iterat
 
 
 def _odd_claims(member: Member, current: Partitions, topics: Mapping[str, Topic]) -> Iterator[Problem]:
-    wanted = member.subscription
+    subscription = member.subscription
     # A regex may match any topic.
-    topics_wanted = None if wanted is None or wanted.regex else frozenset(wanted.topics)
+    topics_wanted = None if subscription is None or subscription.regex else frozenset(subscription.topics)
     for topic, partitions in current.items():
         known = topics.get(topic)
         if known is None:
@@ -320,12 +323,12 @@ def _disputes(group: Group) -> Iterator[Problem]:
 
 
 def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
-    wanted = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
-    for name in sorted(wanted - topics.keys()):
+    names = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
+    for name in sorted(names - topics.keys()):
         yield Problem(subject=name, message="is subscribed to and does not exist")
     if (
         group.members
-        and not wanted
+        and not names
         and not any(m.subscription and m.subscription.regex for m in group.members)
     ):
         yield Problem(subject=group.id, message="subscribes to no topic: there is nothing to assign")
@@ -334,8 +337,8 @@ def _missing_topics(group: Group, topics: Mapping[str, Topic]) -> Iterator[Probl
 def _idle_members(group: Group, topics: Mapping[str, Topic]) -> Iterator[Problem]:
     if any(member.subscription is None or member.subscription.regex for member in group.members):
         return
-    wanted = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
-    partitions = sum(topics[name].partitions for name in wanted & topics.keys())
+    names = {name for m in group.members if m.subscription is not None for name in m.subscription.topics}
+    partitions = sum(topics[name].partitions for name in names & topics.keys())
     idle = len(group.members) - partitions
     if partitions and idle > 0:
         members, owned = counted(len(group.members), "member"), counted(partitions, "partition")

@@ -81,11 +81,11 @@ def change_topics(topics: Mapping[str, Topic], what_if: WhatIf) -> dict[str, Top
 
 
 def _added(members: Sequence[Member], count: int) -> list[Member]:
-    wanted = _usual_subscription(members) if count else None
+    usual = _usual_subscription(members) if count else None
     protocol = members[0].protocol if members else MemberProtocol.CLASSIC
     protocols = members[0].protocols if members else None
     return [
-        Member(id=f"{ADDED}{number}", protocol=protocol, protocols=protocols, subscription=wanted, owned={})
+        Member(id=f"{ADDED}{number}", protocol=protocol, protocols=protocols, subscription=usual, owned={})
         for number in range(1, count + 1)
     ]
 
@@ -274,26 +274,26 @@ def _subscribed(
     matches: dict[str, tuple[str, ...]],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All subscribed topics, and those that a regex matches; `matches` caches the matches of each regex."""
-    wanted = member.subscription
-    if wanted is None:
+    subscription = member.subscription
+    if subscription is None:
         notes.append(
             Undetermined(
                 subject=member.id, why="its subscription is unknown; assumed to be the topics that it owns"
             )
         )
         return tuple(sorted(current)), ()
-    if not wanted.regex:
-        return wanted.topics, ()
+    if not subscription.regex:
+        return subscription.topics, ()
     try:
-        if wanted.regex not in matches:
-            matches[wanted.regex] = _matching(wanted.regex, tuple(topics))
-        matched = matches[wanted.regex]
+        if subscription.regex not in matches:
+            matches[subscription.regex] = _matching(subscription.regex, tuple(topics))
+        matched = matches[subscription.regex]
     except InvalidRegexError as error:
         notes.append(Undetermined(subject=member.id, why=f"its regex is not the broker's: {error}"))
-        return tuple(sorted({*wanted.topics, *current})), ()
+        return tuple(sorted({*subscription.topics, *current})), ()
     # A regex without a match is kept: next to a name or another regex, it makes the subscriptions unequal.
-    by_regex = matched or (wanted.regex,)
-    return (*wanted.topics, *(name for name in matched if name not in wanted.topics)), by_regex
+    by_regex = matched or (subscription.regex,)
+    return (*subscription.topics, *(name for name in matched if name not in subscription.topics)), by_regex
 
 
 @lru_cache(maxsize=16)
@@ -354,9 +354,9 @@ def _racks(topic: Topic, alike: frozenset[str] | None, notes: list[Undetermined]
     before = [tuple(topic.racks[partition]) for partition in sorted(topic.racks)]
     racks: list[Racks] = []
     for partition in range(topic.partitions):
-        own = topic.racks.get(partition)
-        if own is None:
-            own = (
+        replicas = topic.racks.get(partition)
+        if replicas is None:
+            replicas = (
                 tuple(sorted(alike))
                 if alike is not None
                 else before[partition % len(before)]
@@ -365,7 +365,7 @@ def _racks(topic: Topic, alike: frozenset[str] | None, notes: list[Undetermined]
             )
             if alike is None:
                 notes.append(Undetermined(subject=f"{topic.name}-{partition}", why=PLACED_LATER))
-        racks.append(tuple(own))
+        racks.append(tuple(replicas))
     return tuple(racks)
 
 

@@ -322,6 +322,6 @@ def topics_read(groups: Iterable[Group]) -> set[str]:
     """Every topic with an owner, an owner in the target, a subscriber or a committed offset."""
     listed = list(groups)
     members = [member for group in listed for member in group.members]
-    wanted = {topic for member in members for topic in member.target or ()}
+    targets = {topic for member in members for topic in member.target or ()}
     named = {topic for member in members if member.subscription for topic in member.subscription.topics}
-    return topics_with_offsets(listed) | wanted | named
+    return topics_with_offsets(listed) | targets | named

@@ -52,9 +52,9 @@ class GroupState(Enum):
     @classmethod
     def parse(cls, text: str) -> GroupState:
         """From a name in any case, with or without underscores; ValueError lists the names."""
-        wanted = text.strip().replace("_", "").lower()
+        name = text.strip().replace("_", "").lower()
         for state in cls:
-            if state.value.lower() == wanted:
+            if state.value.lower() == name:
                 return state
         known = [state.value for state in cls]
         hint = did_you_mean(text.strip(), known) or f"; known: {', '.join(known)}"
@@ -98,12 +98,12 @@ class GroupFilter:
 
     def mismatch(self, group: GroupListing) -> str | None:
         """The first condition that a group does not meet, except the one on its name; None if it meets all."""
-        found = {word.lower() for word in (group.protocol_type, group.protocol) if word}
+        words = {word.lower() for word in (group.protocol_type, group.protocol) if word}
         if self.types and group.type not in self.types:
-            return f"its type is {group.type.value}, not {_either(each.value for each in self.types)}"
+            return f"its type is {group.type.value}, not {_either(kind.value for kind in self.types)}"
         if self.states and group.state not in self.states:
             return f"its state is {group.state.value}, not {_either(state.value for state in self.states)}"
-        if self.protocols and not self.protocols & found:
+        if self.protocols and not self.protocols & words:
             protocol = " with ".join(word for word in (group.protocol_type, group.protocol) if word)
             return f"its protocol is {protocol or 'not known'}, not {_either(self.protocols)}"
         return None

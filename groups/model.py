@@ -202,7 +202,7 @@ class OpenTransaction:
     @property
     def since_ms(self) -> int:
         """The earliest known time at which it was open; 0 if none is known."""
-        known = [each for each in (self.begun_ms, self.last_write_ms) if each is not None]
+        known = [time_ms for time_ms in (self.begun_ms, self.last_write_ms) if time_ms is not None]
         return min(known, default=0)
 
 

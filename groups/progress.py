@@ -186,7 +186,7 @@ def readings_of_rows(
 ) -> dict[tuple[str, int], Reading]:
     """Like `readings_of`, for partitions whose lag is already computed."""
     waiting = waiting_since_ms or {}
-    found: dict[tuple[str, int], Reading] = {}
+    readings: dict[tuple[str, int], Reading] = {}
     for row in rows:
         if not row.is_subscribed:
             continue
@@ -194,7 +194,7 @@ def readings_of_rows(
         starts = (topic.start_offsets if topic is not None else None) or {}
         partition = row.topic, row.partition
         committed = row.committed if row.committed is not None and row.committed >= 0 else None
-        found[partition] = Reading(
+        readings[partition] = Reading(
             at_ms,
             committed,
             row.end,
@@ -205,7 +205,7 @@ def readings_of_rows(
             row.last_commit_ms,
             _written_ms(row.next_record, at_ms),
         )
-    return found
+    return readings
 
 
 def _written_ms(record: NextRecord | None, at_ms: int) -> int | None:
@@ -225,15 +225,15 @@ def group_progress(
         )
         for partition in places
     }
-    each = partitions.values()
-    verdicts = [one.verdict for one in each if one.verdict is not None]
-    lags = [max(one.lag, 0) for one in each if one.lag is not None]
+    known = partitions.values()
+    verdicts = [one.verdict for one in known if one.verdict is not None]
+    lags = [max(one.lag, 0) for one in known if one.lag is not None]
     return GroupProgress(
         verdict=max(verdicts, key=_BY_SEVERITY.index, default=None),
         lag=sum(lags) if lags else None,
-        committed_per_s=_sum(one.committed_per_s for one in each),
-        produced_per_s=_sum(one.produced_per_s for one in each),
-        catch_up_s=max((one.catch_up_s for one in each if one.catch_up_s is not None), default=None),
+        committed_per_s=_sum(one.committed_per_s for one in known),
+        produced_per_s=_sum(one.produced_per_s for one in known),
+        catch_up_s=max((one.catch_up_s for one in known if one.catch_up_s is not None), default=None),
         partitions=partitions,
     )
 
@@ -400,11 +400,11 @@ def _still_ms(known: Sequence[Reading]) -> int:
     """How long the last committed offset has been the same, with records to read, at every reading until the last."""
     last = known[-1]
     since_ms = last.at_ms
-    for each in reversed(known):
-        if each.committed != last.committed or (each.lag or 0) <= 0:
+    for reading in reversed(known):
+        if reading.committed != last.committed or (reading.lag or 0) <= 0:
             break
-        known_ms = each.at_ms if each.waiting_since_ms is None else each.waiting_since_ms
-        since_ms = min(since_ms, each.at_ms, known_ms)
+        known_ms = reading.at_ms if reading.waiting_since_ms is None else reading.waiting_since_ms
+        since_ms = min(since_ms, reading.at_ms, known_ms)
     return last.at_ms - since_ms
 
 

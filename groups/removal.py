@@ -49,21 +49,21 @@ class MemberChoice:
             ("client id", self.clients, lambda member: member.client.id),
             ("host", self.hosts, lambda member: _host(member.client.host)),
         )
-        found = list(group.members) if self.everyone else []
+        chosen = list(group.members) if self.everyone else []
         problems: list[Problem] = []
-        for kind, wanted, value in kinds:
-            for name in dict.fromkeys(wanted):
+        for kind, names, value in kinds:
+            for name in dict.fromkeys(names):
                 meant = [
                     member
                     for member in group.members
                     if value(member) == (_host(name) if kind == "host" else name)
                 ]
-                found += meant
+                chosen += meant
                 if not meant:
                     problems.append(Problem(subject=group.id, message=_no_member(group, f"{kind} {name}")))
         if self.everyone and not group.members:
             problems.append(Problem(subject=group.id, message=f"has no members ({group.state.value})"))
-        ids = {member.id for member in found}
+        ids = {member.id for member in chosen}
         return tuple(member for member in group.members if member.id in ids), tuple(problems)
 
 
@@ -161,5 +161,5 @@ def rejoined(before: Sequence[Member], after: Group) -> dict[str, Member]:
     """
     by_id = {member.id: member for member in after.members}
     by_instance = {member.instance: member for member in after.members if member.instance}
-    found = {member.id: by_id.get(member.id) or by_instance.get(member.instance or "") for member in before}
-    return {member: now for member, now in found.items() if now is not None}
+    present = {member.id: by_id.get(member.id) or by_instance.get(member.instance or "") for member in before}
+    return {member: now for member, now in present.items() if now is not None}

@@ -79,8 +79,8 @@ def parse_snapshot(file: Path, text: str) -> Snapshot:
     for topic in snapshot.topics.values():
         wrong = wrong_racks(topic)
         if wrong is not None:
-            place = Malformed(wrong, "topics", topic.name, "racks")
-            faults.append(SnapshotFault(topic=topic.name, error=TreeError.at(file, text, place)))
+            racks = Malformed(wrong, "topics", topic.name, "racks")
+            faults.append(SnapshotFault(topic=topic.name, error=TreeError.at(file, text, racks)))
     paths = [(*path_to(tree, mapping), name) for mapping, name in unknown]
     notices = tuple(
         Problem(subject=f"{file}:{line_of(text, path)}", message=f"{dotted(path)}: unknown field, not read")
@@ -99,11 +99,11 @@ def _fault(file: Path, text: str, tree: dict[str, Any], path: TreePath, error: M
             error.message += (
                 f" (member {shown(member['id'])})" if isinstance(member, dict) and "id" in member else ""
             )
-    found = TreeError.at(file, text, error)
+    located = TreeError.at(file, text, error)
     return (
-        SnapshotFault(group=str(name), error=found)
+        SnapshotFault(group=str(name), error=located)
         if section == "groups"
-        else SnapshotFault(topic=str(name), error=found)
+        else SnapshotFault(topic=str(name), error=located)
     )
 
 

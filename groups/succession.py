@@ -124,16 +124,16 @@ def precedes(group: Group, client_id: str) -> bool | None:
     None when unknown. If the leader is not known, the first of all members either leads or is next.
     """
     holders = {member.id for member in group.members if member.client.id == client_id}
-    found = succession(group)
-    if found is None or not holders:
+    line = succession(group)
+    if line is None or not holders:
         return False
-    if found.leader in holders:
+    if line.leader in holders:
         return True
-    if found.leader is not None:
-        return found.order[0] in holders if found.certain else None
-    if not found.is_broker_order:
+    if line.leader is not None:
+        return line.order[0] in holders if line.certain else None
+    if not line.is_broker_order:
         return None
-    first, second = found.order[:2]
+    first, second = line.order[:2]
     if first in holders:
         return True
     return None if second in holders else False
@@ -162,15 +162,15 @@ def first_follower(group: Group, *, newcomers: int = 0) -> FirstFollower | None:
 
     None if the order or the leader is not known, or there is no follower.
     """
-    found = succession(group)
-    if found is None or not found.certain or not found.is_broker_order or not found.order:
+    line = succession(group)
+    if line is None or not line.certain or not line.is_broker_order or not line.order:
         return None
     ids = [member.id for member in group.members]
     listed = next(capacity for capacity in _capacities(len(ids)) if _as_listed(ids, capacity))
     capacity = max(listed, grown_capacity(len(ids) + newcomers))
-    bins = _bins(found.order, capacity)
+    bins = _bins(line.order, capacity)
     first = int(bins.argmin())
-    together = [found.order[each] for each in np.flatnonzero(bins == bins[first]).tolist()]
+    together = [line.order[index] for index in np.flatnonzero(bins == bins[first]).tolist()]
     return FirstFollower(
         member=together[0], places=int(bins[first]), bins=capacity, others=tuple(together[1:])
     )
@@ -204,13 +204,13 @@ def _as_listed(ids: Sequence[str], capacity: int) -> bool:
 
 def _in_map(ids: Sequence[str], leader: str | None, capacity: int) -> list[str]:
     """The members except the leader in the order of a map of this length, inserted in the order of the list."""
-    order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(each) for each in ids])
+    order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(member) for member in ids])
     return [ids[i] for i in order.indices.tolist() if ids[i] != leader]
 
 
 def _all_agree(ids: Sequence[str], leader: str | None) -> bool:
     """Whether the same member is first, and alone in its bin, at every length of the array."""
-    followers = [each for each in ids if each != leader]
+    followers = [member for member in ids if member != leader]
     firsts: set[str] = set()
     for capacity in _capacities(len(ids)):
         bins = _bins(followers, capacity)

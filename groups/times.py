@@ -200,10 +200,10 @@ def read_java_moment(text: str) -> int:
     The digits after the point are a number of milliseconds: `.5` means 5 ms.
     :raises ValueError: if Kafka's tool would refuse it or ignore a part of it
     """
-    found = _JAVA_MOMENT.fullmatch(text)
-    if found is None:
+    match = _JAVA_MOMENT.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is not a time: expected 2026-03-01T12:00:00.000, followed by Z or +01:00")
-    *numbers, zone = found.groups()
+    *numbers, zone = match.groups()
     year, month, day, hour, minute, second, milliseconds = map(int, numbers)
     try:
         if milliseconds > 999:
@@ -233,18 +233,18 @@ def read_java_duration_ns(text: str) -> int:
 
     :raises ValueError: if Java's `Duration.parse` would refuse it
     """
-    found = _JAVA_DURATION.fullmatch(text)
-    if found is None or (found[3] or "").upper() == "T" or not any(found[n] for n in (2, 4, 5, 6)):
+    match = _JAVA_DURATION.fullmatch(text)
+    if match is None or (match[3] or "").upper() == "T" or not any(match[n] for n in (2, 4, 5, 6)):
         raise ValueError(f"{text!r} is not a duration: expected P1D, PT2H30M, PT90S (PnDTnHnMn.nS)")
-    sign = -1 if found[1] == "-" else 1
+    sign = -1 if match[1] == "-" else 1
     seconds = 0
     for group, unit, what in _PARTS:
-        part = _seconds(found[group], unit)
+        part = _seconds(match[group], unit)
         if part is None:
             raise DurationTooLong(text, what)
         seconds += part
-    fraction = int(((found[7] or "") + "000000000")[:9])
-    if (found[6] or "").startswith("-"):
+    fraction = int(((match[7] or "") + "000000000")[:9])
+    if (match[6] or "").startswith("-"):
         fraction = -fraction
     total = sign * (seconds * _NANOS_PER_SECOND + fraction)
     if not _in_long(seconds) or not _in_long(total // _NANOS_PER_SECOND):

@@ -43,7 +43,10 @@ def pending_text(pending: PendingOffsets, now_ms: int | None = None) -> str:
     if not transactions:
         why = f" ({pending.problem})" if pending.problem else ""
         return f"{subject}an open transaction; {wait}. Its producer is not known{why}."
-    since = ", ".join(f"{producer_of(each)} ({_open_since(each, now_ms)})" for _, each in transactions[:3])
+    since = ", ".join(
+        f"{producer_of(transaction)} ({_open_since(transaction, now_ms)})"
+        for _, transaction in transactions[:3]
+    )
     if len(transactions) == 1:
         return f"{subject}an open transaction of {since}; {wait} (UNSTABLE_OFFSET_COMMIT)."
     more = f" and {len(transactions) - 3} more" if len(transactions) > 3 else ""
@@ -67,11 +70,19 @@ def pending_remedy(pending: PendingOffsets) -> str:
 
 def oldest(pending: PendingOffsets) -> OpenTransaction | None:
     """The transaction that has been open for the longest time; None if none is known."""
-    return min((each for _, each in _transactions(pending)), key=lambda each: each.since_ms, default=None)
+    return min(
+        (transaction for _, transaction in _transactions(pending)),
+        key=lambda transaction: transaction.since_ms,
+        default=None,
+    )
 
 
 def _transactions(pending: PendingOffsets) -> list[tuple[tuple[str, int], OpenTransaction]]:
-    return [(partition, each) for partition, listed in pending.transactions.items() for each in listed]
+    return [
+        (partition, transaction)
+        for partition, listed in pending.transactions.items()
+        for transaction in listed
+    ]
 
 
 def _open_since(transaction: OpenTransaction, now_ms: int | None) -> str:

@@ -42,12 +42,12 @@ class TopicUse(Enum):
 
 def topic_use(group: Group, topic: str) -> TopicUse | None:
     """How a group, described with its offsets, reads a topic; None if it does not."""
-    found = {_use_by(group, member, topic) for member in group.members}
+    uses = {_use_by(group, member, topic) for member in group.members}
     if (group.offsets or {}).get(topic):
-        found.add(TopicUse.COMMITTED)
+        uses.add(TopicUse.COMMITTED)
     if group.offsets is None and not group.members:
-        found.add(TopicUse.UNKNOWN)
-    return next((use for use in TopicUse if use in found), None)
+        uses.add(TopicUse.UNKNOWN)
+    return next((use for use in TopicUse if use in uses), None)
 
 
 def unsubscribed_topics(group: Group) -> frozenset[str] | None:
@@ -70,11 +70,11 @@ def unsubscribed_topics(group: Group) -> frozenset[str] | None:
 def _use_by(group: Group, member: Member, topic: str) -> TopicUse | None:
     if (member.owned or {}).get(topic) or (member.target or {}).get(topic):
         return TopicUse.ASSIGNED
-    wanted = member.subscription
-    if wanted is not None:
-        if topic in wanted.topics:
+    subscription = member.subscription
+    if subscription is not None:
+        if topic in subscription.topics:
             return TopicUse.SUBSCRIBED
-        return _use_by_regex(wanted.regex, topic) if wanted.regex else None
+        return _use_by_regex(subscription.regex, topic) if subscription.regex else None
     if group.type is GroupType.CLASSIC and group.protocol_type not in ("consumer", "", None):
         return None  # its members are no consumers: workers of Connect share connectors
     is_shown = member.owned is not None and member.unreadable is None and group.state not in REBALANCING
@@ -110,7 +110,8 @@ class LastUse:
     def latest_ms(self) -> int | None:
         """The last known use; if `unknown` is set, there may have been a later one."""
         return max(
-            (each for each in (self.last_commit_ms, self.emptied_ms) if each is not None), default=None
+            (time_ms for time_ms in (self.last_commit_ms, self.emptied_ms) if time_ms is not None),
+            default=None,
         )
 
     def is_before(self, moment_ms: int) -> bool:

@@ -85,8 +85,8 @@ def labels_of(group: Group) -> dict[str, str]:
     short = {member.id: member.instance or member.client.id or member.id for member in group.members}
     holders = Counter(short.values())
     return {
-        each: name if holders[name] == 1 and (name == each or name not in short) else each
-        for each, name in short.items()
+        member_id: name if holders[name] == 1 and (name == member_id or name not in short) else member_id
+        for member_id, name in short.items()
     }
 
 
@@ -107,7 +107,9 @@ def _classic_waits(group: Group) -> dict[str, tuple[Wait, ...] | None]:
     if group.state is GroupState.COMPLETING_REBALANCE:
         leader = leader_of(group)
         follow: tuple[Wait, ...] = (Wait(kind=WaitKind.LEADER, member=leader),)
-        return {each: (Wait(kind=WaitKind.ASSIGN),) if each == leader else follow for each in ids}
+        return {
+            member_id: (Wait(kind=WaitKind.ASSIGN),) if member_id == leader else follow for member_id in ids
+        }
     if group.state is GroupState.PREPARING_REBALANCE:
         return {
             member.id: (Wait(kind=WaitKind.JOINS if member.is_new else WaitKind.MAYBE_REJOIN),)

@@ -83,9 +83,9 @@ _READERS = {
 
 def check_kind(tree: object, kind: str) -> None:
     """Refuse a file of another kind. :raises Malformed: names that kind and the command or option that reads it"""
-    found = _kind_of(tree)
-    if found not in (None, kind):
-        raise Malformed(f"this is a {found}, not a {kind}: {_READERS[found]}")
+    actual = _kind_of(tree)
+    if actual not in (None, kind):
+        raise Malformed(f"this is a {actual}, not a {kind}: {_READERS[actual]}")
 
 
 def _kind_of(tree: object) -> str | None:
@@ -154,10 +154,10 @@ def position_of(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
             break
         mark = node.start_mark
         if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == str(step)]
-            if not found:
+            entries = [(key, value) for key, value in node.value if key.value == str(step)]
+            if not entries:
                 break
-            mark, node = found[0][0].start_mark, found[0][1]
+            mark, node = entries[0][0].start_mark, entries[0][1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
         else:

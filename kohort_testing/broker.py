@@ -347,10 +347,10 @@ class KohortBroker:
             answer = ""
         if not answer:
             raise KohortBrokerError(f"the broker has exited: {self.output}")
-        found = json.loads(answer)
-        if "error" in found:
-            raise KohortBrokerError(found["error"])
-        return found["answer"]
+        answered = json.loads(answer)
+        if "error" in answered:
+            raise KohortBrokerError(answered["error"])
+        return answered["answer"]
 
     def _read(self) -> str:
         """A line of its standard output; empty when it has exited."""

@@ -90,8 +90,8 @@ class Tests:
 
     def described(self, group: str, *, offsets: bool = False) -> Group | None:
         """A group; None: it does not exist."""
-        found = self.source.describe([group], offsets=offsets).items
-        return found[0] if found else None
+        groups = self.source.describe([group], offsets=offsets).items
+        return groups[0] if groups else None
 
     def end(self) -> None:
         for consumer in self.joined:
@@ -132,8 +132,8 @@ def produce(tests: Tests, topic: str, values: list[str], key: str | None, partit
 
 
 def group(tests: Tests, group: str) -> dict[str, object]:
-    found = tests.described(group)
-    if found is None:
+    description = tests.described(group)
+    if description is None:
         return {"state": "Dead", "type": "", "members": [], "is_settled": False}
     members = [
         {
@@ -146,13 +146,13 @@ def group(tests: Tests, group: str) -> dict[str, object]:
                 for number in numbers
             ],
         }
-        for member in found.members
+        for member in description.members
     ]
     return {
-        "state": found.state.value,
-        "type": found.type.value,
+        "state": description.state.value,
+        "type": description.type.value,
         "members": members,
-        "is_settled": found.state.value == "Stable" and _is_whole(tests, found),
+        "is_settled": description.state.value == "Stable" and _is_whole(tests, description),
     }
 
 
@@ -166,27 +166,27 @@ def _is_whole(tests: Tests, group: Group) -> bool:
         for topic, numbers in (member.owned or {}).items()
         for number in numbers
     ]
-    wanted = {(topic, number) for topic, size in sizes.items() for number in range(size)}
-    return len(owned) == len(set(owned)) and wanted <= set(owned)
+    expected = {(topic, number) for topic, size in sizes.items() for number in range(size)}
+    return len(owned) == len(set(owned)) and expected <= set(owned)
 
 
 def committed(tests: Tests, group: str) -> list[tuple[str, int, int]]:
     from groups.model import each_commit
 
-    found = tests.described(group, offsets=True)
+    description = tests.described(group, offsets=True)
     return [
         (topic, number, commit.offset)
-        for (topic, number), commit in each_commit(found.offsets if found else None)
+        for (topic, number), commit in each_commit(description.offsets if description else None)
         if commit.offset is not None
     ]
 
 
 def join(tests: Tests, group: str) -> int:
     """Add a consumer to a group. Returns its number."""
-    found = tests.described(group)
-    if found is None or not found.members:
+    description = tests.described(group)
+    if description is None or not description.members:
         raise RequestRefused(f"group {group} has no members to join")
-    tests.joined.append(JoinedConsumer(tests.bootstrap, found))
+    tests.joined.append(JoinedConsumer(tests.bootstrap, description))
     return len(tests.joined) - 1
 
 
@@ -233,13 +233,13 @@ class JoinedConsumer:
 
 def _subscription(group: Group) -> list[str]:
     """The topics of the members, and their regexes in librdkafka's form."""
-    wanted: set[str] = set()
+    topics: set[str] = set()
     for member in group.members:
         if member.subscription is not None:
-            wanted.update(member.subscription.topics)
+            topics.update(member.subscription.topics)
             if member.subscription.regex:
-                wanted.add("^" + member.subscription.regex.removeprefix("^"))
-    return sorted(wanted)
+                topics.add("^" + member.subscription.regex.removeprefix("^"))
+    return sorted(topics)
 
 
 def _client() -> str:

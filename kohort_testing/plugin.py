@@ -45,10 +45,10 @@ def kohort_session_broker(kohort_session_options: Mapping[str, Any]) -> Iterator
         yield broker
 
 
-def _options(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    unknown = given.keys() - {"brokers", "topics", "config"}
+def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    unknown = options.keys() - {"brokers", "topics", "config"}
     if unknown:
         raise pytest.UsageError(
             f"kohort_broker has no option {', '.join(sorted(unknown))}; its options are brokers, topics and config"
         )
-    return given
+    return options

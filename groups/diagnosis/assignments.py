@@ -38,18 +38,18 @@ def owned_count(member: Member) -> int:
 def unowned(case: DiagnosisCase, group: Group) -> Partitions:
     """Partitions without an owner, of the known topics that a member subscribes to by name or owns a partition of."""
     owned: dict[str, set[int]] = {}
-    wanted: set[str] = set()
+    subscribed_topics: set[str] = set()
     for member in group.members:
-        wanted.update(member.subscription.topics if member.subscription else ())
+        subscribed_topics.update(member.subscription.topics if member.subscription else ())
         for name, numbers in (member.owned or {}).items():
             owned.setdefault(name, set()).update(numbers)
-    found: dict[str, tuple[int, ...]] = {}
-    for name in sorted(wanted | owned.keys()):
+    without: dict[str, tuple[int, ...]] = {}
+    for name in sorted(subscribed_topics | owned.keys()):
         topic = case.topics.get(name)
         left = () if topic is None else set(range(topic.partitions)) - owned.get(name, set())
         if left:
-            found[name] = tuple(sorted(left))
-    return found
+            without[name] = tuple(sorted(left))
+    return without
 
 
 @rule(
@@ -189,21 +189,21 @@ def target_not_reached(case: DiagnosisCase) -> Iterator[Finding]:
 
 def late_members(group: Group) -> list[str]:
     """Members whose epoch is older than that of the target assignment."""
-    wanted = group.assignment_epoch
+    epoch = group.assignment_epoch
     return [
         member.id
         for member in group.members
-        if wanted is not None and member.epoch is not None and 0 <= member.epoch < wanted
+        if epoch is not None and member.epoch is not None and 0 <= member.epoch < epoch
     ]
 
 
 def subscribed(group: Group, of: Callable[[Member], tuple[str, ...]]) -> dict[str, list[str]]:
     """Ids of members by each subscribed name or regex, in the group's order."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for member in group.members:
-        for each in of(member):
-            found.setdefault(each, []).append(member.id)
-    return found
+        for name in of(member):
+            members.setdefault(name, []).append(member.id)
+    return members
 
 
 def _topics(member: Member) -> tuple[str, ...]:
@@ -227,11 +227,11 @@ def has_regexes(group: Group) -> bool:
 )
 def topic_missing(case: DiagnosisCase) -> Iterator[Finding]:
     """No partitions are assigned for such a topic, and the members get no error."""
-    wanted = subscribed(case.group, _topics)
-    gone = sorted(wanted.keys() & (case.missing_topics or frozenset()))
+    subscribers = subscribed(case.group, _topics)
+    gone = sorted(subscribers.keys() & (case.missing_topics or frozenset()))
     if not gone:
         return
-    members = tuple(dict.fromkeys(member for topic in gone for member in wanted[topic]))
+    members = tuple(dict.fromkeys(member for topic in gone for member in subscribers[topic]))
     yield warning(
         message=f"{case.named(members)} subscribe{'s' if len(members) == 1 else ''} to {first_names(gone)}, which "
         f"do{'es' if len(gone) == 1 else ''} not exist.",

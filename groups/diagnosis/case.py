@@ -291,7 +291,7 @@ class DiagnosisRule:
 
     def findings(self, case: DiagnosisCase) -> Iterator[Finding]:
         """Apply the rule; its findings have the rule's name and source."""
-        return (replace(found, rule=self.name, source=self.source) for found in self.judge(case))
+        return (replace(symptom, rule=self.name, source=self.source) for symptom in self.judge(case))
 
 
 def rule(

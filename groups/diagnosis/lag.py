@@ -78,26 +78,26 @@ def _has_lag(case: DiagnosisCase) -> bool:
 )
 def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
     """The log start approaches the committed offset and will reach it before the group has caught up."""
-    found = {
+    lost = {
         partition: one.overtaken_s
         for partition, one in case.progress.partitions.items()
         if one.overtaken_s is not None
         and 0 < one.overtaken_s < min(DAY_MS / 1000, NEVER if one.catch_up_s is None else one.catch_up_s)
     }
-    if not found:
+    if not lost:
         return
-    soonest = min(found.values())
+    soonest = min(lost.values())
     yield error(
         message=(
-            f"Retention deletes records of {names(found)} before the group reads them: at current rates the "
+            f"Retention deletes records of {names(lost)} before the group reads them: at current rates the "
             f"first are deleted in {seconds_text(soonest)}."
         ),
         remedy=(
             "Raise retention.ms (or retention.bytes) of the topic until the group has caught up: kafka-configs.sh "
             "--alter --entity-type topics --entity-name "
-            f"{min(found)[0]} --add-config retention.ms=…. Then add consumers, or make them faster."
+            f"{min(lost)[0]} --add-config retention.ms=…. Then add consumers, or make them faster."
         ),
-        evidence={"partitions": all_names(found), "lost_in_s": round(soonest, 1)},
+        evidence={"partitions": all_names(lost), "lost_in_s": round(soonest, 1)},
     )
 
 
@@ -111,44 +111,43 @@ def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
 def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag grows although offsets move, or have not moved for a short time only, for a group that commits seldom."""
     gap_ms = case.group.commit_gap_ms or 0
-    found = {
+    growing = {
         partition: one
         for partition, one in case.progress.partitions.items()
         if one.verdict is BurrowVerdict.WARN
         or (one.trend is Trend.GROWS and one.still_ms < STILL_INTERVALS * gap_ms)
     }
-    if not found:
+    if not growing:
         return
-    produced = sum(one.produced_per_s or 0 for one in found.values())
-    read = sum(one.committed_per_s or 0 for one in found.values())
-    grown = sum(one.lag_change or 0 for one in found.values())
+    produced = sum(one.produced_per_s or 0 for one in growing.values())
+    read = sum(one.committed_per_s or 0 for one in growing.values())
+    grown = sum(one.lag_change or 0 for one in growing.values())
     yield warning(
         message=(
-            f"Lag grows in {counted(len(found), 'partition')} of {len(case.progress.partitions):,}: {names(found)}. "
-            f"{produced:,.1f} records per second are produced there and {read:,.1f} consumed: at these rates "
-            "the group never "
-            f"catches up.{_oldest_text(found)}"
+            f"Lag grows in {counted(len(growing), 'partition')} of {len(case.progress.partitions):,}: "
+            f"{names(growing)}. {produced:,.1f} records per second are produced there and {read:,.1f} consumed: at "
+            f"these rates the group never catches up.{_oldest_text(growing)}"
         ),
         remedy=(
             "Add members, up to the number of partitions, or make processing faster. To follow it: "
             f"kohort watch {case.in_shell}."
         ),
         evidence={
-            "partitions": all_names(found),
-            "lag": sum(one.lag or 0 for one in found.values()),
+            "partitions": all_names(growing),
+            "lag": sum(one.lag or 0 for one in growing.values()),
             "lag_grown_by": grown,
             "produced_per_s": round(produced, 2),
             "committed_per_s": round(read, 2),
             "oldest_unread_s": max(
-                (one.age_s for one in found.values() if one.age_s is not None), default=None
+                (one.age_s for one in growing.values() if one.age_s is not None), default=None
             ),
             "observed_for_s": case.seen_ms / 1000,
         },
     )
 
 
-def _oldest_text(found: Mapping[TopicPartition, PartitionProgress]) -> str:
-    ages = [one.age_s for one in found.values() if one.age_s is not None]
+def _oldest_text(partitions: Mapping[TopicPartition, PartitionProgress]) -> str:
+    ages = [one.age_s for one in partitions.values() if one.age_s is not None]
     return f" The oldest unread record is {seconds_text(max(ages))} old." if ages else ""
 
 
@@ -161,17 +160,17 @@ def _oldest_text(found: Mapping[TopicPartition, PartitionProgress]) -> str:
 )
 def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag shrinks; reports the partition that takes longest to catch up at the present rates."""
-    found = {
+    times = {
         partition: one.catch_up_s
         for partition, one in case.progress.partitions.items()
         if one.catch_up_s is not None
         and 0 < one.catch_up_s < NEVER
         and one.trend in (Trend.SHRINKS, Trend.DRAINS)
     }
-    if not found:
+    if not times:
         return
-    partition = max(found, key=lambda each: found[each])
-    longest = found[partition]
+    partition = max(times, key=lambda candidate: times[candidate])
+    longest = times[partition]
     level = warning if longest * 1000 > case.thresholds.catch_up_ms else note
     yield level(
         message=(
@@ -204,19 +203,22 @@ def _is_used(case: DiagnosisCase) -> bool:
 def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     """Caused by a reset, a consumer that seeks back, or one that commits in the wrong order. If two consumers commit a
     partition in turn, its offset may be back where it was at the last observation."""
-    found = {partition: one for partition, one in case.progress.partitions.items() if one.rewinds}
-    if not found:
+    partitions = {partition: one for partition, one in case.progress.partitions.items() if one.rewinds}
+    if not partitions:
         return
     yield warning(
         message=(
-            f"Committed offsets moved backwards in {counted(len(found), 'partition')}: {names(found)}; "
+            f"Committed offsets moved backwards in {counted(len(partitions), 'partition')}: {names(partitions)}; "
             "records are read again."
         ),
         remedy=(
             "If the group was not reset, check for two consumers that commit the same partition, one of them evicted "
             "or assigned manually."
         ),
-        evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
+        evidence={
+            "partitions": all_names(partitions),
+            "lag": sum(one.lag or 0 for one in partitions.values()),
+        },
     )
 
 
@@ -233,19 +235,22 @@ def rewound(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
     """Partitions that advance but lag far more than the topic's others: a too frequent key, or a slow member."""
-    found = {partition: one for partition, one in _hottest(case) if one.committed_per_s}
-    if not found:
+    partitions = {partition: one for partition, one in _hottest(case) if one.committed_per_s}
+    if not partitions:
         return
     yield warning(
         message=(
-            f"{names(found)} {'lags' if len(found) == 1 else 'lag'} far more than the other partitions of the topic: "
-            f"{counted(sum(one.lag or 0 for one in found.values()), 'record')}."
+            f"{names(partitions)} {'lags' if len(partitions) == 1 else 'lag'} far more than the other partitions of "
+            f"the topic: {counted(sum(one.lag or 0 for one in partitions.values()), 'record')}."
         ),
         remedy=(
             "Check whether one key has most of the records there; if so, split the key. Otherwise compare the member "
             "that owns the partition with the others."
         ),
-        evidence={"partitions": all_names(found), "lag": sum(one.lag or 0 for one in found.values())},
+        evidence={
+            "partitions": all_names(partitions),
+            "lag": sum(one.lag or 0 for one in partitions.values()),
+        },
     )
 
 

@@ -38,18 +38,18 @@ def storm(case: DiagnosisCase) -> Iterator[Finding]:
     If members only join, a deployment is starting. If no observation shows a changed member, twice as many rebalances
     are allowed: a cooperative group needs two for each change.
     """
-    count, found = rebalances(case), list(changes(case))
+    count, member_changes = rebalances(case), list(changes(case))
     limit = case.thresholds.storm
-    left = sum(not each.came for each in found)
-    again = short_lived(found)
-    if count < limit or (left < limit if found else count < 2 * limit):
+    left = sum(not change.came for change in member_changes)
+    again = short_lived(member_changes)
+    if count < limit or (left < limit if member_changes else count < 2 * limit):
         return
-    hosts = by_host(found)
+    hosts = by_host(member_changes)
     seconds = case.seen_ms / 1000
     yield (error if len(again) >= limit - 1 else warning)(
-        message=f"{count} rebalances in {seconds_text(seconds)}. {_cause(case, found, hosts)}",
-        remedy=_storm_remedy(case, found, hosts),
-        members=tuple(dict.fromkeys(each.member.id for each in found)),
+        message=f"{count} rebalances in {seconds_text(seconds)}. {_cause(case, member_changes, hosts)}",
+        remedy=_storm_remedy(case, member_changes, hosts),
+        members=tuple(dict.fromkeys(change.member.id for change in member_changes)),
         since_ms=case.observations[0].at_ms,
         evidence={
             "rebalances": count,
@@ -60,22 +60,24 @@ def storm(case: DiagnosisCase) -> Iterator[Finding]:
     )
 
 
-def short_lived(found: list[MembershipChange]) -> list[MembershipChange]:
+def short_lived(member_changes: list[MembershipChange]) -> list[MembershipChange]:
     """The departures of members that joined or rejoined after the first observation."""
     came: set[str] = set()
     gone: list[MembershipChange] = []
-    for each in found:
-        if each.came:
-            came.add(each.member.id)
-        elif each.member.id in came:
-            gone.append(each)
+    for change in member_changes:
+        if change.came:
+            came.add(change.member.id)
+        elif change.member.id in came:
+            gone.append(change)
     return gone
 
 
-def _cause(case: DiagnosisCase, found: list[MembershipChange], hosts: list[tuple[str, int, int]]) -> str:
-    if not found:
+def _cause(
+    case: DiagnosisCase, member_changes: list[MembershipChange], hosts: list[tuple[str, int, int]]
+) -> str:
+    if not member_changes:
         return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
-    again = returned(found)
+    again = returned(member_changes)
     if again:
         return (
             f"{case.named(again)} left and rejoined with the same member id: max.poll.interval.ms or the session "
@@ -88,11 +90,11 @@ def _cause(case: DiagnosisCase, found: list[MembershipChange], hosts: list[tuple
 
 
 def _storm_remedy(
-    case: DiagnosisCase, found: list[MembershipChange], hosts: list[tuple[str, int, int]]
+    case: DiagnosisCase, member_changes: list[MembershipChange], hosts: list[tuple[str, int, int]]
 ) -> str:
-    if not found:
+    if not member_changes:
         return f"See what changes: kohort watch {case.in_shell}."
-    if returned(found):
+    if returned(member_changes):
         return _POLL_REMEDY
     return (
         f"Check the processes on {hosts[0][0]} for a crash loop, a failing liveness probe or a deployment. "
@@ -106,15 +108,15 @@ _POLL_REMEDY = (
 )
 
 
-def returned(found: list[MembershipChange]) -> list[str]:
+def returned(member_changes: list[MembershipChange]) -> list[str]:
     """Ids of members that left and rejoined with the same id. A restarted process would have a new id."""
     gone: set[str] = set()
     again: dict[str, None] = {}
-    for each in found:
-        if not each.came:
-            gone.add(each.member.id)
-        elif each.member.id in gone:
-            again[each.member.id] = None
+    for change in member_changes:
+        if not change.came:
+            gone.add(change.member.id)
+        elif change.member.id in gone:
+            again[change.member.id] = None
     return list(again)
 
 
@@ -127,11 +129,11 @@ def returned(found: list[MembershipChange]) -> list[str]:
 )
 def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
     """A member of the consumer protocol keeps its id until its process exits; a classic member gets a new id."""
-    found = list(changes(case))
-    again = [each for each in returned(found) if _speaks_consumer(case, each)]
+    member_changes = list(changes(case))
+    again = [member for member in returned(member_changes) if _speaks_consumer(case, member)]
     if not again:
         return
-    first = next(each for each in found if each.member.id == again[0])
+    first = next(change for change in member_changes if change.member.id == again[0])
     yield error(
         message=(
             f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
@@ -141,8 +143,10 @@ def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
         members=tuple(again),
         since_ms=first.at_ms,
         evidence={
-            "hosts": tuple(sorted({host_of(each.member) for each in found if each.member.id in again})),
-            "times_gone": sum(not each.came and each.member.id in again for each in found),
+            "hosts": tuple(
+                sorted({host_of(change.member) for change in member_changes if change.member.id in again})
+            ),
+            "times_gone": sum(not change.came and change.member.id in again for change in member_changes),
         },
     )
 
@@ -189,7 +193,7 @@ def _long_awaited(case: DiagnosisCase, at_ms: int) -> set[str]:
     """Ids of the members for which a rebalance waited at this observation and at least one before it."""
     before = tuple(seen for seen in case.observations if seen.at_ms <= at_ms)
     waiting = awaited(replace(case, observations=before))
-    return {each.member for each in waiting if each.since_ms < at_ms}
+    return {blocking.member for blocking in waiting if blocking.since_ms < at_ms}
 
 
 def _it(gone: list[MembershipChange]) -> str:
@@ -197,17 +201,17 @@ def _it(gone: list[MembershipChange]) -> str:
 
 
 def _gone_text(case: DiagnosisCase, gone: list[MembershipChange]) -> str:
-    texts = [f"{case.labels[each.member.id]} on {host_of(each.member)}" for each in gone]
+    texts = [f"{case.labels[departure.member.id]} on {host_of(departure.member)}" for departure in gone]
     return f"{first_names(texts)} {'was' if len(gone) == 1 else 'were'}"
 
 
 def _gone_facts(gone: list[MembershipChange]) -> _DepartureFacts:
     return {
-        "members": tuple(each.member.id for each in gone),
-        "since_ms": min(each.since_ms for each in gone),
+        "members": tuple(departure.member.id for departure in gone),
+        "since_ms": min(departure.since_ms for departure in gone),
         "evidence": {
-            "hosts": tuple(dict.fromkeys(host_of(each.member) for each in gone)),
-            "owned": tuple(partitions_text(each.member.owned or {}) for each in gone),
+            "hosts": tuple(dict.fromkeys(host_of(departure.member) for departure in gone)),
+            "owned": tuple(partitions_text(departure.member.owned or {}) for departure in gone),
         },
     }
 

@@ -35,40 +35,40 @@ from groups.use import unsubscribed_topics
 )
 def topic_recreated(case: DiagnosisCase) -> Iterator[Finding]:
     """Proved by the topic id in the commit, or by the topic's id, which has changed since the first observation."""
-    found = sorted(_of_another_topic(case))
-    if not found:
+    partitions = sorted(_of_another_topic(case))
+    if not partitions:
         return
     yield error(
         message=(
-            f"{first_topics(found)} was deleted and created again after the group committed: its offsets in "
-            f"{names(found)} belong to the old topic."
+            f"{first_topics(partitions)} was deleted and created again after the group committed: its offsets in "
+            f"{names(partitions)} belong to the old topic."
         ),
         remedy=(
             "Stop the group and reset these offsets; otherwise records of the new topic may be skipped, or "
-            f"auto.offset.reset applies: kohort offsets reset {case.in_shell} --topic {found[0][0]} --to-earliest."
+            f"auto.offset.reset applies: kohort offsets reset {case.in_shell} --topic {partitions[0][0]} --to-earliest."
         ),
-        evidence={"partitions": all_names(found)},
+        evidence={"partitions": all_names(partitions)},
     )
 
 
 def _of_another_topic(case: DiagnosisCase) -> set[TopicPartition]:
     """Partitions whose commit is known to be for an earlier topic of the same name."""
-    found: set[TopicPartition] = set()
+    partitions: set[TopicPartition] = set()
     first, topics = case.first_topics, case.topics
-    for partition, each, _ in committed(case):
+    for partition, commit, _ in committed(case):
         topic = topics.get(partition[0])
         if topic is None or topic.id is None:
             continue
-        if each.topic_id is not None and each.topic_id != UUID(int=0):
-            if each.topic_id != topic.id:
-                found.add(partition)
+        if commit.topic_id is not None and commit.topic_id != UUID(int=0):
+            if commit.topic_id != topic.id:
+                partitions.add(partition)
         elif (
             partition[0] in first
             and first[partition[0]].id not in (None, topic.id)
             and _same(case, partition)
         ):
-            found.add(partition)
-    return found
+            partitions.add(partition)
+    return partitions
 
 
 def _same(case: DiagnosisCase, partition: TopicPartition) -> bool:
@@ -130,29 +130,29 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
-    found: dict[TopicPartition, int] = {}
+    beyond: dict[TopicPartition, int] = {}
     for partition, _, offset in committed(case):
         end = log_of(case.topics, partition).end
         if end is not None and offset > end:
-            found[partition] = offset - end
-    if found:
+            beyond[partition] = offset - end
+    if beyond:
         proved = _of_another_topic(case)
-        found = {partition: above for partition, above in found.items() if partition not in proved}
-    if not found:
+        beyond = {partition: above for partition, above in beyond.items() if partition not in proved}
+    if not beyond:
         return
     yield error(
         message=(
-            f"The committed offset is above the log end in {counted(len(found), 'partition')}: {names(found)}, "
+            f"The committed offset is above the log end in {counted(len(beyond), 'partition')}: {names(beyond)}, "
             "by up to "
-            f"{max(found.values()):,}. {first_topics(list(found))} was probably deleted and created again; otherwise "
+            f"{max(beyond.values()):,}. {first_topics(list(beyond))} was probably deleted and created again; otherwise "
             "the log was truncated (unclean leader election), or the offset was set manually."
         ),
         remedy=(
             "Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
             "group and reset these offsets: "
-            f"kohort offsets reset {case.in_shell} --topic {min(found)[0]} --to-earliest."
+            f"kohort offsets reset {case.in_shell} --topic {min(beyond)[0]} --to-earliest."
         ),
-        evidence={"partitions": all_names(found), "above_the_end_by": max(found.values())},
+        evidence={"partitions": all_names(beyond), "above_the_end_by": max(beyond.values())},
     )
 
 
@@ -215,9 +215,10 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
     retention_ms = int(case.brokers_setting(OFFSETS_RETENTION) or 0) * 60_000
     now_ms = case.last.at_ms
     due = {
-        partition: each.timestamp + retention_ms
-        for partition, each, _ in committed(case)
-        if each.timestamp is not None and each.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
+        partition: commit.timestamp + retention_ms
+        for partition, commit, _ in committed(case)
+        if commit.timestamp is not None
+        and commit.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
     }
     if not due:
         return

@@ -50,14 +50,17 @@ def awaited(case: DiagnosisCase) -> list[BlockingMember]:
     """
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
-    found: list[BlockingMember] = []
+    blocking: list[BlockingMember] = []
     for member, waits in observations[-1][1].items():
         wait = next((wait for wait in waits or () if wait.kind in kinds), None)
         if wait is not None:
-            found.append(
+            blocking.append(
                 BlockingMember(member=member, wait=wait, since_ms=_since(observations, member, wait.kind))
             )
-    return sorted(found, key=lambda each: (kinds.index(each.wait.kind), each.since_ms))
+    return sorted(
+        blocking,
+        key=lambda blocking_member: (kinds.index(blocking_member.wait.kind), blocking_member.since_ms),
+    )
 
 
 def _since(
@@ -65,7 +68,8 @@ def _since(
 ) -> int:
     """The time since which every observation shows this kind of wait for the member."""
     waiting = takewhile(
-        lambda each: any(wait.kind is kind for wait in each[1].get(member) or ()), reversed(observations)
+        lambda observation: any(wait.kind is kind for wait in observation[1].get(member) or ()),
+        reversed(observations),
     )
     return min(at_ms for at_ms, _ in waiting)
 
@@ -80,7 +84,11 @@ def _unsettled_since(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> 
     if since is None or not waiting:
         return since
     epoch = next(group.group_epoch for look, group in case.seen if look.at_ms == since)
-    return since if epoch == case.group.group_epoch else max(since, min(each.since_ms for each in waiting))
+    return (
+        since
+        if epoch == case.group.group_epoch
+        else max(since, min(blocking.since_ms for blocking in waiting))
+    )
 
 
 @rule(
@@ -106,12 +114,14 @@ def stuck(case: DiagnosisCase) -> Iterator[Finding]:
             f"({case.group.state.value}). {_waits_for(case, waiting)}"
         ),
         remedy=_remedy(case, waiting),
-        members=tuple(each.member for each in waiting),
+        members=tuple(blocking.member for blocking in waiting),
         since_ms=since,
         evidence={
             "state": case.group.state.value,
             "observed_for_s": lasted_ms / 1000,
-            "waits_for": tuple(f"{case.labels[each.member]}: {_wait_text(each.wait)}" for each in waiting),
+            "waits_for": tuple(
+                f"{case.labels[blocking.member]}: {_wait_text(blocking.wait)}" for blocking in waiting
+            ),
         },
     )
 
@@ -189,10 +199,10 @@ def _waits_for(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
     if not waiting:
         return "The source does not show which members it waits for."
     if waiting[0].wait.kind is WaitKind.MAYBE_REJOIN:
-        members = case.named(each.member for each in waiting)
+        members = case.named(blocking.member for blocking in waiting)
         why = "the broker does not show which have rejoined"
         return f"It waits for members to rejoin: one or more of {members}; {why}."
-    texts = [f"{case.labels[each.member]} {_wait_text(each.wait)}" for each in waiting]
+    texts = [f"{case.labels[blocking.member]} {_wait_text(blocking.wait)}" for blocking in waiting]
     return f"It waits for {first_names(texts)}."
 
 
@@ -273,10 +283,10 @@ def host_of(member: Member) -> str:
     return (member.client.host or "an unknown host").removeprefix("/")
 
 
-def by_host(found: list[MembershipChange]) -> list[tuple[str, int, int]]:
+def by_host(member_changes: list[MembershipChange]) -> list[tuple[str, int, int]]:
     """Hosts with the numbers of members that left and joined there, the host with most changes first."""
-    left = Counter(host_of(each.member) for each in found if not each.came)
-    joined = Counter(host_of(each.member) for each in found if each.came)
+    left = Counter(host_of(change.member) for change in member_changes if not change.came)
+    joined = Counter(host_of(change.member) for change in member_changes if change.came)
     hosts = sorted(left.keys() | joined.keys(), key=lambda host: (-left[host] - joined[host], host))
     return [(host, left[host], joined[host]) for host in hosts]
 

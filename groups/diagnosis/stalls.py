@@ -93,11 +93,11 @@ def _is_certain(
 
 def _had(case: DiagnosisCase, member: Member, partitions: Iterable[TopicPartition]) -> int:
     """How long every observation has shown that the member owns the partitions."""
-    wanted = set(partitions)
+    expected = set(partitions)
 
     def owns(group: Group) -> bool:
-        same = next((each for each in group.members if each.id == member.id), None)
-        return same is not None and wanted <= set(each_partition(same.owned))
+        same = next((other for other in group.members if other.id == member.id), None)
+        return same is not None and expected <= set(each_partition(same.owned))
 
     return held_ms(case, owns)
 
@@ -113,9 +113,9 @@ def _joined(stalls: Iterable[Stall]) -> dict[TopicPartition, PartitionProgress]:
     return {partition: one for stall in stalls for partition, one in stall.places.items()}
 
 
-def _still_ms(found: Mapping[TopicPartition, PartitionProgress]) -> int:
+def _still_ms(partitions: Mapping[TopicPartition, PartitionProgress]) -> int:
     """How long none of the offsets has moved, at least."""
-    return min(one.still_ms for one in found.values())
+    return min(one.still_ms for one in partitions.values())
 
 
 def _may_stall(case: DiagnosisCase) -> bool:
@@ -168,8 +168,8 @@ def _level(case: DiagnosisCase, still_ms: int, evidence: Evidence) -> tuple[Call
     return (error, "") if still_ms >= STILL_INTERVALS * gap_ms else (note, why)
 
 
-def _since_ms(case: DiagnosisCase, found: Mapping[TopicPartition, PartitionProgress]) -> int:
-    return case.last.at_ms - _still_ms(found)
+def _since_ms(case: DiagnosisCase, partitions: Mapping[TopicPartition, PartitionProgress]) -> int:
+    return case.last.at_ms - _still_ms(partitions)
 
 
 @rule(

@@ -50,32 +50,32 @@ def unread_partitions(
     if group is None or first.group is None or group.type is GroupType.SHARE:
         return None
     since_ms = last.at_ms - 2 * commit_interval_ms
-    base = next((each for each in reversed(shown) if each.at_ms <= since_ms), first)
+    base = next((seen for seen in reversed(shown) if seen.at_ms <= since_ms), first)
     owners = {partition: member.id for member in group.members for partition in each_partition(member.owned)}
     still: dict[TopicPartition, CommittedOffset] = {}
     late: dict[TopicPartition, tuple[int, CommittedOffset]] = {}
-    for place, commit in each_commit(group.offsets):
-        end = log_of(last.topics, place).end
+    for key, commit in each_commit(group.offsets):
+        end = log_of(last.topics, key).end
         if commit.offset is None or end is None or not 0 <= commit.offset < end:
             continue
-        unread, produced = end - commit.offset, end - (log_of(first.topics, place).end or 0)
-        known = None if base.group is None else commit_of(base.group.offsets, place)
+        unread, produced = end - commit.offset, end - (log_of(first.topics, key).end or 0)
+        known = None if base.group is None else commit_of(base.group.offsets, key)
         if known is not None and known.offset == commit.offset:
-            still[place] = commit
-        elif place in owners and unread > max(produced, FEW_RECORDS):
-            late[place] = unread, commit
+            still[key] = commit
+        elif key in owners and unread > max(produced, FEW_RECORDS):
+            late[key] = unread, commit
     by_lag = sorted(late.items(), key=lambda item: -item[1][0])
     chosen: dict[str, dict[int, CommittedOffset]] = {}
     before: dict[str, dict[int, CommittedOffset]] = {}
     of_member: Counter[str | None] = Counter()
-    for place, commit in (*still.items(), *((place, commit) for place, (_, commit) in by_lag)):
-        owner = owners.get(place)
+    for key, commit in (*still.items(), *((key, commit) for key, (_, commit) in by_lag)):
+        owner = owners.get(key)
         of_member[owner] += 1
         if of_member[owner] > MOST_OF_A_MEMBER:
             continue
-        topic, number = place
+        topic, number = key
         chosen.setdefault(topic, {})[number] = commit
-        earlier = commit_of(first.group.offsets, place)
+        earlier = commit_of(first.group.offsets, key)
         if earlier is not None and earlier.offset != commit.offset:
             before.setdefault(topic, {})[number] = earlier
     return (replace(first.group, offsets=before), replace(group, offsets=chosen)) if chosen else None
@@ -83,13 +83,13 @@ def unread_partitions(
 
 def some_commits(group: Group) -> Group:
     """The group with a few of its commits, some from every topic: as many as are examined per member."""
-    left, found = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
+    left, some = MOST_OF_A_MEMBER, dict[str, Mapping[int, CommittedOffset]]()
     topics = group.offsets or {}
     for position, (topic, offsets) in enumerate(topics.items()):
         share = max(left // (len(topics) - position), 1)
-        found[topic] = dict(islice(offsets.items(), share))
-        left -= len(found[topic])
-    return replace(group, offsets=found)
+        some[topic] = dict(islice(offsets.items(), share))
+        left -= len(some[topic])
+    return replace(group, offsets=some)
 
 
 def records_after(group: Group, records: NextRecords) -> Mapping[TopicPartition, NextRecord]:
@@ -110,18 +110,18 @@ def waiting_since(
     rebalance: a member that has just got a partition has not had the time to read it. Partitions for which one of the
     first two is not known are left out.
     """
-    found: dict[TopicPartition, int | None] = {}
+    since: dict[TopicPartition, int | None] = {}
     for partition, commit in each_commit(group.offsets):
         record = records.get(partition)
         if record is None or record.is_unknown:
             continue
         age_ms = record.age_ms(at_ms)
         if record.offset is None:
-            found[partition] = None
+            since[partition] = None
         elif commit.timestamp is not None and age_ms is not None:
             committed_ms = commit.timestamp if commit.same_since_ms is None else commit.same_since_ms
-            found[partition] = max(committed_ms, at_ms - age_ms, group.rebalanced_ms or 0)
-    return found
+            since[partition] = max(committed_ms, at_ms - age_ms, group.rebalanced_ms or 0)
+    return since
 
 
 def commits_of(group: Group) -> Mapping[TopicPartition, int]:

@@ -43,10 +43,10 @@ def open_transaction(case: DiagnosisCase) -> Iterator[Finding]:
     }
     if not held:
         return
-    partition = min(held, key=lambda each: (held[each].since_ms, each))
+    partition = min(held, key=lambda candidate: (held[candidate].since_ms, candidate))
     one = held[partition]
     open_ms = case.last.at_ms - one.since_ms
-    came = sum(_came(case, each) for each in held)
+    came = sum(_came(case, candidate) for candidate in held)
     level = error if open_ms >= case.thresholds.transaction_ms else warning if came else note
     producer = producer_of(one)
     yield level(

@@ -178,7 +178,7 @@ def existing(
     places: Iterable[TopicPartition], partitions: Mapping[str, int]
 ) -> tuple[tuple[TopicPartition, ...], tuple[Problem, ...]]:
     """The existing places, in order, and a problem for each topic or partition that does not exist."""
-    found: list[TopicPartition] = []
+    known: list[TopicPartition] = []
     problems: dict[Problem, None] = {}
     for topic, number in sorted(set(places)):
         count = partitions.get(topic)
@@ -189,8 +189,8 @@ def existing(
                 Problem(subject=partition_name((topic, number)), message=_no_partition(topic, count))
             ] = None
         else:
-            found.append((topic, number))
-    return tuple(found), tuple(problems)
+            known.append((topic, number))
+    return tuple(known), tuple(problems)
 
 
 def _no_partition(topic: str, count: int) -> str:

@@ -64,11 +64,11 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
                 width = len(fields)
                 continue
             if line == 1 and {"topic", "partition"} <= set(map(_heading, fields)):
-                wanted = " or ".join(_FIELDS.values())
-                raise MalformedOffsets(line, f"a header of other columns; write {wanted}, without a header")
+                expected = " or ".join(_FIELDS.values())
+                raise MalformedOffsets(line, f"a header of other columns; write {expected}, without a header")
         if len(fields) not in _FIELDS or width not in (None, len(fields)):
-            wanted = " or ".join(_FIELDS.values()) if width is None else _FIELDS[width]
-            raise MalformedOffsets(line, f"{len(fields)} fields; expected {wanted}")
+            expected = " or ".join(_FIELDS.values()) if width is None else _FIELDS[width]
+            raise MalformedOffsets(line, f"{len(fields)} fields; expected {expected}")
         width = len(fields)
         group, (topic, partition, offset) = ("", fields) if width == 3 else (fields[0], fields[1:])
         if not topic:
@@ -76,12 +76,12 @@ def read_offsets(text: str, *, last_wins: bool = False) -> OffsetFile:
         if not last_wins and (wrong := wrong_topic_name(topic)) is not None:
             raise MalformedOffsets(line, f"{topic[:40]!r} is {wrong}")
         header = "; this file has no header" if last_wins and line == 1 and partition.isalpha() else ""
-        place = topic, _number(line, f"partition{header}", partition, _LARGEST_PARTITION)
+        key = topic, _number(line, f"partition{header}", partition, _LARGEST_PARTITION)
         number = _number(line, "offset", offset, _LARGEST_OFFSET)
         offsets = by_group.setdefault(group, {})
-        known = offsets.setdefault(place, number)
+        known = offsets.setdefault(key, number)
         if last_wins:
-            offsets[place] = number
+            offsets[key] = number
         elif known != number:
             raise MalformedOffsets(line, f"{topic}-{partition} has the offset {known} above, here {number}")
     lines = text.splitlines(keepends=True)

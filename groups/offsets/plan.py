@@ -50,15 +50,15 @@ def plan_reset(
 ) -> GroupChange:
     """Plan the commits of a reset for a group; `problems` are problems of its scope."""
     changes: list[OffsetChange] = []
-    found = [*problems, *_not_read(group, partitions)]
+    all_problems = [*problems, *_not_read(group, partitions)]
     for topic, partition in partitions:
         committed = commit_of(group.offsets, (topic, partition))
         outcome = reset(scenario, group.id, (topic, partition), committed, positions)
         if isinstance(outcome, Problem):
-            found.append(outcome)
+            all_problems.append(outcome)
         elif outcome is not None:
             changes.append(outcome)
-    return _change(group, changes, found, exists=exists)
+    return _change(group, changes, all_problems, exists=exists)
 
 
 def _not_read(group: Group, partitions: Iterable[TopicPartition]) -> Iterator[Problem]:
@@ -86,15 +86,15 @@ def plan_copy(
 ) -> GroupChange:
     """Plan a copy of a group's offsets to another: offset, leader epoch and metadata unchanged, even out of range."""
     changes: list[OffsetChange] = []
-    found = list(problems)
-    for place in partitions:
-        topic, partition = place
-        copied = commit_of(source.offsets, place)
-        before = commit_of(target.offsets, place)
+    all_problems = list(problems)
+    for key in partitions:
+        topic, partition = key
+        copied = commit_of(source.offsets, key)
+        before = commit_of(target.offsets, key)
         if copied is None or copied.offset is None or copied.offset < 0:
             offset = None if copied is None else copied.offset
             message = f"its committed offset is {'not known' if offset is None else offset}"
-            found.append(Problem(subject=f"{source.id}, {partition_name(place)}", message=message))
+            all_problems.append(Problem(subject=f"{source.id}, {partition_name(key)}", message=message))
             continue
         changes.append(
             OffsetChange(
@@ -102,14 +102,14 @@ def plan_copy(
                 partition=partition,
                 before=None if before is None else before.position,
                 after=copied.offset,
-                earliest=positions.earliest.get(place),
-                end=positions.end.get(place),
+                earliest=positions.earliest.get(key),
+                end=positions.end.get(key),
                 leader_epoch=copied.leader_epoch,
                 metadata=copied.metadata or "",
-                remark=_out_of_range(copied.offset, place, positions),
+                remark=_out_of_range(copied.offset, key, positions),
             )
         )
-    change = _change(target, changes, found, exists=exists)
+    change = _change(target, changes, all_problems, exists=exists)
     if target.type is not GroupType.SHARE:
         return change
     message = (

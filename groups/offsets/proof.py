@@ -104,13 +104,13 @@ def prove(
 def merged(window: RecordWindow, others: Iterable[RecordWindow], offset: int) -> RecordWindow:
     """One window around the offset with the records of all windows; records between the windows may be missing."""
     several = (window, *others)
-    records = {record.offset: record for each in several for record in (*each.before, *each.after)}
+    records = {record.offset: record for one in several for record in (*one.before, *one.after)}
     ordered = [records[position] for position in sorted(records)]
     return RecordWindow(
         before=tuple(record for record in ordered if record.offset < offset),
         after=tuple(record for record in ordered if record.offset >= offset),
-        from_start=any(each.from_start for each in several),
-        to_end=any(each.to_end for each in several),
+        from_start=any(one.from_start for one in several),
+        to_end=any(one.to_end for one in several),
     )
 
 
@@ -156,8 +156,8 @@ def _matches(source: RecordWindow, copies: Sequence[RecordDigest]) -> list[froze
     def matching(copy: RecordDigest) -> frozenset[int]:
         content = copy.key, copy.value
         timed = (*alike.get((*content, copy.timestamp_ms), ()), *alike.get((*content, None), ()))
-        found = alike.get(content, ()) if copy.is_append_time else timed
-        return frozenset(index for index in found if same(originals[index], copy))
+        candidates = alike.get(content, ()) if copy.is_append_time else timed
+        return frozenset(index for index in candidates if same(originals[index], copy))
 
     return [matching(copy) for copy in copies]
 
@@ -346,13 +346,13 @@ class TopicNames:
     def collisions(self, topics: Iterable[str]) -> list[tuple[str, str, str]]:
         """Pairs of topics that would have the same name in the target, with that name."""
         first: dict[str, str] = {}
-        found = []
+        pairs = []
         for topic in sorted(set(topics)):
             copy, _ = self.in_target((topic, 0))
             other = first.setdefault(copy, topic)
             if other != topic:
-                found.append((other, topic, copy))
-        return found
+                pairs.append((other, topic, copy))
+        return pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,12 +399,12 @@ def plan_cluster_copy(
             "it is a share group, which has start offsets instead of committed ones (offsets reset sets them)"
         )
         refused.append(Problem(subject=target.id, message=message))
-    for place, found in proved.items():
-        committed = (original.offsets or {})[place[0]][place[1]]
-        copy = topic, partition = names.in_target(place)
+    for source, result in proved.items():
+        committed = (original.offsets or {})[source[0]][source[1]]
+        copy = topic, partition = names.in_target(source)
         before = commit_of(target.offsets, copy)
-        proof = found.proof
-        lost = f"{found.lost} unread records are no longer in the source" if found.lost else None
+        proof = result.proof
+        lost = f"{result.lost} unread records are no longer in the source" if result.lost else None
         changes.append(
             CopiedOffset(
                 topic=topic,
@@ -415,9 +415,9 @@ def plan_cluster_copy(
                 end=positions.end.get(copy),
                 metadata=committed.metadata or "",
                 remark="; ".join(filter(None, (proof.remark, lost))) or None,
-                source_topic=place[0],
+                source_topic=source[0],
                 source_offset=committed.offset or 0,
-                time_ms=found.time_ms,
+                time_ms=result.time_ms,
                 proof=proof,
             )
         )

@@ -138,10 +138,14 @@ def _target(
                 return _Target(None, "nothing is committed, so there is nothing to shift")
             return _within(before + count, earliest, end)
         case ToTime():
-            found = positions.at.get(partition)
-            if found is None:
+            first_at = positions.at.get(partition)
+            if first_at is None:
                 return _Target(None, "its offset at that time is not known")
-            return _Target(found) if found >= 0 else _at_end(end, "no record of that time or later: the end")
+            return (
+                _Target(first_at)
+                if first_at >= 0
+                else _at_end(end, "no record of that time or later: the end")
+            )
         case ToListed(offsets):
             return _within(offsets[group][partition], earliest, end)
         case ToGroup(_, offsets):
@@ -168,5 +172,5 @@ def _within(offset: int, earliest: int | None, end: int | None) -> _Target:
 
 def _has_offset(offsets: Offsets, partition: TopicPartition) -> bool:
     """Whether an offset is committed, even if it could not be read."""
-    found = commit_of(offsets, partition)
-    return found is not None and found.offset != NOTHING_COMMITTED
+    commit = commit_of(offsets, partition)
+    return commit is not None and commit.offset != NOTHING_COMMITTED

@@ -36,12 +36,12 @@ from groups.model import Group, Problem, Topic
 
 def what_if_of(options: WhatIfOptions) -> WhatIf:
     """The change that the options describe; UsageError for one that is not `NAME=VALUE` or has an invalid value."""
-    wanted = _pairs("--subscribe", options.subscribe, "MEMBER=TOPIC,…")
+    subscriptions = _pairs("--subscribe", options.subscribe, "MEMBER=TOPIC,…")
     sizes = _pairs("--topic-partitions", options.topic_partitions, "TOPIC=N")
     return WhatIf(
         add=options.add,
         remove=frozenset(options.remove or ()),
-        subscribe={member: tuple(split_list([topics])) for member, topics in wanted},
+        subscribe={member: tuple(split_list([topics])) for member, topics in subscriptions},
         topic_partitions={topic: _partition_count(topic, text) for topic, text in sizes},
         rack=dict(_pairs("--rack", options.rack, "MEMBER=RACK")),
         fail_rack=frozenset(split_list(options.fail_rack)),
@@ -92,8 +92,8 @@ def _compare(
         leader = assumed_leader(group, request).library
         sides = [request.side] if request.side else list(Side)
         assignors = [find(name, side, leader) for side in sides for name in known(side, leader)]
-        found, failed = compare(group, topics, request, assignors)
-        runs += found
+        compared, failed = compare(group, topics, request, assignors)
+        runs += compared
         problems += failed
     return tuple(runs), tuple(problems)
 

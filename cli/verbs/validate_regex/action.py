@@ -180,15 +180,18 @@ def regex_document(
 
 
 def _table(comparisons: Sequence[Comparison], client: ClientEngine | None) -> Table:
-    shown = [("PATTERN", lambda each: each.verdict.pattern), ("VALID", lambda each: each.verdict.valid)]
+    shown = [
+        ("PATTERN", lambda comparison: comparison.verdict.pattern),
+        ("VALID", lambda comparison: comparison.verdict.valid),
+    ]
     if client is None:
-        shown += [("##TOPICS", lambda each: _count(each.matched.broker))]
-        shown += [("TOPICS", lambda each: _shown(each.matched.broker))]
+        shown += [("##TOPICS", lambda comparison: _count(comparison.matched.broker))]
+        shown += [("TOPICS", lambda comparison: _shown(comparison.matched.broker))]
     else:
-        shown += [("##TODAY", lambda each: _count(each.matched.client))]
-        shown += [("##BROKER", lambda each: _count(each.matched.broker))]
-        shown += [("GAINED", lambda each: _shown(each.matched.gained))]
-        shown += [("LOST", lambda each: _shown(each.matched.lost))]
+        shown += [("##TODAY", lambda comparison: _count(comparison.matched.client))]
+        shown += [("##BROKER", lambda comparison: _count(comparison.matched.broker))]
+        shown += [("GAINED", lambda comparison: _shown(comparison.matched.gained))]
+        shown += [("LOST", lambda comparison: _shown(comparison.matched.lost))]
     return table_of(comparisons, *shown)
 
 
