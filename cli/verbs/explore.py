@@ -53,6 +53,12 @@ def explore(
       kohort explore --list
       kohort explore upgrade
     """
+    _explore(world, broken, limit, svg, output, list_=list_)
+
+
+def _explore(
+    world: str, broken: str | None, limit: int, svg: Path | None, output: OutputOptions, *, list_: bool
+) -> None:
     from cli.errors import ExitStatus
     from cli.output import emit
     from coordinator.simulation.exploration.explorer import explore as walk

@@ -17,6 +17,7 @@ import typer
 from cli.options import OutputOptions, SourceOptions, option
 
 if TYPE_CHECKING:
+    from cli.render.document import Document
     from wire.messages.schemas.faults import KohortFaultResponse, KohortFaultResponseRule
 
 
@@ -152,11 +153,7 @@ def fence(
     Examples:
       kohort fault fence billing --instance billing-1 -b localhost:9092
     """
-    from cli.errors import UsageError
-
-    if (member is None) is (instance is None):
-        raise UsageError("name the member, or its --instance")
-    do(source, {"fence": member or instance, "group": group})
+    do(source, {"fence": _only_one(member, instance), "group": group})
 
 
 def disconnect(
@@ -234,13 +231,7 @@ def topic(
     Examples:
       kohort fault topic grow orders 12 -b localhost:9092
     """
-    from cli.errors import UsageError
-
-    if (partitions is None) is not (change is TopicChange.DELETE):
-        needs = "has no number of partitions" if partitions else "needs the number of partitions"
-        raise UsageError(f"topic {change.value} {needs}: kohort fault topic grow orders 12")
-    key = "partitions" if change is TopicChange.GROW else change.value
-    do(source, {"topic": name, key: True if partitions is None else partitions})
+    do(source, {"topic": name, **_topic_change(change, partitions)})
 
 
 def list_rules(*, source: SourceOptions, output: OutputOptions) -> None:
@@ -251,16 +242,8 @@ def list_rules(*, source: SourceOptions, output: OutputOptions) -> None:
       kohort fault list -b localhost:9092
     """
     from cli.output import emit
-    from cli.render.document import Document, table_of
-    from wire.messages.schemas.faults import LIST
 
-    rules = [_rule(rule) for rule in _request(source, operation=LIST).rules]
-    columns = (
-        *("ID", "FAULT", "API", "CLIENT", "GROUP", "TOPIC", "MEMBER"),
-        *(("##REQUESTS", "applied"), "#TIMES-LEFT", "#ENDS-IN", "#CHANCE"),
-    )
-    document = Document(command="fault list", data={"faults": rules}, blocks=[table_of(rules, *columns)])
-    emit(document, output)
+    emit(_rules_document(source), output)
 
 
 def clear(
@@ -282,6 +265,36 @@ def clear(
 
     with _changing():
         report(f"{_request(source, operation=CLEAR, rules=ids or None).outcome} cleared")
+
+
+def _only_one(member: str | None, instance: str | None) -> str | None:
+    from cli.errors import UsageError
+
+    if (member is None) is (instance is None):
+        raise UsageError("name the member, or its --instance")
+    return member or instance
+
+
+def _topic_change(change: TopicChange, partitions: int | None) -> dict[str, object]:
+    from cli.errors import UsageError
+
+    if (partitions is None) is not (change is TopicChange.DELETE):
+        needs = "has no number of partitions" if partitions else "needs the number of partitions"
+        raise UsageError(f"topic {change.value} {needs}: kohort fault topic grow orders 12")
+    key = "partitions" if change is TopicChange.GROW else change.value
+    return {key: True if partitions is None else partitions}
+
+
+def _rules_document(source: SourceOptions) -> Document:
+    from cli.render.document import Document, table_of
+    from wire.messages.schemas.faults import LIST
+
+    rules = [_rule(rule) for rule in _request(source, operation=LIST).rules]
+    columns = (
+        *("ID", "FAULT", "API", "CLIENT", "GROUP", "TOPIC", "MEMBER"),
+        *(("##REQUESTS", "applied"), "#TIMES-LEFT", "#ENDS-IN", "#CHANCE"),
+    )
+    return Document(command="fault list", data={"faults": rules}, blocks=[table_of(rules, *columns)])
 
 
 def do(source: SourceOptions, event: dict[str, Any]) -> None:

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from cli.changing import carry_out
+from cli.consent import ConsentOptions
 from cli.errors import UsageError
+from cli.options import OutputOptions, SourceOptions
 from cli.output import notice, write_line
 from cli.render.document import Block, Document, Heading, Table, Text, columns
-from cli.selection import with_close_names
+from cli.render.output_format import FOR_PROGRAMS
+from cli.selection import opened_for_change, with_close_names
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.stopping import ignoring, raising
@@ -45,6 +49,23 @@ class BridgeEvent:
 
     at_s: float
     step: BridgeStep
+
+
+def bridge_group(
+    group: str, consent: ConsentOptions, source: SourceOptions, output: OutputOptions, *, watch: bool
+) -> None:
+    """Show the bridge of a group and, with consent, run it."""
+    if watch and not consent.execute:
+        raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
+    if watch and output.output in FOR_PROGRAMS:
+        raise UsageError(
+            f"--watch prints lines, and --output {output.output.value} one document: use only one of them"
+        )
+    with opened_for_change(source, execute=consent.execute) as (groups, _):
+        change = BridgeChange.planned(groups, group, is_watched=watch)
+        for text in groups.notices.take():
+            notice(text)
+        carry_out(change, consent, output)
 
 
 @dataclass(slots=True, kw_only=True)

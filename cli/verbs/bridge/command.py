@@ -31,21 +31,6 @@ def bridge(
       kohort bridge clickstream -b localhost:9092
       kohort bridge clickstream -b localhost:9092 --execute --watch
     """
-    from cli.changing import carry_out
-    from cli.errors import UsageError
-    from cli.output import notice
-    from cli.render.output_format import FOR_PROGRAMS
-    from cli.selection import opened_for_change
-    from cli.verbs.bridge.action import BridgeChange
+    from cli.verbs.bridge.action import bridge_group
 
-    if watch and not consent.execute:
-        raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
-    if watch and output.output in FOR_PROGRAMS:
-        raise UsageError(
-            f"--watch prints lines, and --output {output.output.value} one document: use only one of them"
-        )
-    with opened_for_change(source, execute=consent.execute) as (groups, _):
-        change = BridgeChange.planned(groups, group, is_watched=watch)
-        for text in groups.notices.take():
-            notice(text)
-        carry_out(change, consent, output)
+    bridge_group(group, consent, source, output, watch=watch)

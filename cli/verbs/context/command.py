@@ -66,12 +66,17 @@ def use(
       kohort context use staging
       kohort context use --none
     """
-    from cli.errors import UsageError
     from cli.verbs.context.action import make_current
+
+    make_current(_named(name, none=none))
+
+
+def _named(name: str | None, *, none: bool) -> str | None:
+    from cli.errors import UsageError
 
     if (name is None) is not none:
         raise UsageError("name a context or give --none")
-    make_current(name)
+    return name
 
 
 def add(

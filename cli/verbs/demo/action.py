@@ -14,7 +14,9 @@ from importlib.resources import as_file, files
 from operator import itemgetter
 from pathlib import Path
 
-from cli.errors import CommandError
+from cli.errors import CommandError, UsageError
+from cli.output import notice
+from cli.selection import data_directory, is_log_directory
 from cli.verbs.demo.stories import LAST_MS, STORIES, play
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -27,6 +29,18 @@ from coordinator.store.records import encode_record
 from groups.snapshot import Snapshot, read_snapshot
 
 _FILES = {META_PROPERTIES, CLEAN_SHUTDOWN, CLEANER, *(kind.file for kind in ConfigKind)}
+
+
+def create(directory: Path | None, *, force: bool) -> None:
+    """Write the fleet into a directory, or into the default one; `force` replaces the groups in it."""
+    target = directory or data_directory()
+    if is_log_directory(target):
+        if not force:
+            raise UsageError(f"{target} contains groups already; --force replaces them")
+        clear(target)
+    fill(target)
+    option = f" --embedded {directory}" if directory else ""
+    notice(f"created a sample fleet in {target}; try `kohort list{option}`")
 
 
 def fill(directory: Path) -> None:

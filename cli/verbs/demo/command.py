@@ -25,16 +25,6 @@ def demo(
       kohort demo
       kohort list
     """
-    from cli.errors import UsageError
-    from cli.output import notice
-    from cli.selection import data_directory, is_log_directory
-    from cli.verbs.demo.action import clear, fill
+    from cli.verbs.demo.action import create
 
-    target = directory or data_directory()
-    if is_log_directory(target):
-        if not force:
-            raise UsageError(f"{target} contains groups already; --force replaces them")
-        clear(target)
-    fill(target)
-    option = f" --embedded {directory}" if directory else ""
-    notice(f"created a sample fleet in {target}; try `kohort list{option}`")
+    create(directory, force=force)

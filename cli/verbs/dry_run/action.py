@@ -50,13 +50,14 @@ def what_if_of(options: WhatIfOptions) -> WhatIf:
 
 def carry_out(
     groups: Sequence[Group],
-    topics: Mapping[str, Topic],
+    described: Sequence[Topic],
     request: DryRunRequest,
     *,
     side_by_side: bool,
     named: bool,
 ) -> tuple[tuple[DryRun, ...], tuple[Problem, ...]]:
     """Dry-run the groups. Groups without a usable assignor are problems if they were named, else notices."""
+    topics = {topic.name: topic for topic in described}
     _check(groups, request)
     meant: list[Group] = []
     for group in groups:

@@ -74,11 +74,9 @@ def dry_run(
     with opened(source) as groups:
         described = describe_chosen(groups, selection, offsets=False)
         topics = groups.topics(wanted_topics(described.items, what_if), end_offsets=False)
-    by_name = {topic.name: topic for topic in topics.items}
     named = bool(selection.groups)
     with Spinner("computing assignments"):
-        runs, failures = carry_out(described.items, by_name, request, side_by_side=compare, named=named)
-    if svg is not None:
-        write_ownership(svg, runs)
+        runs, failures = carry_out(described.items, topics.items, request, side_by_side=compare, named=named)
+    write_ownership(svg, runs)
     problems = (*described.problems, *topics.problems, *failures)
     emit(dry_run_document(runs, problems, side_by_side=compare), output)

@@ -47,8 +47,10 @@ class _Bar:
     places: Sequence[TopicPartition]
 
 
-def write_ownership(file: Path, runs: Sequence[DryRun]) -> None:
-    """Write the picture of the only run; UsageError if there are several or none."""
+def write_ownership(file: Path | None, runs: Sequence[DryRun]) -> None:
+    """Write the picture of the only run, if there is a file for it; UsageError if there are several or none."""
+    if file is None:
+        return
     if len(runs) != 1:
         raise UsageError(f"--svg draws one group under one assignor; this is {len(runs)}")
     write_file(file, [ownership_svg(runs[0])])

@@ -146,13 +146,10 @@ def fleet_follow(
     Examples:
       kohort fleet follow -b localhost:9092 --out history
     """
-    from cli.errors import UsageError
     from cli.output import write_next
     from cli.verbs.fleet.follow import FollowRequest, carry_out, followed_document, followed_line
     from cli.verbs.fleet.sources import live_of
 
-    if once and seconds is not None:
-        raise UsageError("--once stops when everything is read; --for cannot be used with it")
     request = FollowRequest(
         source=live_of(live), out=out, checkpoint=checkpoint, every_s=None if once else every, seconds=seconds
     )

@@ -53,6 +53,8 @@ def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[F
     :raises MissingSpark: the extra or Java is missing :raises CommandError: an error of Spark or a file system
     :raises pipeline.sources.cluster.ClusterUnreadable: the cluster cannot be reached, or refuses the client
     """
+    if request.every_s is None and request.seconds is not None:
+        raise UsageError("--once stops when everything is read; --for cannot be used with it")
     checkpoint = request.kept
     with FleetProgress(quiet=options.verbose) as progress:
         reporter = _RunReporter(report, progress)

@@ -151,6 +151,8 @@ class GatePoller:
 
     def ask(self, wait_s: float | None) -> GateAnswer:
         """One answer; with `wait_s`, the first one that waiting cannot change, or the last one within that time."""
+        if wait_s is not None and self.options.as_of is not None:
+            raise UsageError("--wait cannot be used with --as-of: the past does not change")
         with ReusableSource(self.options) as opened:
             if wait_s is None:
                 return self._keep(self._observe_twice(opened))

@@ -72,13 +72,10 @@ def gate(
       kohort plan billing --to cooperative --output yaml > plan.yaml
       kohort gate plan.yaml --step 1 -b localhost:9092
     """
-    from cli.errors import UsageError
     from cli.output import emit
     from cli.verbs.gate.action import GatePoller, NotesFile, gate_document, question_of
     from cli.verbs.plan.files import read_plan
 
-    if wait is not None and source.as_of is not None:
-        raise UsageError("--wait cannot be used with --as-of: the past does not change")
     read = read_plan(plan)
     question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     notes = NotesFile.of_plan(plan, read, is_written=not no_notes)

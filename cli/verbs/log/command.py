@@ -42,28 +42,9 @@ def log_dump(
     Examples:
       kohort log dump /var/lib/kafka/data
     """
-    import time
+    from cli.verbs.log.writers import print_records
 
-    from cli.errors import ExitStatus, UsageError
-    from cli.output import notice, write_next
-    from cli.verbs.log.chunks import parse_wanted
-    from cli.verbs.log.segments import segment_files
-    from cli.verbs.log.writers import BATCHES, RECORDS, WRITERS, dump
-    from groups.model import Problem
-
-    if batches and (groups or key_types):
-        raise UsageError(
-            "--group and --key-type choose records, and a batch may contain several kinds: leave --batches out"
-        )
-    wanted = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
-    files = segment_files(paths)
-    problems: list[Problem] = []
-    kind = BATCHES if batches else RECORDS
-    write_next(lambda out: problems.extend(dump(files, wanted, WRITERS[output](out, kind), batches=batches)))
-    for problem in problems:
-        notice(f"{problem.subject}: {problem.message}")
-    if problems:
-        raise typer.Exit(int(ExitStatus.UNREADABLE))
+    print_records(paths, groups, key_types, start, end, output, batches=batches)
 
 
 def log_verify(
@@ -83,10 +64,6 @@ def log_verify(
     Examples:
       kohort log verify /var/lib/kafka/data
     """
-    from cli.errors import ExitStatus
-    from cli.output import emit
-    from cli.verbs.log.verify import log_verify_document, verify
+    from cli.verbs.log.verify import verify_logs
 
-    partitions, errors = verify(paths)
-    wrong = any(checked.problems for checked in partitions)
-    emit(log_verify_document(partitions, errors), output, ExitStatus.FALSE if wrong else ExitStatus.DONE)
+    verify_logs(paths, output)

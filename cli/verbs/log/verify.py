@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cli.errors import ExitStatus
+from cli.options import OutputOptions
+from cli.output import emit
 from cli.progress import Progress
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.verbs.log.chunks import Chunk, RecordFilter, chunks_of_part
@@ -153,6 +156,13 @@ def _count(chunk: Chunk, checked: VerifiedPartition, unreadable: list[Problem]) 
         for place, read in chunk.others.items()
         if read.error is not None and (read.key.type in RECORD_TYPES or read.key.type is None)
     ]
+
+
+def verify_logs(paths: Sequence[Path], output: OutputOptions) -> None:
+    """Print what is damaged; exits with FALSE if anything is."""
+    partitions, errors = verify(paths)
+    is_damaged = any(checked.problems for checked in partitions)
+    emit(log_verify_document(partitions, errors), output, ExitStatus.FALSE if is_damaged else ExitStatus.DONE)
 
 
 def verify(paths: Sequence[Path]) -> tuple[list[VerifiedPartition], tuple[Problem, ...]]:

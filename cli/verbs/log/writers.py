@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 import numpy as np
+import typer
 
+from cli.errors import ExitStatus, UsageError
+from cli.output import notice, write_next
 from cli.progress import Progress
 from cli.render.cells import Cell, safe_text
 from cli.render.csv_tables import CsvWriter
 from cli.render.document import FORMAT_VERSION, Column, Table, columns, fields
 from cli.render.output_format import DumpFormat
 from cli.render.table import column_lines
-from cli.verbs.log.chunks import ROWS, Chunk, ReadRecord, RecordFilter, chunks_of
-from cli.verbs.log.segments import SegmentData, path_text
+from cli.verbs.log.chunks import ROWS, Chunk, ReadRecord, RecordFilter, chunks_of, parse_wanted
+from cli.verbs.log.segments import SegmentData, path_text, segment_files
 from cli.verbs.log.texts import NULL, json_text, per_run
 from groups.model import Problem
 from groups.times import format_moment
@@ -250,6 +254,34 @@ def producer(batch: Batch) -> str | None:
     return f"{batch.producer_id}:{batch.producer_epoch}" + (
         " transactional" if batch.is_transactional else ""
     )
+
+
+def print_records(
+    paths: Sequence[Path],
+    groups: Sequence[str] | None,
+    key_types: Sequence[str] | None,
+    start: str | None,
+    end: str | None,
+    output: DumpFormat,
+    *,
+    batches: bool,
+) -> None:
+    """Print the selected records of logs, or their batches; exits with UNREADABLE if data could not be read."""
+    if batches and (groups or key_types):
+        raise UsageError(
+            "--group and --key-type choose records, and a batch may contain several kinds: leave --batches out"
+        )
+    selected = parse_wanted(groups, key_types, start, end, time.time_ns() // 1_000_000)
+    files = segment_files(paths)
+    problems: list[Problem] = []
+    kind = BATCHES if batches else RECORDS
+    write_next(
+        lambda out: problems.extend(dump(files, selected, WRITERS[output](out, kind), batches=batches))
+    )
+    for problem in problems:
+        notice(f"{problem.subject}: {problem.message}")
+    if problems:
+        raise typer.Exit(int(ExitStatus.UNREADABLE))
 
 
 def dump(

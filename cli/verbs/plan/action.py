@@ -188,6 +188,14 @@ def is_single(selection: SelectionOptions) -> bool:
     return len(set(selection.groups or ())) == 1 and selection.match is None and not selection.all_groups
 
 
+def draw(file: Path | None, planned: Sequence[RehearsedPlan]) -> None:
+    """Draw the only plan, if there is a file for it."""
+    if file is not None:
+        from cli.verbs.plan.timeline import write_timeline
+
+        write_timeline(file, [rehearsed.plan for rehearsed in planned])
+
+
 def document_of(
     planned: Sequence[RehearsedPlan],
     problems: tuple[Problem, ...],

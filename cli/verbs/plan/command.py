@@ -80,6 +80,7 @@ def plan(
         client_settings,
         connection_of,
         document_of,
+        draw,
         frameworks_of,
         plan_groups,
         repeated_command,
@@ -100,10 +101,7 @@ def plan(
     )
     with opened(source) as groups:
         plans, problems = plan_groups(groups, selection, request, seeds if rehearse else 0)
-    if svg is not None:
-        from cli.verbs.plan.timeline import write_timeline
-
-        write_timeline(svg, [each.plan for each in plans])
+    draw(svg, plans)
     again = repeated_command(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )

@@ -98,6 +98,5 @@ def rehearse(
         settings=settings_of(set_ or ()),
     )
     rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
-    if svg is not None:
-        write_picture(svg, rehearsal)
+    write_picture(svg, rehearsal)
     emit(rehearsal_document(rehearsal, story=story), output, status_of(rehearsal))

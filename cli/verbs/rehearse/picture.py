@@ -25,8 +25,10 @@ HEIGHT = 18
 CLOSED = "bar"
 
 
-def write_picture(file: Path, rehearsal: Rehearsal) -> None:
-    """Draw the detailed run. CommandError if no round started in it."""
+def write_picture(file: Path | None, rehearsal: Rehearsal) -> None:
+    """Draw the detailed run, if there is a file for it. CommandError if no round started in it."""
+    if file is None:
+        return
     run = rehearsal.detailed
     picture = None if run is None else picture_of(rehearsal.request.plan.group, run)
     if picture is None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
-from cli.output import notice
+from cli.output import notice, write_out
+from cli.verbs.serve.options import ServeOptions
 from coordinator.store.disk import FsyncPolicy
 from groups.counts import counted
 from groups.times import seconds_text
@@ -23,9 +24,50 @@ if TYPE_CHECKING:
     from coordinator.server.security.addresses import Advertised, ListenAddress
     from coordinator.server.security.security import Security
     from coordinator.store.data_directory import RecoveredContent
+    from wire.client.address import Address
 
 PORTS = 1 << 16
 DEFAULT_FSYNC = FsyncPolicy.ALWAYS
+
+
+def run_server(options: ServeOptions) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    from coordinator.server.listener import serve
+
+    address = listen_address(options.listen, options.brokers)
+    readers = None if options.metrics is None else metrics_address(options.metrics)
+    settings = given_settings(options.config_file, options.config or [])
+    topics = options.topic or []
+    timeline = None
+    if options.faults is not None or options.scenario is not None:
+        from cli.verbs.serve.timeline import read_timeline
+
+        timeline = read_timeline(options.faults, options.scenario)
+        settings = {**timeline.settings, **settings}
+        topics = [*timeline.topics, *topics]
+    security, advertised, warnings = prepare_security(address, options.advertise, settings, options.access)
+    began = time.monotonic()
+    cluster = prepare_cluster(settings, topics, options.data, options.fsync, security, options.brokers)
+    for line in [*warnings, *settings_without_effect(settings), *(timeline.remarks if timeline else ())]:
+        notice(line)
+    if options.data is None or cluster.recovered is None:
+        notice("records, groups, offsets and topics are in memory only, and are lost when this process exits")
+    else:
+        for line in recovery_notices(options.data, cluster.recovered, time.monotonic() - began):
+            notice(line)
+    for line in acl_notices(cluster):
+        notice(line)
+
+    def listening(addresses: Sequence[Address]) -> None:
+        write_out(lambda out: out.write(f"Listening on {','.join(map(str, addresses))}\n"))
+        if timeline is not None:
+            timeline.begin(cluster, notice)
+
+    alongside: list[AbstractAsyncContextManager[object]] = [state_reports(cluster, notice)]
+    if readers is not None:
+        alongside.append(metrics_served(cluster, readers))
+    serve(cluster, address.host, address.port, listening, advertised, alongside)
+    notice("stopped")
 
 
 def listen_address(text: str, brokers: int = 1) -> ListenAddress:

@@ -53,6 +53,37 @@ def simulate(
       kohort simulate --list
       kohort simulate crash --story
     """
+    _simulate(
+        scenario,
+        protocol.value,
+        seed,
+        seeds,
+        limit,
+        jobs,
+        set_,
+        break_,
+        svg,
+        output,
+        story=story,
+        list_=list_,
+    )
+
+
+def _simulate(
+    scenario: str | None,
+    protocol: str,
+    seed: int,
+    seeds: int,
+    limit: int | None,
+    jobs: int | None,
+    set_: list[str] | None,
+    break_: str | None,
+    svg: Path | None,
+    output: OutputOptions,
+    *,
+    story: bool,
+    list_: bool,
+) -> None:
     from cli.errors import UsageError
     from cli.output import emit
     from cli.verbs.simulate.action import carry_out, read, request_of, status_of
@@ -70,7 +101,7 @@ def simulate(
         )
     request = request_of(
         read(scenario),
-        protocol.value,
+        protocol,
         first=seed,
         count=seeds,
         limit=limit,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
+from cli.output import notice
 from cli.render.document import Block, Document, Table, Text, fields, table_of
 from cli.selection import opened, source_is_named
 from groups.counts import first_names
@@ -67,12 +68,12 @@ def check(patterns: Sequence[str], client: ClientEngine | None, topics: Names | 
     return [compare(pattern, client, topics) for pattern in patterns]
 
 
-def unknown_matches(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """A message for each accepted pattern whose matches by the client are not known."""
+def notify_unknown_matches(comparisons: Sequence[Comparison]) -> None:
+    """Print a notice of each accepted pattern whose matches by the client are not known."""
     for comparison in comparisons:
         if comparison.flagged and comparison.verdict.valid:
             what = ", ".join(comparison.flagged)
-            yield f"{comparison.verdict.pattern}: unknown what the consumer matches: {what}"
+            notice(f"{comparison.verdict.pattern}: unknown what the consumer matches: {what}")
 
 
 def status_of(comparisons: Sequence[Comparison], client: ClientEngine | None) -> ExitStatus:

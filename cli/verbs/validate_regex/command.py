@@ -38,19 +38,18 @@ def validate_regex(
       kohort validate-regex '^audit-.*'
       kohort validate-regex --from java '(?!audit).*'
     """
-    from cli.output import emit, notice
+    from cli.output import emit
     from cli.verbs.validate_regex.action import (
         check,
+        notify_unknown_matches,
         patterns_of,
         regex_document,
         status_of,
         topics_of,
-        unknown_matches,
     )
 
     chosen = patterns_of(patterns, file, source.topics_file)
     topics, problems = topics_of(source)
     comparisons = check(chosen, client, topics)
-    for message in unknown_matches(comparisons):
-        notice(message)
+    notify_unknown_matches(comparisons)
     emit(regex_document(comparisons, client, problems), output, status_of(comparisons, client))
