@@ -15,8 +15,7 @@ from tests.kafka.member import Member
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.migration.raw_consumer import STATIC_LEAVE, RawConsumer
-from tests.migration.raw_group import RawGroup
+from tests.migration.raw_consumer import RawConsumer
 
 Described = dict[str, Any]
 
@@ -46,24 +45,14 @@ def waits(found: Described) -> dict[str, list[tuple[str, dict[str, list[int]], s
     }
 
 
-def two_members(
-    broker: Broker, partitions: int, *, instance: str | None = None
-) -> tuple[str, str, RawConsumer, RawConsumer]:
-    """A topic, a group, its first member, which has joined and owns all, and the future second one."""
-    topic, group = fresh_name("orders"), fresh_name("raw")
-    create_topics(broker, {topic: partitions})
-    first, second = (
-        RawConsumer(broker=broker, group=group, topics=(topic,), instance=name) for name in (instance, None)
-    )
-    first.join()
-    wait_until(lambda: first.has(partitions), "all partitions")
-    return topic, group, first, second
-
-
 def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
     broker: Broker, describe: Callable[[str], Described]
 ) -> None:
-    topic, group, slow, quick = two_members(broker, 4)
+    topic, group = fresh_name("orders"), fresh_name("raw")
+    create_topics(broker, {topic: 4})
+    slow, quick = (RawConsumer(broker=broker, group=group, topics=(topic,)) for _ in range(2))
+    slow.join()
+    wait_until(lambda: slow.has(4), "all partitions")
     assert waits(describe(group)) == {slow.id: []}
 
     quick.join()
@@ -80,73 +69,6 @@ def test_a_member_that_gives_nothing_up_and_who_waits_for_it(
     assert waits(describe(group)) == {slow.id: [], quick.id: [("heartbeat", {topic: moving}, None)]}
     quick.heartbeat()
     assert waits(describe(group)) == {slow.id: [], quick.id: []}
-
-
-def test_a_member_that_has_not_heard_of_a_new_target(
-    broker: Broker, describe: Callable[[str], Described]
-) -> None:
-    _, group, first, second = two_members(broker, 1)
-    second.join()
-    found = describe(group)
-    # One partition for two: the first keeps it, and has only to hear of the epoch.
-    assert waits(found) == {first.id: [("heartbeat", {}, None)], second.id: []}
-    epochs = {each["id"]: each["epoch"] for each in found["members"]}
-    assert epochs[first.id] == epochs[second.id] - 1
-
-
-def test_a_static_member_that_is_away(broker: Broker, describe: Callable[[str], Described]) -> None:
-    _, group, member, other = two_members(broker, 2, instance="s")
-    other.join()
-    member.accept()
-    other.accept()
-    member.leave(STATIC_LEAVE)
-    assert waits(describe(group)) == {member.id: [("return", {}, None)], other.id: []}
-
-
-def test_a_classic_rebalance_with_a_missing_member(
-    broker: Broker, describe: Callable[[str], Described]
-) -> None:
-    group = RawGroup(broker=broker)
-    group.grow(3)
-    missing = next(each for each in group.members if each != group.leader)
-    new = group.new_id()
-    answers = group.start_joining([new, *(each for each in group.members if each != missing)])
-    found = describe(group.id)
-    assert found["leader"] == group.leader
-    reported = waits(found)
-    assert reported[new] == [("joins", {}, None)]
-    assert {each: reported[each] for each in group.members} == {
-        each: [("maybe-rejoin", {}, None)] for each in group.members
-    }
-    assert "a rebalance is in progress" in found["standing"]
-    assert found["upgrade_blocked_by"] is None
-
-    answers += group.start_joining([missing])
-    group.joined(answers)
-    found = describe(group.id)
-    assert waits(found) == {
-        each: [("assign", {}, None)] if each == group.leader else [("leader", {}, group.leader)]
-        for each in group.members
-    }
-    group.assign({each: {} for each in group.members})
-    found = describe(group.id)
-    assert waits(found) == {each: [] for each in group.members}
-    assert {each["epoch"] for each in found["members"]} == {group.generation}
-
-
-def test_a_leader_that_has_left_is_not_the_leader(
-    broker: Broker, describe: Callable[[str], Described]
-) -> None:
-    group = RawGroup(broker=broker)
-    group.grow(3)
-    gone = group.leader
-    group.leave(gone)
-    found = describe(group.id)
-    assert found["leader"] is None
-    assert found["succession"]["why"].startswith(f"{gone} led the last finished rebalance")
-    assert {each["leads"] for each in found["members"]} == {None}
-    group.rebalance()
-    assert describe(group.id)["leader"] == group.leader
 
 
 @pytest.mark.kafka

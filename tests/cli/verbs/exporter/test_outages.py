@@ -11,10 +11,8 @@ from tests.cli.command import Kohort
 from tests.cli.served_data import serving
 from tests.cli.verbs.exporter.scrapes import Exporter, Figures, exporting
 from tests.conformance.cluster import Cluster
-from tests.kafka.plugin import StartBroker
 from tests.kafka.ports import free_ports
 from tests.kafka.wait import wait_until
-from tests.support.long import LONG
 
 QUICKLY = ("--interval", "1", "--timeout", "2000", "--per", "partition")
 
@@ -97,29 +95,6 @@ def test_the_last_figures_outlast_a_server(kohort: Kohort, tmp_path: Path) -> No
             )
         finally:
             runs[-1].kill()
-
-
-@LONG
-def test_the_last_figures_outlast_a_broker(kohort: Kohort, tmp_path: Path, start_broker: StartBroker) -> None:
-    import asyncio
-
-    from tests.conformance.peer import Peer
-    from tests.kafka.coordinator import wait_for_coordinator
-
-    broker = start_broker({})
-    wait_for_coordinator(broker)
-
-    async def play() -> None:
-        cluster = Cluster(await Peer.connect("127.0.0.1", broker.port))
-        try:
-            await cluster.create({"orders": 1})
-            await cluster.wait_for_coordinator({"orders": 1})
-            await _commit(cluster)
-        finally:
-            await cluster.close()
-
-    asyncio.run(play())
-    _outlasts_an_outage(kohort, tmp_path, broker.bootstrap, broker.crash, broker.start)
 
 
 def test_an_exporter_waits_for_a_cluster_that_is_not_there_yet(kohort: Kohort, tmp_path: Path) -> None:
