@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -148,7 +148,7 @@ def _words(owned: Partitions | None) -> str:
     return " ".join(f"{topic}-{number}" for topic, number in sorted(owned or ()))
 
 
-def _known(name: str, known: Any, what: str) -> str:
+def _known(name: str, known: Collection[str], what: str) -> str:
     from cli.errors import UsageError
 
     if name in known:
@@ -188,7 +188,7 @@ def _document(explorations: Sequence[Exploration]) -> Document:
     )
 
 
-def _data(exploration: Exploration) -> dict[str, Any]:
+def _data(exploration: Exploration) -> dict[str, object]:
     fallen = {fall.name: fall for fall in exploration.counterexamples}
     return {
         "world": exploration.spec.name,

@@ -3,8 +3,8 @@
 Theory of operation. Every input of a member contains the time; the member answers with outputs, which the driver
 takes (`ClientMember.take`) and handles. It has two threads, like Java's consumer: the application's, which is in
 `poll`, in a callback of the rebalance listener, or elsewhere (`enter_poll`, `leave_poll`, `called_back`), and a
-background thread that heartbeats (`wake`, as soon as `next_deadline` has come). Answers are passed to `answered`, requests that
-timed out or whose connection was lost to `failed`. Nothing here has a clock, a socket or randomness.
+background thread that heartbeats (`wake`, as soon as `next_deadline` has come). Answers are passed to `answered`,
+requests that timed out or whose connection was lost to `failed`. Nothing here has a clock, a socket or randomness.
 
     classic_member      a consumer of the classic protocol (KIP-568): `poll` and `close`
     classic_rebalance   a rebalance between two generations: JoinGroup, SyncGroup, callbacks (KIP-429)

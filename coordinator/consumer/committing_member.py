@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from coordinator.consumer.leader import by_topic
 from coordinator.consumer.member import (
@@ -18,7 +18,7 @@ from coordinator.consumer.member import (
     Position,
 )
 from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.topics import TopicImage
@@ -86,7 +86,7 @@ class CommittingMember(ClientMember):
 
     def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
-    ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
+    ) -> Iterator[tuple[int, Callable[[], AnyRequest | None]]]:
         for number, routine in enumerate(self.periodic_tasks or ()):
             sent_ms = routine.last_by(until_ms)
             if sent_ms <= since_ms:
@@ -140,7 +140,7 @@ class CommittingMember(ClientMember):
         """The interval of heartbeats."""
 
     @abstractmethod
-    def _heartbeat_request(self) -> Request[Any]:
+    def _heartbeat_request(self) -> AnyRequest:
         """A heartbeat with nothing to report."""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from coordinator.consumer.library import ClientLibrary
 from coordinator.consumer.metrics import Metrics
@@ -24,7 +24,7 @@ from coordinator.consumer.outputs import (
     TopicPartition,
 )
 from coordinator.consumer.settings import MemberSettings
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
 
@@ -182,7 +182,7 @@ class ClientMember(ABC):
     @abstractmethod
     def skip_periodic_tasks(
         self, since_ms: int, until_ms: int
-    ) -> Iterator[tuple[int, Callable[[], Request[Any] | None]]]:
+    ) -> Iterator[tuple[int, Callable[[], AnyRequest | None]]]:
         """Assume that `periodic_tasks` are done up to a moment. Yields for each task that is due before then the last
         time at which it is done, and a function that returns its request, if any, to be called at that time."""
 
@@ -290,7 +290,7 @@ class ClientMember(ABC):
     def _advance(self, now_ms: int) -> None:
         """Do what `poll`, or the background thread, can do now."""
 
-    def _send(self, request: Request[Any], on_answer: OnAnswer, timeout_ms: int = 0) -> int:
+    def _send(self, request: AnyRequest, on_answer: OnAnswer, timeout_ms: int = 0) -> int:
         """Send to the coordinator, which must be known."""
         self._numbers += 1
         self._waiting[self._numbers] = on_answer

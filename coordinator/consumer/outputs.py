@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from coordinator.engine.calls import Request
+from coordinator.engine.calls import AnyRequest
 
 
 class TopicPartition(NamedTuple):
@@ -41,7 +41,7 @@ class Send(NamedTuple):
     number: int
     node: int | None
     """The coordinator; None: any broker, for FindCoordinator."""
-    request: Request[Any] | FindCoordinator
+    request: AnyRequest | FindCoordinator
     timeout_ms: int
     """When the client's request times out and the connection is closed."""
 

@@ -21,13 +21,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
 from coordinator.consumer.outputs import FindCoordinator, Send
+from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.simulation.scenario import Direction, NetworkFaults, NetworkPartition
 from coordinator.simulation.schedule import Schedule
+
+Sent: TypeAlias = AnyRequest | FindCoordinator
 
 _WAITING = frozenset({JoinGroup, SyncGroup})
 
@@ -76,7 +79,7 @@ class SimulatedConnection:
         self.check_ms: int | None = None
         self.is_busy = False
         """Whether the node has not answered a request that waits for other members."""
-        self.held: list[tuple[int, Any]] = []
+        self.held: list[tuple[int, Sent]] = []
         """Requests that have arrived since, with their numbers."""
         self.is_lost = False
         """Whether nothing is delivered any more."""
@@ -92,7 +95,7 @@ class Network:
         schedule: Schedule,
         faults: NetworkFaults,
         random: Random,
-        receive: Callable[[SimulatedConnection, int, Any, bool], None],
+        receive: Callable[[SimulatedConnection, int, AnyRequest, bool], None],
         find: Callable[[], int | None],
     ) -> None:
         self._schedule, self._random = schedule, random
@@ -214,7 +217,7 @@ class Network:
                     at_ms = int(partition.end_s * 1000) + self._low + int(self._random.random() * self._span)
         return at_ms
 
-    def _arrive(self, connection: SimulatedConnection, number: int, request: Any, is_late: bool) -> None:
+    def _arrive(self, connection: SimulatedConnection, number: int, request: Sent, is_late: bool) -> None:
         if connection.is_lost and not is_late:
             if self._reorder and self._random.random() < 0.5:
                 late_ms = self._schedule.now_ms + int(self._random.random() * LATE_MS)
@@ -226,7 +229,7 @@ class Network:
             connection.held.append((number, request))
             return
         connection.is_busy = type(request) in _WAITING
-        if type(request) is FindCoordinator:
+        if isinstance(request, FindCoordinator):
             self.answer(connection, number, self._find())
         else:
             self._receive(connection, number, request, is_late)

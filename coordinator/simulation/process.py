@@ -35,7 +35,7 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.scenario import ListenerScript, MemberScript
-from coordinator.simulation.schedule import Schedule
+from coordinator.simulation.schedule import Action, Schedule
 from coordinator.simulation.topics import SimulatedClient
 
 FETCH_MS = 10
@@ -144,9 +144,9 @@ class Process:
         self._callback: Callback | None = None
         self._commits = False
         """Whether the listener waits in commitSync."""
-        self._later: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._later: list[tuple[Action, tuple[object, ...]]] = []
         """Actions of the application after the callback."""
-        self._frozen: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._frozen: list[tuple[Action, tuple[object, ...]]] = []
         """Actions that wait until the process thaws."""
         self._thaw_ms = 0
         self._busy_until_ms = 0
@@ -451,13 +451,13 @@ class Process:
 
     # The application.
 
-    def _waits(self, action: Callable[..., None], *arguments: Any) -> bool:
+    def _waits(self, action: Action, *arguments: object) -> bool:
         """Whether the action cannot be done now: either never again, or only when the process thaws."""
         if self.is_frozen:
             self._frozen.append((action, arguments))
         return self.is_frozen or self.activity is Activity.ENDED
 
-    def _when_free(self, action: Callable[..., None], *arguments: Any) -> None:
+    def _when_free(self, action: Action, *arguments: object) -> None:
         if self._waits(self._when_free, action, *arguments):
             return
         if self._callback is not None:
@@ -478,7 +478,7 @@ class Process:
         self.member.close(self._schedule.now_ms)
         self._step()
 
-    def _call(self, method: str, *arguments: Any) -> None:
+    def _call(self, method: str, *arguments: object) -> None:
         if self.activity is not Activity.CLOSING:
             getattr(self.member, method)(*arguments, self._schedule.now_ms)
             self._step()

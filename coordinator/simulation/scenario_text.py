@@ -3,7 +3,6 @@ scenario."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -77,7 +76,7 @@ def _events(scenario: Scenario) -> list[_Tree]:
     return trees
 
 
-def _changes(former: Mapping[str, Any], present: Mapping[str, Any]) -> _Tree:
+def _changes(former: _Tree, present: _Tree) -> _Tree:
     """The content of `with`; null removes a key. Settings and listeners are changed one by one."""
     changes: _Tree = {key: value for key, value in present.items() if former.get(key) != value}
     changes |= {key: None for key in former if key not in present}

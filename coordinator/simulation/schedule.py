@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 Action: TypeAlias = Callable[..., None]
+Planned: TypeAlias = tuple[int, int, Action, tuple[object, ...]]
+"""Time, number, and an action with its arguments."""
 
 CHECK_INTERVAL_MS = 733
 """How often `play` checks whether to continue: prime to common periods, so that it does not coincide with them."""
@@ -21,10 +23,10 @@ class Schedule:
         self.now_ms = self._began_ms = now_ms
         self.steps = 0
         """The number of actions played."""
-        self._heap: list[tuple[int, int, Action, tuple[Any, ...]]] = []
+        self._heap: list[Planned] = []
         self._number = 0
 
-    def at(self, at_ms: int, action: Action, *arguments: Any) -> None:
+    def at(self, at_ms: int, action: Action, *arguments: object) -> None:
         """Plan an action; an action in the past is played now, after everything that is planned for now."""
         self._number += 1
         heappush(self._heap, (at_ms if at_ms > self.now_ms else self.now_ms, self._number, action, arguments))

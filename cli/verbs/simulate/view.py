@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from operator import itemgetter
-from typing import Any
 
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Table, Text, cells_of, columns, table_of
@@ -181,8 +180,8 @@ def _named(seeds: Sequence[int]) -> str:
     return first_names([*map(str, seeds)], MOST_SEEDS)
 
 
-def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, Any]:
-    data = {
+def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: bool) -> dict[str, object]:
+    data: dict[str, object] = {
         "protocol": result.variant.value,
         "seed": result.seed,
         "callbacks": [_callback(call) for call in result.callbacks],
@@ -224,7 +223,7 @@ def _run_data(result: RunResult, runs: ProtocolRuns, seeds: range, *, story: boo
     return data
 
 
-def _shrunk(result: RunResult) -> dict[str, Any]:
+def _shrunk(result: RunResult) -> dict[str, object]:
     return {
         "events": len(result.scenario.events),
         "scenario": scenario_text(result.scenario),
@@ -232,7 +231,7 @@ def _shrunk(result: RunResult) -> dict[str, Any]:
     }
 
 
-def _callback(made: CallbackCall) -> dict[str, Any]:
+def _callback(made: CallbackCall) -> dict[str, object]:
     return {
         "at": made.at_s,
         "member": made.member,
@@ -241,7 +240,7 @@ def _callback(made: CallbackCall) -> dict[str, Any]:
     }
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _violation(violation: Violation) -> dict[str, object]:
     return {
         "invariant": violation.invariant,
         "at": violation.at_s,
@@ -258,7 +257,7 @@ def _partitions(partitions: Partitions) -> dict[str, list[int]]:
     return by_topic
 
 
-def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, Any]:
+def _seeds_data(runs: ProtocolRuns, seeds: range) -> dict[str, object]:
     """The median and the worst value of each figure, separately, over all seeds that were played."""
     middle, worst = median_and_worst([played.costs for played in runs.played])
     return {

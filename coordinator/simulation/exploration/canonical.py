@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
@@ -23,29 +23,31 @@ _TICKETS = frozenset({"joining", "syncing"})
 
 _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
 """Fields of a consumer group that are derived from its members."""
-_METADATA: dict[int, tuple[Any, ConsumerMemberValue]] = {}
+_METADATA: dict[int, tuple[Hashable, ConsumerMemberValue]] = {}
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: Any) -> Hashable:
     """The value in a hashable form without order and time, if these do not matter."""
     kind: type[object] = type(value)
     if kind in ATOMS:
-        return value
+        atom: Hashable = value
+        return atom
     if kind is int:
-        return value if value >= 0 else ("-", -value)  # -1 and -2 have the same hash
+        number: int = value
+        return number if number >= 0 else ("-", -number)  # -1 and -2 have the same hash
     return _form(kind)(value)
 
 
-_FORMS: dict[type, Callable[[Any], Any]] = {}
+_FORMS: dict[type, Callable[[Any], Hashable]] = {}
 
 
-def _form(kind: type) -> Callable[[Any], Any]:
+def _form(kind: type) -> Callable[[Any], Hashable]:
     if kind not in _FORMS:
         _FORMS[kind] = _chosen(kind)
     return _FORMS[kind]
 
 
-def _chosen(kind: type) -> Callable[[Any], Any]:
+def _chosen(kind: type) -> Callable[[Any], Hashable]:
     if issubclass(kind, Enum):
         return attrgetter("_name_")  # names hash faster than members
     if kind is UUID:
@@ -68,27 +70,27 @@ def _chosen(kind: type) -> Callable[[Any], Any]:
     return _attributes
 
 
-def _sequence(value: Any) -> Any:
+def _sequence(value: Iterable[object]) -> Hashable:
     return tuple([item if type(item) in ATOMS else canonical(item) for item in value])
 
 
-def _mapping(value: Any) -> Any:
+def _mapping(value: Mapping[object, object]) -> Hashable:
     return frozenset([(canonical(key), canonical(each)) for key, each in value.items()])
 
 
-def _set(value: Any) -> Any:
+def _set(value: Iterable[object]) -> Hashable:
     return frozenset([canonical(item) for item in value])
 
 
-def _method(value: Any) -> Any:
+def _method(value: MethodType) -> Hashable:
     return value.__func__.__qualname__
 
 
-def _partial(value: Any) -> Any:
+def _partial(value: partial[object]) -> Hashable:
     return canonical(value.func), canonical(value.args)
 
 
-def _object(names: tuple[str, ...], has_tickets: bool, value: Any) -> Any:
+def _object(names: tuple[str, ...], has_tickets: bool, value: object) -> Hashable:
     return tuple(
         [
             frozenset(getattr(value, name))
@@ -99,7 +101,7 @@ def _object(names: tuple[str, ...], has_tickets: bool, value: Any) -> Any:
     )
 
 
-def _attributes(value: Any) -> Any:
+def _attributes(value: object) -> Hashable:
     if isinstance(value, FunctionType):
         return value.__qualname__
     return tuple(
@@ -111,7 +113,7 @@ def _attributes(value: Any) -> Any:
     )
 
 
-def _metadata(value: ConsumerMemberValue) -> Any:
+def _metadata(value: ConsumerMemberValue) -> Hashable:
     """A member's metadata, which thousands of states share. The form is cached together with the value, so that no
     other value gets its address in memory."""
     known = _METADATA.get(id(value))

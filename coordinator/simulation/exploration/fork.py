@@ -18,8 +18,8 @@ from coordinator.consumer.metrics import Metrics
 from coordinator.engine.timers import Timers
 
 T = TypeVar("T")
-Memo: TypeAlias = dict[int, Any]
-_Fork: TypeAlias = Callable[[Any, Memo], Any]
+Memo: TypeAlias = dict[int, object]
+_Fork: TypeAlias = Callable[[Any, Memo], object]
 
 _SHARED = (
     str,
@@ -90,7 +90,7 @@ def _chosen(kind: type) -> _Fork | None:
     return _attributes
 
 
-def _timers(value: Timers, _memo: Memo) -> Any:
+def _timers(value: Timers, _memo: Memo) -> Timers:
     """Keys and deadlines are immutable."""
     known = object.__new__(Timers)
     for name, each in vars(value).items():
@@ -103,19 +103,19 @@ def _holds_steps(kind: type) -> bool:
     return any("Step" in str(field.type) or "Callable" in str(field.type) for field in fields(kind))
 
 
-def _tuple(value: tuple[Any, ...], memo: Memo) -> Any:
+def _tuple(value: tuple[object, ...], memo: Memo) -> object:
     for each in value:
         if _form(type(each)) is not None:
             return tuple([_fork(item, memo) for item in value])
     return value
 
 
-def _flat(value: Any, _memo: Memo) -> Any:
+def _flat(value: object, _memo: Memo) -> object:
     """Copy a container of shared values."""
     return copy(value)
 
 
-def _dict(value: dict[Any, Any], memo: Memo) -> Any:
+def _dict(value: dict[object, object], memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = value.copy()
@@ -126,22 +126,22 @@ def _dict(value: dict[Any, Any], memo: Memo) -> Any:
     return known
 
 
-def _list(value: list[Any], memo: Memo) -> Any:
+def _list(value: list[object], memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = [_fork(item, memo) for item in value]
     return known
 
 
-def _method(value: Any, memo: Memo) -> Any:
+def _method(value: MethodType, memo: Memo) -> object:
     return MethodType(value.__func__, _fork(value.__self__, memo))
 
 
-def _partial(value: Any, memo: Memo) -> Any:
+def _partial(value: partial[object], memo: Memo) -> object:
     return partial(_fork(value.func, memo), *[_fork(arg, memo) for arg in value.args])
 
 
-def _slots(names: tuple[str, ...], value: Any, memo: Memo) -> Any:
+def _slots(names: tuple[str, ...], value: object, memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))
@@ -150,7 +150,7 @@ def _slots(names: tuple[str, ...], value: Any, memo: Memo) -> Any:
     return known
 
 
-def _attributes(value: Any, memo: Memo) -> Any:
+def _attributes(value: object, memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))

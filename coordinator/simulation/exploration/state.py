@@ -14,7 +14,7 @@ from coordinator.configs.settings import Config
 from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import Callback, Closed, FindCoordinator, Partitions, Raised, Send
-from coordinator.engine.calls import Call, CoordinatorResult
+from coordinator.engine.calls import AnyRequest, Call, CoordinatorResult
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
@@ -168,7 +168,7 @@ class ExploredState:
         runs = self.members[message.member] is not None
         return runs and message.process == self.processes[message.member]
 
-    def _call(self, member: str, request: Any) -> Call:
+    def _call(self, member: str, request: AnyRequest) -> Call:
         # There are as many ids as processes: a member that rejoins with a new id does not repeat an earlier one.
         return Call(
             ticket=self.tickets,
@@ -184,7 +184,7 @@ class ExploredState:
         known = 0 if group is None else len(group.members) + len(getattr(group, "pending", ()))
         return 100 * sum(self.processes.values()) + known
 
-    def _handle(self, member: str, request: Any, print_: int) -> Answers:
+    def _handle(self, member: str, request: AnyRequest, print_: int) -> Answers:
         """Have the coordinator answer a request, with the last ticket."""
         return self._memoized(
             (member, print_, self._joins()), lambda: self.engine.handle(self._call(member, request))
@@ -348,11 +348,11 @@ def _heartbeats_form(member: AsyncConsumer) -> tuple[object, ...]:
     )
 
 
-def _identity(value: Any) -> Any:
+def _identity(value: object) -> object:
     return value
 
 
-_COPIES: Mapping[type, Callable[[Any], Any]] = {dict: dict, list: list, set: set}
+_COPIES: Mapping[type, Callable[[Any], object]] = {dict: dict, list: list, set: set}
 """How the attributes of a state are copied: not their contents, which are copied when they change."""
 _SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
