@@ -18,7 +18,7 @@ from pathlib import Path
 from coordinator.simulation.seeds import always
 from coordinator.simulation.shipped import shipped_scenario
 from pipeline.session import SessionSettings, session
-from pipeline.simulation import Case, simulate
+from pipeline.simulation import SimulationCase, simulate
 
 SEEDS = 100_000
 SCENARIO = "standard"
@@ -67,7 +67,9 @@ def _in_own_process(seeds: int, cores: int) -> float:
 
 
 def _seconds(seeds: int, cores: int) -> float:
-    case = Case(called=SCENARIO, name=SCENARIO, scenario_of=always(shipped_scenario(SCENARIO)), settings={})
+    case = SimulationCase(
+        called=SCENARIO, name=SCENARIO, scenario_of=always(shipped_scenario(SCENARIO)), settings={}
+    )
     settings = SessionSettings(master=f"local[{cores}]", conf={"spark.driver.memory": "1g"}, input_bytes=0)
     with tempfile.TemporaryDirectory(prefix="kohort-bench-") as directory, session(settings) as spark:
         started = time.perf_counter()

@@ -107,8 +107,8 @@ class Spinner(_Line):
     with Spinner("reading groups") as spinner: spinner.show("planning 12 groups")
     """
 
-    def __init__(self, doing: str) -> None:
-        super().__init__(is_shown=True)
+    def __init__(self, doing: str, *, is_quiet: bool = False) -> None:
+        super().__init__(is_shown=not is_quiet)
         self._doing = doing
         self._started = time.monotonic()
         self._is_done = threading.Event()

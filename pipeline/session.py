@@ -6,7 +6,7 @@ types, for annotations of callers that only pass them on.
 
 from __future__ import annotations
 
-import importlib.util
+import compileall
 import logging
 import os
 import shutil
@@ -14,12 +14,11 @@ import signal
 import sys
 import tempfile
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -190,7 +189,7 @@ def _in_started_jvm(settings: SessionSettings, scratch: Path) -> Iterator[SparkS
 def _with_packages(spark: SparkSession, directory: Path) -> SparkSession:
     """The session, with Kohort's packages sent to workers that are not children of this machine's driver."""
     if not _is_local(str(spark.sparkContext.master)):
-        spark.sparkContext.addPyFile(str(ship(directory / "kohort.zip")))
+        spark.sparkContext.addPyFile(str(ship(directory)))
     return spark
 
 
@@ -399,9 +398,6 @@ def _py4j_silenced() -> Iterator[None]:
 
 PACKAGES = ("assignors", "wire", "groups", "coordinator", "migration", "pipeline")
 """The packages that workers import; workers need numpy, pyarrow, kio and the like installed, but not Kohort."""
-_LEFT_OUT = {"__pycache__"}
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of all files in the zip, the earliest possible one: equal packages give equal bytes."""
 
 
 def root() -> Path:
@@ -409,36 +405,16 @@ def root() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
-def ship(archive: Path) -> Path:
-    """Write the packages to a file that workers import from.
+def ship(scratch: Path) -> Path:
+    """Write the packages to a file in a directory, that workers import from.
 
     Modules are compiled, too: a worker cannot cache what it compiles from a zip and would compile it again each time.
     """
-    base = root()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for package in PACKAGES:
-            for file in sorted((base / package).rglob("*")):
-                if file.is_file() and not _LEFT_OUT.intersection(file.parts):
-                    name = file.relative_to(base)
-                    _add(packed, str(name), file.read_bytes())
-                    if file.suffix == ".py":
-                        _add(packed, str(name.with_suffix(".pyc")), _compiled(file, str(name)))
-    return archive
-
-
-def _add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
-    packed.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
-
-
-def _compiled(file: Path, name: str) -> bytes:
-    """A .pyc that is loaded unchecked (PEP 552: flags 1, unchecked hash of the source)."""
-    import marshal
-
-    source = file.read_bytes()
-    code = SourceFileLoader(name, str(file)).source_to_code(source, name)
-    return (
-        importlib.util.MAGIC_NUMBER
-        + (1).to_bytes(4, "little")
-        + importlib.util.source_hash(source)
-        + marshal.dumps(code)
-    )
+    site = scratch / "site"
+    for package in PACKAGES:
+        shutil.copytree(
+            root() / package, site / package, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+        )
+    unchecked = PycInvalidationMode.UNCHECKED_HASH  # a file's time in a zip is not that of its source
+    compileall.compile_dir(site, stripdir=str(site), quiet=2, legacy=True, invalidation_mode=unchecked)
+    return Path(shutil.make_archive(str(scratch / "kohort"), "zip", site))

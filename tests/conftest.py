@@ -10,7 +10,7 @@ from hypothesis import settings
 from tests.shipping.budget import limits
 from tests.support import forked
 from tests.support.chance import IS_RANDOM
-from tests.support.long import IS_LONG, LEFT_OUT
+from tests.support.long import IS_LONG, LEFT_OUT, LONG
 from tests.support.schedule import by_unit, rank
 
 pytest_plugins = ["tests.kafka.plugin", "tests.coordinator.store.plugin"]
@@ -25,14 +25,19 @@ settings.load_profile("kohort")
 STARTED = time.monotonic()
 SPARK_TIMEOUT_S = 900
 """For a test with sessions of Spark, which share two cores with others; it is there to end what hangs."""
-SPARK_TESTS = Path(__file__).parent / "pipeline"
+SPARK = frozenset(("spark", "live_spark", "story"))
+"""Fixtures that start Spark, or a story for it."""
+SPARK_IN_SHORT = Path(__file__).parent / "cli" / "verbs" / "fleet" / "test_fleet.py"
+"""The file for which `make test` starts Spark, once; for all others a long run does."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest first, then the files that wait for a real Kafka: at the end all processes compute."""
     for item in items:
-        if item.path.is_relative_to(SPARK_TESTS) or "spark" in getattr(item, "fixturenames", ()):
+        if SPARK.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.timeout(SPARK_TIMEOUT_S))
+            if item.path != SPARK_IN_SHORT:
+                item.add_marker(LONG)
     waiting = {item.path for item in items if "kafka_jars" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (rank(item.nodeid.split("::", 1)[0]), item.path not in waiting))
 

@@ -272,11 +272,12 @@ class OversizedGroup(PipelineError):
 def judge_all(work: DataFrame, settings: AuditSettings, tasks: int) -> DataFrame:
     """Rows of JUDGED for rows of WORK: groups by destination, regexes, and what could not be read or judged."""
     chunks = work.where("chunk is not null or reason is not null").select("source", "chunk", "file", "reason")
-    return each_row(chunks.repartition(tasks), lambda row: _rows(row, settings), JUDGED, small=True)
+    return each_row(chunks.repartition(tasks), lambda row: judge_work(row, settings), JUDGED, small=True)
 
 
-def _rows(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:
-    if work["chunk"] is None:
+def judge_work(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[str, Any]]:
+    """Rows of JUDGED for a row of WORK."""
+    if work.get("chunk") is None:
         yield quarantined(work["source"], work["file"], work["reason"])
         return
     chunk = unpacked(work["chunk"])

@@ -155,12 +155,15 @@ def snapshot_work(
     tasks = max(1, min(len(files), MOST_TASKS))
 
     def read(row: dict[str, Any]) -> Iterator[dict[str, object]]:
-        return _work_of_file(row["file"], options, all_topics)
+        return work_of_file(row["file"], options, all_topics=all_topics)
 
     return each_row(rows.repartition(tasks), read, WORK)
 
 
-def _work_of_file(file: str, options: Mapping[str, str], all_topics: bool) -> Iterator[dict[str, object]]:
+def work_of_file(
+    file: str, options: Mapping[str, str], *, all_topics: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Rows of WORK: the groups of a snapshot, or why it is none."""
     try:
         snapshot = parse_snapshot(Path(file), _text(file, options))
     except TreeError as error:

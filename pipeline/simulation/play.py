@@ -24,7 +24,7 @@ MOST_LINES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class SimulationCase:
     """A scenario, protocol and settings to play with many seeds. Sent to workers."""
 
     called: str
@@ -48,7 +48,7 @@ class RunOptions:
     break_rule: str | None = None
 
 
-def play_row(case: Case, seed: int, run_options: RunOptions) -> dict[str, Any]:
+def play_row(case: SimulationCase, seed: int, run_options: RunOptions) -> dict[str, Any]:
     """A row of PLAYED. An exception of the code becomes a row: it must not end all other runs."""
     scenario: Scenario | None = None
     try:
@@ -73,7 +73,7 @@ def error_location(error: Exception) -> list[str]:
     ]
 
 
-def _row(case: Case, scenario: Scenario, seed: int, run_options: RunOptions) -> dict[str, Any]:
+def _row(case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions) -> dict[str, Any]:
     result = _run(case, scenario, seed, run_options, with_story=False)
     costs = asdict(costs_of(result))
     fallen = _shown(result)
@@ -99,7 +99,7 @@ def _row(case: Case, scenario: Scenario, seed: int, run_options: RunOptions) -> 
 
 
 def _run(
-    case: Case, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool
+    case: SimulationCase, scenario: Scenario, seed: int, run_options: RunOptions, *, with_story: bool
 ) -> RunResult:
     return run(
         scenario,
@@ -125,7 +125,7 @@ def _verdict(result: RunResult, fallen: Violation | None) -> str:
     return "held" if fallen is None else "known"
 
 
-def _head(case: Case, scenario: Scenario | None, seed: int, verdict: str) -> dict[str, Any]:
+def _head(case: SimulationCase, scenario: Scenario | None, seed: int, verdict: str) -> dict[str, Any]:
     libraries = sorted({script.library for script in scenario.members.values()}) if scenario else []
     return {
         "scenario": case.name,
@@ -138,7 +138,11 @@ def _head(case: Case, scenario: Scenario | None, seed: int, verdict: str) -> dic
 
 
 def _failure(
-    case: Case, scenario: Scenario | None, seed: int, run_options: RunOptions, head: Mapping[str, Any]
+    case: SimulationCase,
+    scenario: Scenario | None,
+    seed: int,
+    run_options: RunOptions,
+    head: Mapping[str, Any],
 ) -> dict[str, Any]:
     text = None
     with suppress(Exception):  # the scenario may be invalid

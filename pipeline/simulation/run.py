@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from pipeline.audit.work import each_row
 from pipeline.jobs import with_progress
 from pipeline.replaced import check_directory, write_tables
-from pipeline.simulation.play import PLAYED, Case, RunOptions, play_row
+from pipeline.simulation.play import PLAYED, RunOptions, SimulationCase, play_row
 from pipeline.simulation.schemas import COSTS, FIGURES, KEY, LIMITS, SPANS, SPREAD, TABLES, VERDICTS
 from pipeline.sources.filesystem import hadoop_options
 
@@ -49,7 +49,7 @@ class SimulationRun:
 
 def simulate(
     spark: SparkSession,
-    cases: Sequence[Case],
+    cases: Sequence[SimulationCase],
     seeds: range,
     run_options: RunOptions | None = None,
     *,
@@ -80,7 +80,9 @@ def simulate(
     return run
 
 
-def _played(spark: SparkSession, cases: Sequence[Case], seeds: range, run_options: RunOptions) -> DataFrame:
+def _played(
+    spark: SparkSession, cases: Sequence[SimulationCase], seeds: range, run_options: RunOptions
+) -> DataFrame:
     """Rows of PLAYED. Neighbors in a task are seeds of one case."""
     total = len(cases) * len(seeds)
     cores = spark.sparkContext.defaultParallelism
@@ -146,7 +148,7 @@ def _spans(runs: DataFrame) -> DataFrame:
 
 
 def _summed(
-    tables: Mapping[str, DataFrame], cases: Sequence[Case], paths: Mapping[str, str]
+    tables: Mapping[str, DataFrame], cases: Sequence[SimulationCase], paths: Mapping[str, str]
 ) -> SimulationRun:
     places = {
         (case.name, case.variant.value, case.setting): place for place, case in reversed([*enumerate(cases)])

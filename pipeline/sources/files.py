@@ -29,7 +29,7 @@ _BROKER_FILE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentFile:
+class ListedSegment:
     """A segment at `path`, a local path or a URI. `has_index`: its offset index is next to it."""
 
     path: str
@@ -54,7 +54,7 @@ class NotASegment:
 class Listing:
     """Segments by partition and base offset."""
 
-    segments: tuple[SegmentFile, ...]
+    segments: tuple[ListedSegment, ...]
     not_segments: tuple[NotASegment, ...]
 
 
@@ -73,7 +73,7 @@ def list_segments(paths: Sequence[str], options: Mapping[str, str] | None = None
 class _Search:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options
-        self._segments: dict[str, SegmentFile] = {}
+        self._segments: dict[str, ListedSegment] = {}
         self._not_segments: dict[str, NotASegment] = {}
 
     def at(self, path: str) -> None:
@@ -106,11 +106,11 @@ class _Search:
 
     def listing(self) -> Listing:
         """The files found, with one copy of each partition."""
-        copies: dict[int, dict[str, list[SegmentFile]]] = {}
+        copies: dict[int, dict[str, list[ListedSegment]]] = {}
         for segment in self._segments.values():
             directory = segment.path.rpartition("/")[0]
             copies.setdefault(segment.partition, {}).setdefault(directory, []).append(segment)
-        chosen: list[SegmentFile] = []
+        chosen: list[ListedSegment] = []
         for partition, by_directory in sorted(copies.items()):
             if partition == UNKNOWN_PARTITION or len(by_directory) == 1:
                 found = [each for segments in by_directory.values() for each in segments]
@@ -133,7 +133,7 @@ class _Search:
             if not _BROKER_FILE.fullmatch(name):
                 self._name(child(path, name), path, "is not a file of a broker")
 
-    def _reach(self, segments: Sequence[SegmentFile]) -> LogEnd:
+    def _reach(self, segments: Sequence[ListedSegment]) -> LogEnd:
         """The end of a copy; EMPTY if it cannot be read."""
         for segment in sorted(segments, key=lambda each: each.base_offset, reverse=True):
             with suppress(OSError):
@@ -142,7 +142,7 @@ class _Search:
                     return reach
         return EMPTY
 
-    def _end(self, segment: SegmentFile) -> LogEnd:
+    def _end(self, segment: ListedSegment) -> LogEnd:
         """The end of a segment. :raises OSError: it cannot be read"""
         system, inside = opened(segment.path, self._options)
         with system.open_input_file(inside) as file:
@@ -163,7 +163,7 @@ class _Search:
         )
 
 
-def read_index(segment: SegmentFile, options: Mapping[str, str]) -> bytes:
+def read_index(segment: ListedSegment, options: Mapping[str, str]) -> bytes:
     """The bytes of a segment's offset index; empty if it is missing or cannot be read."""
     if segment.has_index:
         with suppress(OSError):
@@ -178,10 +178,10 @@ def _is_segment(entry: fs.FileInfo) -> bool:
     return entry.type is fs.FileType.File and _SEGMENT.fullmatch(entry.base_name) is not None
 
 
-def _segment(path: str, size: int, *, has_index: bool) -> SegmentFile:
+def _segment(path: str, size: int, *, has_index: bool) -> ListedSegment:
     directory, _, name = path.rstrip("/").rpartition("/")
     found = _SEGMENT.fullmatch(name)
-    return SegmentFile(
+    return ListedSegment(
         path=path,
         source=_base_name(directory),
         partition=partition_of(directory),

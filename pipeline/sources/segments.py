@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import LogReader, decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.blocks import Block, Damage, Split, blocks_of, cuts, packed
-from pipeline.sources.files import Listing, SegmentFile, list_segments, read_index
+from pipeline.sources.files import ListedSegment, Listing, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
 from pipeline.tables.schemas import LONG, table
@@ -98,7 +98,7 @@ def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
         yield from batch.column("id").to_pylist()
 
 
-def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
+def wanted(listing: Listing, after: Mapping[int, int]) -> list[ListedSegment]:
     """Segments with records after the existing offsets: a segment ends where the next one starts."""
     found = []
     following: dict[str, int] = {}
@@ -112,7 +112,7 @@ def wanted(listing: Listing, after: Mapping[int, int]) -> list[SegmentFile]:
 
 
 def _splits(
-    spark: SparkSession, segments: Sequence[SegmentFile], split_bytes: int, options: Mapping[str, str]
+    spark: SparkSession, segments: Sequence[ListedSegment], split_bytes: int, options: Mapping[str, str]
 ) -> list[Split]:
     """All bytes of the segments, in order; large segments are split."""
     large = [number for number, segment in enumerate(segments) if segment.size > split_bytes * 3 // 2]
@@ -137,7 +137,7 @@ def _splits(
     return splits
 
 
-def _cuts(segment: SegmentFile, split_bytes: int, options: Mapping[str, str]) -> list[int]:
+def _cuts(segment: ListedSegment, split_bytes: int, options: Mapping[str, str]) -> list[int]:
     system, inside = opened(segment.path, options)
     with system.open_input_file(inside) as file:
         index = read_index(segment, options)
@@ -146,7 +146,7 @@ def _cuts(segment: SegmentFile, split_bytes: int, options: Mapping[str, str]) ->
 
 def _collected_names(
     spark: SparkSession,
-    segments: Sequence[SegmentFile],
+    segments: Sequence[ListedSegment],
     tasks: Sequence[Sequence[Split]],
     options: Mapping[str, str],
 ) -> dict[UUID, str]:
@@ -162,7 +162,7 @@ def _collected_names(
 
 
 def _read(
-    segment: SegmentFile, split: Split, names: Mapping[UUID, str], options: Mapping[str, str]
+    segment: ListedSegment, split: Split, names: Mapping[UUID, str], options: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
     for found in _found(segment, split, options):
         if isinstance(found, Damage):
@@ -171,7 +171,7 @@ def _read(
             yield from decode(found, names)
 
 
-def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> Iterator[RawRecords | Damage]:
+def _found(segment: ListedSegment, split: Split, options: Mapping[str, str]) -> Iterator[RawRecords | Damage]:
     """The records of a split, some ten thousand at a time, and the damage in it."""
     for found in _columns_of_split(segment, split, options):
         if isinstance(found, Damage):
@@ -184,7 +184,7 @@ def _found(segment: SegmentFile, split: Split, options: Mapping[str, str]) -> It
 
 
 def _columns_of_split(
-    segment: SegmentFile, split: Split, options: Mapping[str, str]
+    segment: ListedSegment, split: Split, options: Mapping[str, str]
 ) -> Iterator[tuple[Columns, int] | Damage]:
     """The records of a split, with the byte of the file from which the positions of their batches count."""
     try:
@@ -224,7 +224,7 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
 
 
-def _damaged(segment: SegmentFile, damage: Damage) -> dict[str, Any]:
+def _damaged(segment: ListedSegment, damage: Damage) -> dict[str, Any]:
     return quarantined_row(
         source=segment.source,
         partition=segment.partition,

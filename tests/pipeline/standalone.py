@@ -1,9 +1,7 @@
 """A standalone Spark cluster on loopback ports: a master and two workers that have never heard of Kohort."""
 
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,13 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pipeline.jvm import spark_home
-from pipeline.session import PACKAGES
 from tests.kafka.process import end
 from tests.kafka.wait import wait_until
-from tests.pipeline.processes import ROOT, Program
 
 HOST = "127.0.0.1"
 WORKERS = 2
@@ -107,22 +102,6 @@ def standalone(directory: Path) -> Iterator[Standalone]:
             lambda: f"workers: {[each.read_text() for each in logs]}",
         )
         yield Standalone(master=found[1], python=python, work=works)
-
-
-def answer_of(driver: str, directory: Path) -> Any:
-    """What a driver prints as JSON; it sees the packages as an installation has them, and no checkout."""
-    site = directory / "installed"
-    for package in (*PACKAGES, "cli"):
-        shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
-    program = Program(directory / "driver", driver, variables={"PYTHONPATH": str(site)})
-    try:
-        ended = program.end(timeout_s=600)
-        if (ended.status, ended.stderr) != (0, ""):
-            raise AssertionError(f"the driver ended with {ended.status}: {ended.stderr}")
-        program.wait_gone()
-        return json.loads(ended.stdout)
-    finally:
-        program.kill()
 
 
 def python_without_kohort(directory: Path) -> Path:

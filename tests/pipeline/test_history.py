@@ -32,7 +32,6 @@ from tests.coordinator.store.offset_logs import committed
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import rows_of
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
-from tests.support.long import LONG
 
 PARTITION = "__consumer_offsets-3"
 
@@ -93,7 +92,6 @@ def grown(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Grow
     return Grown(made=made, log=log, out=out, first=first, second=second, files_of_first=files)
 
 
-@LONG
 def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
     assert grown.second.records == grown.first.records + grown.second.added
     assert grown.second.added > 0
@@ -106,7 +104,6 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
     assert old == replace(read_catalog(spark, str(tmp_path)), tables={})
 
 
-@LONG
 def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
     """Of commits that tasks have in between those of one another, no runs can be made."""
     rows = rows_of(reading(spark, [str(grown.log)]))
@@ -205,7 +202,6 @@ def test_logs_of_two_clusters_are_not_mixed(tmp_path: Path) -> None:
         cluster_of([str(tmp_path / "one"), str(tmp_path / "two")])
 
 
-@LONG
 def test_tables_of_one_cluster_take_nothing_of_another(spark: SparkSession, tmp_path: Path) -> None:
     """As a live topic reports it, too: its records would seem to be there already, or continue the other's."""
     log = str(_random_log(6).log.save(tmp_path / PARTITION))

@@ -13,7 +13,6 @@ from pipeline.jvm import check_spark, properties, spark_home
 from pipeline.session import MissingSpark, SessionSettings, session
 from tests.kafka.wait import wait_until
 from tests.pipeline.processes import Program
-from tests.support.long import LONG
 
 CONF = '{"spark.driver.memory": "512m", "spark.default.parallelism": "2"}'
 START = f"""
@@ -80,7 +79,6 @@ def test_times_are_utc_under_any_settings(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
 
 
-@LONG
 def test_nothing_is_said_and_nothing_stays(start: StartProgram) -> None:
     """Nor does a module in the working directory replace one of Python's."""
     program = start(
@@ -102,7 +100,6 @@ for number in range(2):  # one after the other, each with its own JVM
     assert program.living() == {}
 
 
-@LONG
 @pytest.mark.parametrize(("pressed", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
     start: StartProgram, pressed: signal.Signals, status: int
@@ -117,7 +114,6 @@ def test_an_interrupt_in_the_middle_of_a_job_leaves_nothing(
     assert program.left_behind() == []
 
 
-@LONG
 def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -> None:
     program = start(START + "print('starting', flush=True)\n" + BUSY)
     program.wait_for("starting")
@@ -129,7 +125,6 @@ def test_an_interrupt_while_the_jvm_starts_leaves_nothing(start: StartProgram) -
     assert program.left_behind() == []
 
 
-@LONG
 def test_settings_are_in_no_list_of_processes_and_no_file_remains(start: StartProgram) -> None:
     source = START.replace("512m", '512m", "spark.hadoop.fs.s3a.secret.key": "a=b: c\\\\\\\\d ü')
     busy = BUSY.replace(
@@ -147,7 +142,6 @@ def test_settings_are_in_no_list_of_processes_and_no_file_remains(start: StartPr
     program.wait_gone()
 
 
-@LONG
 def test_spark_submit_s_session_is_used(start: StartProgram) -> None:
     submit = str(spark_home() / "bin" / "spark-submit")
     program = start(
@@ -196,7 +190,6 @@ def test_spark_connect_is_refused(spark: SparkSession) -> None:
         pass
 
 
-@LONG
 def test_a_jvm_that_cannot_start_is_reported(start: StartProgram) -> None:
     program = start(
         """

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.support.long import LONG
-
 STREAM = """
 import sys
 from pipeline.session import SessionSettings, session
@@ -21,7 +19,6 @@ print("ended")
 TIMEOUT_S = 200.0
 
 
-@LONG
 def test_a_session_ends_whose_stream_called_back(spark: SparkSession, tmp_path: Path) -> None:
     assert spark  # Spark can be had
     source = tmp_path / "source"

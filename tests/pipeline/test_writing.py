@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from cli.verbs.demo.action import fill
 from pipeline.writing import Target, write_decoded
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
-from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded_batches
 from tests.pipeline.tables.random_commits import START_MS, RandomCommits
 
@@ -82,9 +82,10 @@ def test_the_manifest_names_the_files_and_their_rows(log: Path, tmp_path: Path) 
     assert {name.split("/")[0] for name in found} == {"events", "commit_runs"}
 
 
-def test_offsets_and_other_kinds_are_in_separate_files(real_log: RealLog, tmp_path: Path) -> None:
+def test_offsets_and_other_kinds_are_in_separate_files(tmp_path: Path) -> None:
     """So that the statistics of a file let a reader of groups skip it."""
-    for directory in real_log.data.glob("__consumer_offsets-*"):
+    fill(tmp_path / "sample")
+    for directory in (tmp_path / "sample").glob("__consumer_offsets-*"):
         _manifest(decoded_batches(directory), Target(out=str(tmp_path / directory.name), run=1))
     kinds = [
         frozenset(pc.unique(pq.ParquetFile(file).read(["kind"]).column("kind")).to_pylist())

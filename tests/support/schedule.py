@@ -39,8 +39,6 @@ LONGEST = (
 @cache
 def unit_of(path: str) -> str:
     """The unit that a file of tests belongs to: the name of what it shares, or the file."""
-    if path.startswith("tests/pipeline/"):
-        return "spark"
     text = (ROOT / path).read_text(encoding="utf-8")
     return next((name for name, uses in SHARED.items() if uses.search(text)), path)
 

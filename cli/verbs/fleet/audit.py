@@ -14,7 +14,7 @@ from cli.render.document import Block, Document, Heading, Table, Text, columns, 
 from cli.verbs.fleet.options import AuditOptions, LogOptions, SparkOptions
 from cli.verbs.fleet.report_page import check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
-from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from groups.model import Cause, Problem
 
 if TYPE_CHECKING:
@@ -81,12 +81,18 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
     for report in request.reports:
         check_writable("--report", report)
     settings = settings_of(options, input_bytes=_input_bytes(request))
-    with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
+    with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, audit
 
         judged = AuditSettings(**request.judged)
-        run = audit(spark, request.sources(), judged, out=request.out, progress=progress.audit)
-        progress.show("reading tables")
+        run = audit(
+            spark,
+            request.sources(),
+            judged,
+            out=request.out,
+            progress=lambda done, total: spinner.show(tasks_text("checking groups", done, total)),
+        )
+        spinner.show("reading tables")
         return _answer(request, run)
 
 

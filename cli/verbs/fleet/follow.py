@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from cli.errors import UsageError
 from cli.output import notice
+from cli.progress import Spinner
 from cli.render.document import FORMAT_VERSION
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.sources import LiveTopic
-from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, step_text
 from groups.counts import counted
 from groups.times import format_moment
 
@@ -56,10 +57,10 @@ def carry_out(request: FollowRequest, options: SparkOptions, report: Callable[[F
     if request.every_s is None and request.seconds is not None:
         raise UsageError("--once stops when everything is read; --for cannot be used with it")
     checkpoint = request.kept
-    with FleetProgress(quiet=options.verbose) as progress:
-        reporter = _RunReporter(report, progress)
+    with fleet_spinner(options) as spinner:
+        reporter = _RunReporter(report, spinner)
         try:
-            _follow(request, options, checkpoint, reporter, progress)
+            _follow(request, options, checkpoint, reporter, spinner)
         except KeyboardInterrupt:
             if not reporter.is_anything:  # after output, Ctrl-C is the normal end
                 raise
@@ -72,7 +73,7 @@ def _follow(
     options: SparkOptions,
     checkpoint: str,
     reporter: _RunReporter,
-    progress: FleetProgress,
+    spinner: Spinner,
 ) -> None:
     runs: queue.SimpleQueue[HistoryRun] = queue.SimpleQueue()
     settings = settings_of(options, request.source.jars(options))
@@ -86,7 +87,7 @@ def _follow(
             request.source.client,
             checkpoint=checkpoint,
             every=None if request.every_s is None else f"{round(request.every_s * 1000)} milliseconds",
-            progress=progress.history,
+            progress=lambda step: spinner.show(step_text(step)),
             done=runs.put,
         )
         for _ in _wakeups(following, request.seconds):
@@ -108,28 +109,27 @@ def _wakeups(following: Following, seconds: float | None) -> Iterator[None]:
 class _RunReporter:
     """Reports runs, each with its additions to the previous one."""
 
-    def __init__(self, report: Callable[[FollowedRun], None], progress: FleetProgress) -> None:
-        self._report, self._progress = report, progress
+    def __init__(self, report: Callable[[FollowedRun], None], spinner: Spinner) -> None:
+        self._report, self._spinner = report, spinner
         self._rebalances: int | None = None
         self.is_anything = False
 
     def add(self, run: HistoryRun) -> None:
         rebalances = run.tables["rebalances"].rows
         before, self._rebalances = self._rebalances, rebalances
-        with self._progress.hidden():
-            self._report(
-                FollowedRun(
-                    at_ms=time.time_ns() // 1_000_000,
-                    out=run.out,
-                    records=run.records,
-                    added=run.added,
-                    rebalances=rebalances,
-                    rebalances_added=None if before is None else rebalances - before,
-                    quarantined=run.quarantined_total,
-                )
+        self._report(
+            FollowedRun(
+                at_ms=time.time_ns() // 1_000_000,
+                out=run.out,
+                records=run.records,
+                added=run.added,
+                rebalances=rebalances,
+                rebalances_added=None if before is None else rebalances - before,
+                quarantined=run.quarantined_total,
             )
+        )
         self.is_anything = True
-        self._progress.show("waiting for records")
+        self._spinner.show("waiting for records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
 from cli.output import write_file
+from cli.progress import Spinner
 from cli.render.document import Block, Document, Table, columns, fields, table_of
 from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.report_page import check_writable, history_page, write_report
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
-from cli.verbs.fleet.spark import FleetProgress, fleet_session, is_local, settings_of
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, is_local, settings_of, step_text
 from groups.counts import counted
 from groups.listing import Cause
 from groups.model import Group, Problem
@@ -75,7 +76,7 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
     request.check(options)
     settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
     with (
-        FleetProgress(quiet=options.verbose) as progress,
+        fleet_spinner(options) as spinner,
         fleet_session(settings) as spark,
         _tables(request) as out,
     ):
@@ -83,9 +84,9 @@ def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
         from pipeline.history import run_history
 
         source = request.source.open(spark)
-        run = run_history(spark, source, out, progress=progress.history)
+        run = run_history(spark, source, out, progress=lambda step: spinner.show(step_text(step)))
         held_back = source.held_back if isinstance(source, LogReader) else 0
-        return _Answer(spark, request, run, progress).history(held_back)
+        return _Answer(spark, request, run, spinner).history(held_back)
 
 
 def _input_bytes(request: HistoryRequest) -> int | None:
@@ -112,13 +113,13 @@ class _Answer:
     """Reads the tables of a run."""
 
     def __init__(
-        self, spark: SparkSession, request: HistoryRequest, run: HistoryRun, progress: FleetProgress
+        self, spark: SparkSession, request: HistoryRequest, run: HistoryRun, spinner: Spinner
     ) -> None:
-        self._spark, self._request, self._run, self._progress = spark, request, run, progress
+        self._spark, self._request, self._run, self._spinner = spark, request, run, spinner
 
     def history(self, held_back: int) -> History:
         request = self._request
-        self._progress.show("reading tables")
+        self._spinner.show("reading tables")
         groups = self._groups()
         described = self._described()
         problems = tuple(self._missing(groups, described))
@@ -195,7 +196,7 @@ class _Answer:
             return
         from pipeline.report.measure import numbers_of
 
-        self._progress.show("measuring for the report")
+        self._spinner.show("measuring for the report")
         tables = {name: self._chosen(name) for name in self._run.tables if name != "quarantine"}
         tables["quarantine"] = self._table("quarantine")
         numbers = numbers_of(tables, made=datetime.now(UTC), sources=self._request.source.places)

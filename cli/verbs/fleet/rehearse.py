@@ -19,7 +19,7 @@ from cli.times import BOUNCE_BOUNDS_S, read_within
 from cli.verbs.fleet.options import SparkOptions, combinations_of
 from cli.verbs.fleet.report_page import check_writable, write_report
 from cli.verbs.fleet.sources import check_snapshots
-from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from coordinator.errors import InvalidSetting
 from groups.counts import counted
 from groups.model import Cause, Problem
@@ -105,7 +105,7 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
     for report in request.reports:
         check_writable("--report", report)
     settings = settings_of(options, input_bytes=0)
-    with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
+    with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
         from pipeline.audit import AuditSettings, Snapshots
         from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
 
@@ -116,7 +116,13 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
             groups=frozenset(request.groups),
         )
         snapshots = Snapshots(paths=request.snapshots)
-        run = rehearse_fleet(spark, snapshots, terms, out=request.out, progress=progress.rehearsals)
+        run = rehearse_fleet(
+            spark,
+            snapshots,
+            terms,
+            out=request.out,
+            progress=lambda done, total: spinner.show(tasks_text("rehearsing groups", done, total)),
+        )
     for file in request.reports:
         write_report(file, partial(rehearsal_report, run))
     return run

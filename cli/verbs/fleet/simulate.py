@@ -17,14 +17,14 @@ from cli.render.page import shortened_to
 from cli.render.plots import LONGEST_NAME, Bar, Share, bars_plot, figures_plot
 from cli.verbs.fleet.options import SparkOptions, combinations_of
 from cli.verbs.fleet.report_page import check_writable, write_report
-from cli.verbs.fleet.spark import FleetProgress, fleet_session, settings_of
+from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_text
 from cli.verbs.simulate.action import ScenarioSource, check_rule, check_settings, read
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.scenario import Variant
 from groups.counts import counted, share
 
 if TYPE_CHECKING:
-    from pipeline.simulation import Case, SimulationRun
+    from pipeline.simulation import SimulationCase, SimulationRun
 
 Row = Mapping[str, Any]
 """A row of one of the simulation's tables."""
@@ -61,12 +61,12 @@ class SimulationRequest:
     out: str | None
     reports: tuple[Path, ...]
 
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[SimulationCase]:
         """The cases, for the pipeline, which needs Spark."""
-        from pipeline.simulation import Case
+        from pipeline.simulation import SimulationCase
 
         return [
-            Case(
+            SimulationCase(
                 called=source.called,
                 name=source.name,
                 scenario_of=source.scenario_of,
@@ -122,12 +122,17 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
         check_writable("--report", report)
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)
     settings = settings_of(options, input_bytes=total * BYTES_PER_RUN)
-    with FleetProgress(quiet=options.verbose) as progress, fleet_session(settings) as spark:
+    with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
         from pipeline.simulation import RunOptions, simulate
 
         run_options = RunOptions(limit=request.limit, break_rule=request.break_rule)
         run = simulate(
-            spark, request.cases(), request.seeds, run_options, out=request.out, progress=progress.simulation
+            spark,
+            request.cases(),
+            request.seeds,
+            run_options,
+            out=request.out,
+            progress=lambda done, total: spinner.show(tasks_text("simulating", done, total)),
         )
     for file in request.reports:
         write_report(file, partial(simulation_report, request, run))

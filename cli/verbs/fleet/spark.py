@@ -1,15 +1,14 @@
-"""The Spark session of a command, its progress (on a terminal only) and its errors."""
+"""The Spark session of a command, its progress and its errors."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, UsageError
+from cli.progress import Spinner
 from cli.selection import split_list
 from cli.verbs.fleet.options import SparkOptions
 
@@ -93,7 +92,6 @@ def _of_file(error: OSError) -> str:
     return str(error)
 
 
-STARTING = "starting Spark"
 _STEPS = {
     "list": "looking for segments",
     "events": "decoding records",
@@ -105,73 +103,17 @@ _STEPS = {
 }
 
 
-class FleetProgress:
-    """A line on stderr with the current task, a bar and the time; nothing if stderr is not a terminal.
+def fleet_spinner(options: SparkOptions) -> Spinner:
+    """Shows what is done; nothing if Spark's own log is shown. Steps may be reported from other threads."""
+    return Spinner("starting Spark", is_quiet=options.verbose)
 
-    Steps may be reported from other threads.
-    """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        """`quiet`: something else writes to stderr, such as Spark's own log."""
-        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
-        self._stack = ExitStack()
-        self._bar: Any = None
-        self._task: Any = None
+def step_text(progress: HistoryProgress) -> str:
+    """A step of the history."""
+    text = tasks_text(_STEPS[progress.step.value], progress.done, progress.total)
+    return text if progress.records is None else f"{text}, {progress.records:,} records"
 
-    def __enter__(self) -> FleetProgress:
-        if self._shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-            columns = (
-                TextColumn("kohort: {task.description}"),
-                BarColumn(),
-                TextColumn("{task.fields[counted]}"),
-                TimeElapsedColumn(),
-            )
-            console = Console(file=sys.stderr)
-            self._bar = self._stack.enter_context(Progress(*columns, console=console, transient=True))
-            self._task = self._bar.add_task(STARTING, total=None, counted="")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-    @contextmanager
-    def hidden(self) -> Iterator[None]:
-        """Hide the line while something is printed."""
-        if self._bar is not None:
-            self._bar.stop()
-        try:
-            yield
-        finally:
-            if self._bar is not None:
-                self._bar.start()
-
-    def show(self, doing: str, done: int = 0, total: int = 0, counted: str = "") -> None:
-        """Show the current task and its progress; a total of 0 means that it is not known."""
-        if self._bar is not None:
-            self._bar.update(
-                self._task, description=doing, completed=done, total=total or None, counted=counted
-            )
-
-    def history(self, progress: HistoryProgress) -> None:
-        """A step of the history."""
-        counted = "" if progress.records is None else f"{progress.records:,} records"
-        self.show(
-            _STEPS.get(progress.step.value, progress.step.value), progress.done, progress.total, counted
-        )
-
-    def audit(self, done: int, total: int) -> None:
-        """Tasks of an audit."""
-        self.show("checking groups", done, total)
-
-    def simulation(self, done: int, total: int) -> None:
-        """Tasks of a simulation."""
-        self.show("simulating", done, total)
-
-    def rehearsals(self, done: int, total: int) -> None:
-        """Tasks of a fleet's rehearsals."""
-        self.show("rehearsing groups", done, total)
+def tasks_text(doing: str, done: int, total: int) -> str:
+    """What is done, and how much of it; a total of 0 means that it is not known."""
+    return f"{doing}: {100 * done // total} %" if total else doing

@@ -2,12 +2,28 @@
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pipeline.audit import AuditSettings
+from pipeline.audit.judge import judge_work
+from pipeline.audit.work import list_snapshots, work_of_file
 from tests.cli.command import Kohort
 
 RUNBOOKS = Path(__file__).parents[2] / "migration" / "runbooks"
+Judged = dict[str, list[dict[str, Any]]]
+
+
+def judged(path: Path, settings: AuditSettings) -> Judged:
+    """The rows that the tasks of an audit make of snapshots, without Spark."""
+    rows: Judged = {"audit": [], "regex": [], "quarantined": []}
+    for file in list_snapshots([str(path)], {}):
+        for work in work_of_file(file, {}, all_topics=bool(settings.regexes)):
+            for row in judge_work(work, settings) if "names" not in work else ():
+                ((kind, content),) = row.items()
+                rows[kind].append(content)
+    return rows
 
 
 @pytest.fixture(scope="session")

@@ -1,170 +1,152 @@
-"""What an audit says of a group is what `kohort plan`, `dry-run` and `validate-regex` say of it."""
+"""What an audit says of a group is what `kohort plan`, `dry-run` and `validate-regex` say of it; without Spark."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
-from pyspark.testing import assertSchemaEqual
 
 from migration.clients import parse_clients
 from migration.model import Destination
-from pipeline.audit import AuditRun, AuditSettings, Snapshots, audit
-from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
+from pipeline.audit import AuditSettings
 from tests.cli.command import Kohort
+from tests.pipeline.audit.conftest import Judged, judged
 
-DESTINATIONS = ("cooperative", "consumer")
+CONSUMER = AuditSettings(destinations=(Destination.CONSUMER,))
 REGEXES = ("orders.*", "orders-(?!eu).*", "or(ders", ".*[a-c].*")
+OF_JAVA = AuditSettings(
+    destinations=(Destination.CONSUMER,),
+    declared=parse_clients(["java:4.3.1"]),
+    regexes=REGEXES,
+    with_costs=False,
+)
+"""A fleet of Java clients that subscribe by regexes."""
+FINDING = ("rule", "level", "member", "message", "remedy", "source")
+MEMBER = {"id": "m", "client": {"library": "java", "version": "4.3.1"}, "protocols": ["range"]}
 
 
 @pytest.fixture(scope="module")
-def run(spark: SparkSession, fleet: Path) -> AuditRun:
+def rows(fleet: Path) -> Judged:
     """Audit the fleet without declared clients."""
-    return audit(spark, [Snapshots(paths=(str(fleet),))])
+    return judged(fleet, AuditSettings())
 
 
 @pytest.fixture(scope="module")
-def rows(run: AuditRun) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Give the audit's rows by file, group and destination."""
-    return {
-        (row["source"], row["group"], row["destination"]): row.asDict(recursive=True)
-        for row in run.audit.collect()
-    }
+def declared(fleet: Path) -> Judged:
+    """Audit the sample with declared clients and regexes."""
+    return judged(fleet / "sample.yaml", OF_JAVA)
 
 
-def planned(kohort: Kohort, file: str, group: str, to: str, *options: str) -> dict[str, Any]:
+def planned(kohort: Kohort, row: dict[str, Any], *options: str) -> dict[str, Any]:
     """Give what `kohort plan` says of one group."""
-    answer = kohort.quick("plan", group, "--to", to, "--snapshot", file, *options, "--output", "json")
+    line = ("plan", row["group"], "--to", row["destination"], "--snapshot", row["source"])
+    answer = kohort.quick(*line, *options, "--output", "json")
     assert answer.status in (0, 1), answer.stderr
     return answer.document
 
 
-def test_the_tables_have_their_schemas(run: AuditRun) -> None:
-    assertSchemaEqual(run.audit.schema, AUDIT, ignoreNullable=True)
-    assertSchemaEqual(run.regexes.schema, AUDIT_REGEXES, ignoreNullable=True)
-
-
-def test_findings_are_those_of_a_plan(
-    kohort: Kohort, rows: dict[tuple[str, str, str], dict[str, Any]]
-) -> None:
-    assert len(rows) > 40
-    for (file, group, to), row in rows.items():
-        plan = planned(kohort, file, group, to)
-        assert row["verdict"] == plan["verdict"], (file, group, to)
-        found = [
-            (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
-            for each in row["findings"]
-        ]
-        result = [
-            (each["rule"], each["level"], each["member"], each["message"], each["remedy"], each["source"])
-            for each in plan["findings"]
-        ]
-        assert found == result, (file, group, to)
-        assert row["restarts"] == (
-            sum(len(members) for step in plan["steps"] for members in step["rounds"])
-            if plan["steps"]
-            else None
+def test_findings_are_those_of_a_plan(kohort: Kohort, rows: Judged) -> None:
+    assert len(rows["audit"]) > 40
+    for row in rows["audit"]:
+        plan = planned(kohort, row)
+        assert row["verdict"] == plan["verdict"], row
+        of_row, of_plan = (
+            [[finding[name] for name in FINDING] for finding in found["findings"]] for found in (row, plan)
         )
+        assert of_row == of_plan, row
+        members = [members for step in plan["steps"] for members in step["rounds"]]
+        assert row.get("restarts") == (sum(map(len, members)) if plan["steps"] else None)
 
 
-def test_a_dry_run_is_that_of_the_command(
-    kohort: Kohort, rows: dict[tuple[str, str, str], dict[str, Any]]
-) -> None:
+def test_a_dry_run_is_that_of_the_command(kohort: Kohort, rows: Judged) -> None:
     compared = 0
-    for (file, group, to), row in rows.items():
-        run = row["dry_run"]
+    for row in rows["audit"]:
+        run = row.get("dry_run")
         if run is None or not row["members"]:
             continue
         known = row["libraries"] in (["java"], ["librdkafka"])
         leader = ["--leader", row["libraries"][0]] if known else []
         answer = kohort.quick(
-            "dry-run", group, "--assignor", run["assignor"], "--side", run["side"], "--snapshot", file, *leader,
-            "--output", "json",
+            "dry-run", row["group"], "--assignor", run["assignor"], "--side", run["side"],
+            "--snapshot", row["source"], *leader, "--output", "json",
         )  # fmt: skip
         (result,) = answer.document["groups"]
-        assert run["moved"] == sum(each["moved"] for each in result["rebalances"]), (file, group, to)
+        assert run["moved"] == sum(rebalance["moved"] for rebalance in result["rebalances"]), row
         assert run["rebalances"] == len(result["rebalances"])
         assert run["minimum_moved"] == result["minimum_moved"]
         compared += 1
     assert compared > 15
 
 
-@pytest.fixture(scope="module")
-def result(spark: SparkSession, fleet: Path) -> AuditRun:
-    """Audit the sample as a fleet of Java clients that subscribe by regexes."""
-    settings = AuditSettings(
-        destinations=(Destination.CONSUMER,),
-        declared=parse_clients(["java:4.3.1"]),
-        regexes=REGEXES,
-        with_costs=False,
-    )
-    return audit(spark, [Snapshots(paths=(str(fleet / "sample.yaml"),))], settings)
-
-
-def test_declared_clients_count_for_every_group(kohort: Kohort, result: AuditRun) -> None:
+def test_declared_clients_count_for_every_group(kohort: Kohort, declared: Judged) -> None:
     options = [word for regex in REGEXES for word in ("--regex", regex)]
-    outcomes = set()
-    for row in result.audit.collect():
-        plan = planned(kohort, row["source"], row["group"], "consumer", "--client", "java:4.3.1", *options)
-        assert [each["message"] for each in row["findings"]] == [each["message"] for each in plan["findings"]]
+    for row in declared["audit"]:
+        plan = planned(kohort, row, "--client", "java:4.3.1", *options)
+        assert [finding["message"] for finding in row["findings"]] == [
+            finding["message"] for finding in plan["findings"]
+        ]
         assert row["verdict"] == plan["verdict"]
-        assert (row["rank"] is None, row["gain_s"]) == (row["verdict"] == "blocked" or row["arrived"], None)
-        outcomes.add((row["verdict"], row["arrived"]))
-    assert outcomes == {("blocked", False), ("warnings", False), ("ready", True)}
+    assert {(row["verdict"], row["arrived"]) for row in declared["audit"]} == {
+        ("blocked", False),
+        ("warnings", False),
+        ("ready", True),
+    }
 
 
-def test_regexes_are_judged_as_the_command_does(kohort: Kohort, result: AuditRun, fleet: Path) -> None:
-    found = result.regexes.where("library = 'java'").collect()
-    assert {row["pattern"] for row in found} == {*REGEXES}
-    for row in found:
+def test_regexes_are_judged_as_the_command_does(kohort: Kohort, declared: Judged, fleet: Path) -> None:
+    of_java = [row for row in declared["regex"] if row["library"] == "java"]
+    assert {row["pattern"] for row in of_java} == {*REGEXES}
+    for row in {row["pattern"]: row for row in of_java}.values():
         answer = kohort.quick(
             "validate-regex", row["pattern"], "--from", "java", "--snapshot", fleet / "sample.yaml",
             "--output", "json",
         )  # fmt: skip
         (said,) = answer.document["patterns"]
         assert (row["valid"], row["reason"]) == (said["valid"], said["reason"])
-        for column in ("gained", "lost"):
-            assert row[column] == said["topics"][column], row["pattern"]
+        assert (row["gained"], row["lost"]) == (said["topics"]["gained"], said["topics"]["lost"])
         assert row["rewritten"] == said["rewrite"]
-        # Java's own engine agrees with ours on what a consumer matches now.
-        assert row["java_valid"] == (row["client_reason"] is None)
-        assert row["java_topics"] == row["client_topics"]
-        assert row["java_gained"] == row["gained"]
-    assert any(row["java_gained"] for row in found)
-    assert {row["java_valid"] for row in found} == {True, False}
 
 
-def test_the_regexes_of_a_consumer_group_are_the_brokers(result: AuditRun) -> None:
-    found = {row["pattern"]: row for row in result.regexes.where("group = 'audit'").collect()}
-    own = found["^audit-.*"]
-    assert (own["members"] > 0, own["library"], own["client_topics"]) == (True, None, None)
-    assert (own["broker_topics"], own["java_topics"], own["java_gained"], own["java_lost"]) == (2, 2, [], [])
-
-
-def test_other_files_are_quarantined(run: AuditRun, fleet: Path) -> None:
-    result = {Path(each.file).name: each.reason for each in run.quarantined}
-    assert result == {
+def test_other_files_are_quarantined(rows: Judged) -> None:
+    assert {Path(row["file"]).name: row["reason"] for row in rows["quarantined"]} == {
         "broken.yaml": "line 5: groups.g.members[0].id: is missing",
         "bytes.yaml": "not a text file in UTF-8 (byte 9)",
         "other.json": "line 1: kohort: missing: this is not a snapshot; `kohort snapshot` writes one",
     }
-    assert run.quarantined_total == 3
 
 
-def test_the_summary_is_of_the_table(run: AuditRun, rows: dict[tuple[str, str, str], dict[str, Any]]) -> None:
-    assert run.groups == len({(file, group) for file, group, _ in rows})
-    for to in DESTINATIONS:
-        mine = [row for row in rows.values() if row["destination"] == to]
-        outcomes = [
-            "arrived" if row["arrived"] and row["verdict"] != "blocked" else row["verdict"] for row in mine
-        ]
-        assert run.verdicts[to] == {outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}
-        rules = [rule for row in mine for rule in row["blocked_by"]]
-        assert run.blocked_by[to] == {rule: rules.count(rule) for rule in set(rules)}
-        ranked = sorted((row for row in mine if row["rank"] is not None), key=lambda row: row["rank"])
-        assert [each.group for each in run.first[to]] == [row["group"] for row in ranked]
-        assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
-        scores = [row["score"] for row in ranked if row["score"] is not None]
-        assert scores == sorted(scores, reverse=True)
-        assert len(scores) > 2
-        assert all(row["verdict"] != "blocked" and not row["arrived"] for row in ranked)
+def snapshot(file: Path, topics: dict[str, Any], groups: dict[str, list[dict[str, object]]]) -> None:
+    """Write a snapshot of settled classic groups."""
+    of_groups = {
+        name: {"state": "Stable", "protocol_type": "consumer", "protocol": "range", "members": members}
+        for name, members in groups.items()
+    }
+    tree = {"kohort": 1, "topics": topics, "groups": of_groups}
+    file.write_text(json.dumps(tree, ensure_ascii=False, indent=1))
+
+
+def test_one_group_does_not_end_the_audit_of_the_others(tmp_path: Path) -> None:
+    owned = {"subscription": {"topics": ["t"]}, "owned": {"t": [0]}}
+    snapshot(
+        tmp_path / "a.json",
+        {"t": {"partitions": 2, "racks": {"0": ["a"]}}, "huge": {"partitions": 2**31 - 1}},
+        {
+            "zahlungen-für-Łódź-😀": [{**MEMBER, **owned}],
+            "huge": [{**MEMBER, "subscription": {"topics": ["huge"]}, "owned": {"huge": [0]}}],
+            "two-owners": [{**MEMBER, **owned, "id": name} for name in "ab"],
+            "twice": [{**MEMBER, **owned, "owned": {"t": [1, 1]}}],
+        },
+    )
+    odd = {"odd": [{**MEMBER, **owned, "subscription": {"regex": ".*"}}]}
+    snapshot(tmp_path / "b.json", {"no name!": {"partitions": 1}, "t": {"partitions": 1}}, odd)
+    rows = judged(tmp_path, CONSUMER)
+    assert {row["group"] for row in rows["audit"]} == {"zahlungen-für-Łódź-😀", "two-owners"}
+    reasons = " | ".join(row["reason"] for row in rows["quarantined"])
+    for reason in (
+        "the group huge cannot be judged: ",
+        "2,147,483,647 partitions",
+        "the group odd cannot be judged: ValueError: 'no name!' is not a valid topic name",
+        "topics.t.racks: partition 1 is missing, so the racks of this topic are not used",
+        "groups.twice.members[0].owned.t: a number is listed twice: 1; list it once (member 'm')",
+    ):
+        assert reason in reasons

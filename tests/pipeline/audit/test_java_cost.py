@@ -1,9 +1,8 @@
 """What Java's engine is asked about: nothing that may keep it for ever, and everything that services have."""
 
 import pytest
-from pyspark.sql import SparkSession
 
-from pipeline.audit.java_regexes import matched, too_slow
+from pipeline.audit.java_regexes import too_slow
 
 NAMES = tuple(f"team-{number % 40}.orders-{number}" for number in range(1_000))
 
@@ -43,33 +42,3 @@ def test_each_name_counts_by_its_own_length() -> None:
     assert too_slow(pattern, ["x" * 30] * 10_000) is None
     assert too_slow(pattern, [*["x" * 30] * 10_000, "x" * 249]) is None
     assert "4 consecutive repetitions" in (too_slow(pattern, ["x" * 249] * 10) or "")
-
-
-def test_javas_own_engine_answers(spark: SparkSession) -> None:
-    """`Pattern.matches`: whole names, whatever ends a pattern; what does not compile is no fault of the job."""
-    names = ["orders", "orders-eu", "order", "a.b", "__consumer_offsets", "x)y"]
-    expected: dict[str, tuple[bool, list[str] | None]] = {
-        "orders": (True, ["orders"]),
-        "order|orders": (True, ["order", "orders"]),
-        "orders.*": (True, ["orders", "orders-eu"]),
-        "orders(?!-eu).*": (True, ["orders"]),
-        "(?x) orders  # all of them": (True, ["orders"]),
-        "\\Qa.b": (True, ["a.b"]),
-        "\\Qx)y": (True, ["x)y"]),
-        ".*__.*": (True, None),
-        "nothing": (True, None),
-        "(?<=x)y|[": (False, None),
-        "a)|(?:b": (False, None),
-        "*": (False, None),
-    }
-    patterns = spark.createDataFrame(
-        [("s", pattern) for pattern in expected], "source string, pattern string"
-    )
-    topics = spark.createDataFrame(
-        [("s", name) for name in names] + [("t", "order")], "source string, name string"
-    )
-    rows = {row["pattern"]: row for row in matched(patterns, topics).collect()}
-    assert {
-        pattern: (row["java_valid"], row["java_names"] and sorted(row["java_names"]))
-        for pattern, row in rows.items()
-    } == expected

@@ -12,7 +12,6 @@ from pipeline.audit import AuditRun, AuditSettings, audit
 from pipeline.history import Logs
 from tests.cli.command import Kohort
 from tests.coordinator.store.real_log import RealLog
-from tests.support.long import LONG
 
 SETTINGS = AuditSettings(destinations=(Destination.CONSUMER,))
 
@@ -81,7 +80,6 @@ def test_a_real_log_is_judged_as_plan_does(spark: SparkSession, kohort: Kohort, 
         assert (row["valid"], row["java_valid"], row["java_topics"]) == (True, True, row["broker_topics"])
 
 
-@LONG
 def test_the_partitions_may_be_named_one_by_one(
     spark: SparkSession, sample: Path, of_sample: dict[str, tuple[Any, ...]]
 ) -> None:

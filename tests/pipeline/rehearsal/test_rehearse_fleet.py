@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cli.errors import ExitStatus
-from cli.verbs.fleet.rehearse import status_of
 from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
+from pipeline.audit.work import work_of_file
 from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
+from pipeline.rehearsal.play import plan_rows, play_part
 from pipeline.rehearsal.run import ORDER
 from pipeline.rehearsal.schemas import FIGURES, TABLES
 from tests.cli.command import Answer, Kohort
 from tests.cli.conftest import kohort as kohort
-from tests.support.long import LONG
 
 PLANNED = AuditSettings(destinations=(Destination.CONSUMER,))
 DISABLED = {"group.consumer.migration.policy": "disabled"}
@@ -83,7 +82,6 @@ def test_every_group_of_the_sample(
     assert round(sum(each["gate_open_after_s"] for each in rounds), 1) == first["duration_s"]
 
 
-@LONG
 def test_every_seed_under_every_setting(
     spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
 ) -> None:
@@ -128,15 +126,16 @@ def _first(spark: SparkSession, path: str) -> Mapping[str, Any]:
     return row.asDict()
 
 
-def test_an_exception_of_a_group_is_a_row(spark: SparkSession, snapshot: Path) -> None:
-    snapshots = Snapshots(paths=(str(snapshot),))
-    seen = rehearse_fleet(spark, snapshots, RehearsalSettings(planned=PLANNED)).rehearsals
-    run = rehearse_fleet(spark, snapshots, RehearsalSettings(planned=replace(PLANNED, bounce_s=nan)))
-    threw = {row["group"]: row["why"] for row in run.rehearsals if row["verdict"] == "threw"}
-    assert len(run.rehearsals) == len(seen)
+def test_an_exception_of_a_group_is_a_row(snapshot: Path) -> None:
+    def played(planned: AuditSettings) -> Iterator[dict[str, Any]]:
+        for work in work_of_file(str(snapshot), {}):
+            for row in plan_rows(work, RehearsalSettings(planned=planned), 1) if "chunk" in work else ():
+                runs = [] if "unplayed" in row else play_part(row)
+                yield from (result["run"] for result in runs)
+                yield from [row["unplayed"]] if "unplayed" in row else []
+
+    seen, rows = list(played(PLANNED)), list(played(replace(PLANNED, bounce_s=nan)))
+    threw = {row["group"]: row["why"] for row in rows if row["verdict"] == "threw"}
+    assert len(rows) == len(seen)
     assert 0 < len(threw) < len(seen)
     assert all("Error: " in why for (why,) in threw.values())
-    assert status_of(run) is ExitStatus.FALSE
-    assert {row["group"] for row in run.failures} == set(threw)
-    assert all(row["story"][-1].partition(":")[0].endswith(".py") for row in run.failures)
-    assert run.quarantined == []

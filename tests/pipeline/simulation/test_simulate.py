@@ -16,19 +16,19 @@ from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.seeds import always, costs_of, median_and_worst
 from coordinator.simulation.shipped import shipped_scenario
-from pipeline.simulation import Case, RunOptions, simulate
+from pipeline.simulation import RunOptions, SimulationCase, simulate
+from pipeline.simulation.play import play_row
 from pipeline.simulation.schemas import FIGURES, SPREAD, TABLES
 from pipeline.store import NotATableStore
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
-from tests.support.long import LONG
 
 POISON = 5
 SEEDS = range(3, 9)
 
 
-def case(name: str, variant: Variant = Variant.AS_WRITTEN, **settings: str) -> Case:
-    return Case(
+def case(name: str, variant: Variant = Variant.AS_WRITTEN, **settings: str) -> SimulationCase:
+    return SimulationCase(
         called=name,
         name=name,
         scenario_of=always(shipped_scenario(name)),
@@ -104,41 +104,33 @@ def _with_interval(scenario: Scenario, interval: str, variant: Variant) -> Scena
     return replace(scenario, members=members)
 
 
-def test_an_exception_of_a_seed_is_a_row(spark: SparkSession) -> None:
-    one = Case(called="bad.yaml", name="bad", scenario_of=poisoned, settings={})
-    done = simulate(spark, [one], SEEDS)
-    assert (done.verdicts["held"], done.verdicts["threw"]) == (len(SEEDS) - 1, 1)
-    (failure,) = done.failures
+def test_an_exception_of_a_seed_is_a_row() -> None:
+    bad = SimulationCase(called="bad.yaml", name="bad", scenario_of=poisoned, settings={})
+    played = [play_row(bad, seed, RunOptions()) for seed in SEEDS]
+    assert [row["run"]["verdict"] for row in played if row["failure"] is None] == ["held"] * (len(SEEDS) - 1)
+    (failure,) = (row["failure"] for row in played if row["failure"] is not None)
     assert (failure["seed"], failure["verdict"]) == (POISON, "threw")
     assert failure["command"] == f"kohort simulate bad.yaml --seed {POISON} --story"
     assert "session.timeout.ms" in failure["message"]
     assert failure["story"][-1].partition(":")[0].endswith(".py")
-    # The figures are those of the seeds that ended.
-    (costs,) = done.costs
-    assert costs["seeds"] == len(SEEDS)
-    assert costs["rebalances_worst"] == 3
 
 
-def test_a_stopped_seed_is_reported(spark: SparkSession) -> None:
-    done = simulate(spark, [case("scale-out")], range(1, 3), RunOptions(limit=50))
-    assert done.verdicts == {"held": 0, "known": 0, "fallen": 0, "stopped": 2, "threw": 0}
-    assert done.failures[0]["command"] == "kohort simulate scale-out --seed 1 --limit 50 --story"
-    assert done.failures[0]["message"] == "stopped after 50 steps, before its end"
+def test_a_stopped_seed_is_reported() -> None:
+    failure = play_row(case("scale-out"), 1, RunOptions(limit=50))["failure"]
+    assert failure["verdict"] == "stopped"
+    assert failure["command"] == "kohort simulate scale-out --seed 1 --limit 50 --story"
+    assert failure["message"] == "stopped after 50 steps, before its end"
 
 
-def test_a_known_weakness_counts_separately(spark: SparkSession) -> None:
-    done = simulate(spark, [case("standard")], range(1, 5))
-    ours = {
-        seed: run(shipped_scenario("standard"), seed, with_story=False).violations for seed in range(1, 5)
-    }
-    known = {
-        seed for seed, violations in ours.items() if violations and all(each.known for each in violations)
-    }
-    assert {row["seed"] for row in done.failures if row["verdict"] == "known"} == known != set()
-    assert all(row["known"] and row["story"] is None for row in done.failures)
+def test_a_known_weakness_has_its_own_verdict() -> None:
+    seeds = range(1, 5)
+    ours = {seed: run(shipped_scenario("standard"), seed, with_story=False).violations for seed in seeds}
+    known = {seed for seed, found in ours.items() if found and all(violation.known for violation in found)}
+    played = {seed: play_row(case("standard"), seed, RunOptions()) for seed in seeds}
+    assert {seed for seed, row in played.items() if row["run"]["verdict"] == "known"} == known != set()
+    assert all(played[seed]["failure"]["known"] and "story" not in played[seed]["failure"] for seed in known)
 
 
-@LONG
 def test_a_broken_rule_is_found_again_on_one_machine(
     spark: SparkSession, kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +173,6 @@ def test_tables_of_somebody_else_stay(spark: SparkSession, tmp_path: Path) -> No
         simulate(spark, [case("scale-out")], range(1, 2), out=str(tmp_path))
 
 
-@LONG
 def test_a_second_simulation_replaces_the_first(spark: SparkSession, tmp_path: Path) -> None:
     for seeds in (range(1, 4), range(7, 9)):
         done = simulate(spark, [case("scale-out")], seeds, out=str(tmp_path))

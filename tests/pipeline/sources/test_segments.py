@@ -21,7 +21,6 @@ from pipeline.tables.schemas import DECODED, EVENTS, QUARANTINE
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded, events, quarantine, rows_of
-from tests.support.long import LONG
 from wire.log.batches import Codec, records_of
 from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.log.segments import read_segment
@@ -147,7 +146,6 @@ def test_names_are_collected_if_the_segments_are_alone(
     assert_same_events(events(decoded(spark, [str(tmp_path)])), real_events)
 
 
-@LONG
 def test_files_cut_in_small_parts_give_the_same(
     spark: SparkSession, real_events: DataFrame, real_log: RealLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,6 @@ from tests.pipeline.decoded import events as events_of
 from tests.pipeline.rebalances.courses import Clock, Written, clock, course_of
 from tests.pipeline.rebalances.courses import decoded as decoded_records
 from tests.pipeline.rebalances.test_classic import two
-from tests.support.long import LONG
 
 AWAY = -2
 
@@ -150,7 +149,6 @@ def test_the_causes_equal_the_clients_actions(real_rebalances: DataFrame) -> Non
     assert causes["range"][-1] == causes["cooperative"][-1] == "join"
 
 
-@LONG
 def test_row_order_and_a_second_copy_of_the_log_do_not_matter(
     real_events: DataFrame, real_rebalances: DataFrame, real_ownership: DataFrame
 ) -> None:

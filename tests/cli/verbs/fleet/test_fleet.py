@@ -1,26 +1,54 @@
-"""`kohort fleet` from the command line to the tables: on the sample that Kohort itself generates."""
+"""`kohort fleet` on Spark, from the command line to its tables: all of it on one session, with recorded results.
+
+`make test` starts Spark for this file alone. It reads the sample that `kohort demo` writes, at a fixed time: a story of
+all kinds of groups. `KOHORT_WRITE_GOLDEN=1` writes tests/golden/fleet again; read the difference before you commit it.
+"""
 
 from __future__ import annotations
 
 import json
-import re
+import os
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
+import pyarrow.dataset as ds
 import pytest
 
 from tests.cli.command import Answer, Kohort
 from tests.docs.pages import ROOT, blocks, command_lines
 from tests.pipeline.conftest import spark as spark
+from tests.support.html_pages import Page
 from tests.support.long import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.usefixtures("spark")
-STORIED = {"billing", "checkout", "clickstream", "fraud", "legacy-etl", "nightly-report"}
-"""Groups of the sample that have days behind them."""
+GOLDEN = Path(__file__).parents[3] / "golden" / "fleet"
+NOW_NS = 1_780_000_000_000_000_000
+FEW = {"ownership": ("fraud", "clickstream"), "commits": ("fraud", "nightly-report")}
+"""Groups whose rows of a long table are recorded."""
+DISABLED = "group.consumer.migration.policy=disabled"
+
+
+def check_recorded(name: str, lines: Iterable[str]) -> None:
+    """Compare lines with those of a file."""
+    text, file = "".join(f"{line}\n" for line in lines), GOLDEN / name
+    if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+def check_rows(name: str, rows: Iterable[dict[str, Any]], directory: Path) -> None:
+    """Compare rows, each as a line; paths are relative to `directory`, and the cluster's id is a random one."""
+    lines = (
+        json.dumps({name: value for name, value in row.items() if name != "cluster"}, default=str)
+        for row in rows
+    )
+    check_recorded(name, (line.replace(f"{directory}/", "") for line in lines))
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +57,13 @@ def run(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory, spark: SparkSe
     lines = [words for block in blocks(ROOT / "README.md", "sh") for words in command_lines(block.text)]
     (words,) = [words for words in lines if words[:2] == ["fleet", "history"] and "--log-dir" not in words]
     directory = tmp_path_factory.mktemp("fleet")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_DATA_HOME", str(directory))
-        patch.chdir(directory)
-        assert kohort.quick("demo").status == 0
-        answer = kohort.quick(*words, "--report", "fleet.json", "--output", "json")
+    with pytest.MonkeyPatch.context() as context:
+        context.setenv("XDG_DATA_HOME", str(directory))
+        context.chdir(directory)
+        with patch("time.time_ns", lambda: NOW_NS):
+            assert kohort.quick("demo").status == 0
+        reports = ("--report", "fleet.json", "--report", "fleet.md")
+        answer = kohort.quick(*words, *reports, "--output", "json")
     assert (answer.status, answer.stderr) == (0, "")
     return answer, directory
 
@@ -44,85 +74,73 @@ def log(run: tuple[Answer, Path]) -> Path:
     return run[1] / "kohort"
 
 
-def rebalances(document: dict[str, Any], group: str) -> list[dict[str, Any]]:
-    return [row for row in document["rebalances"] if row["group"] == group]
+@pytest.fixture(scope="module")
+def history(run: tuple[Answer, Path], log: Path) -> str:
+    """Give the command that reads the tables again."""
+    return f"fleet history --log-dir {log} --out {run[1] / 'tables'}"
 
 
-def test_the_document_is_the_one_agreed_on(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
+def test_the_document_counts_what_the_log_contains(
+    run: tuple[Answer, Path], kohort: Kohort, log: Path
+) -> None:
     document = run[0].document
-    verified = kohort.quick("log verify", log, "--output", "json").document["partitions"]
     counted: dict[str, int] = {}
-    for partition in verified:
+    for partition in kohort.quick("log verify", log, "--output", "json").document["partitions"]:
         for key in partition["keys"]:
             counted[str(key["type"])] = counted.get(str(key["type"]), 0) + key["records"]
     assert document["by_key_version"] == counted
-    assert document["records"] == sum(counted.values())
+    assert document["records"] == sum(counted.values()) == document["tables"]["events"]["rows"]
     assert (document["quarantined"], document["quarantined_total"]) == ([], 0)
-    assert document["tables"]["events"]["rows"] == document["records"]
-    assert (run[1] / "tables" / "tables.json").is_file()
+    check_rows("overview.jsonl", document["groups"], run[1])
 
 
-def test_the_history_is_the_one_that_was_played(run: tuple[Answer, Path]) -> None:
-    document = run[0].document
-    assert {row["group"] for row in document["groups"] if row["rebalances"] > 1} == STORIED
-    epochs = {group: [row["epoch"] for row in rebalances(document, group)] for group in STORIED}
-    assert epochs["billing"] == list(range(5, 23))
-    assert epochs["nightly-report"] == list(range(49, 62))
-    assert sorted(set(epochs["checkout"])) == list(range(14, 32))
-    crash = next(row for row in rebalances(document, "billing") if row["epoch"] == 13)
-    assert (crash["cause"], crash["members_before"], crash["members"]) == ("expiry", 3, 2)
-    deployed = [row["cause"] for row in rebalances(document, "billing") if 7 <= row["epoch"] <= 12]
-    assert deployed == ["leave", "join"] * 3
-    moved = {row["protocol"] for row in rebalances(document, "checkout") if row["cause"] == "conversion"}
-    assert moved == {"consumer"}
-    resets = {row["group"]: row["resets"] for row in document["groups"]}
-    assert (resets["nightly-report"], resets["legacy-etl"], resets["billing"]) == (6, 12, 0)
-    storms = {row["group"]: row["storms"] for row in document["groups"]}
-    assert storms["legacy-etl"] > 0 == storms["billing"]
+@pytest.mark.parametrize("table", ["rebalances", "ownership", "commits", "groups"])
+def test_a_table_has_the_recorded_rows(run: tuple[Answer, Path], table: str) -> None:
+    directory = str(run[1] / "tables" / table)
+    rows = ds.dataset(directory, format="parquet", partitioning="hive").to_table().drop(["run"]).to_pylist()
+    shown = [row for row in rows if row["group"] in FEW.get(table, (row["group"],))]
+    check_recorded(f"{table}.jsonl", sorted(json.dumps(row, default=str) for row in shown))
 
 
-def test_the_report_stands_by_itself(run: tuple[Answer, Path]) -> None:
+def test_the_report_has_the_recorded_numbers(run: tuple[Answer, Path]) -> None:
     page = (run[1] / "fleet.html").read_text()
-    assert page.startswith("<!DOCTYPE html>")
+    Page(page).check_harmless()
     assert "checkout" in page
-    assert not re.search(r"<script|https?://(?!www\.w3\.org/)", page)
+    created, *text = (run[1] / "fleet.md").read_text().splitlines()[2:]
+    assert created.startswith("Created ")
+    check_recorded("report.md", text)
     numbers = json.loads((run[1] / "fleet.json").read_text())["report"]
-    assert numbers["totals"]["records"] == run[0].document["records"]
+    del numbers["made"], numbers["sources"]
+    check_recorded("report.json", json.dumps(numbers, indent=1).splitlines())
 
 
-def test_a_second_run_adds_nothing(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
-    first, directory = run
-    again = kohort.quick(
-        "fleet history --log-dir", log, "--out", directory / "tables", "--output", "json"
-    ).document
+def test_a_second_run_adds_nothing(run: tuple[Answer, Path], kohort: Kohort, history: str) -> None:
+    first, again = run[0].document, kohort.quick(history, "--output", "json").document
     assert {name: table["rows"] for name, table in again["tables"].items()} == {
-        name: table["rows"] for name, table in first.document["tables"].items()
+        name: table["rows"] for name, table in first["tables"].items()
     }
     assert again["tables"]["events"]["added"] == 0
-    assert again["rebalances"] == first.document["rebalances"]
+    assert again["rebalances"] == first["rebalances"]
 
 
-def test_one_group_along_the_time(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
-    first, directory = run
-    svg = directory / "checkout.svg"
-    since = rebalances(first.document, "checkout")[-4]["start"]
+def test_a_group_is_shown_along_the_time(run: tuple[Answer, Path], kohort: Kohort, history: str) -> None:
+    svg = run[1] / "checkout.svg"
+    checkout = [row for row in run[0].document["rebalances"] if row["group"] == "checkout"]
     answer = kohort.quick(
-        "fleet history --log-dir", log, "--out", directory / "tables",
-        "--group", "checkout", "--since", since, "--svg", svg, "--output", "csv"
-    )  # fmt: skip
+        history, "--group", "checkout", "--since", checkout[-4]["start"], "--svg", svg, "--output", "csv"
+    )
     assert (answer.status, answer.stderr) == (0, "")
     assert [row["GROUP-EPOCH"] for row in answer.rows] == ["28", "29", "30", "31"]
     assert {row["GROUP"] for row in answer.rows} == {"checkout"}
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
-def test_what_a_group_was(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
-    """As `kohort describe` says it of the same log and moment."""
-    moment = rebalances(run[0].document, "checkout")[-3]["start"]
-    answer = kohort.quick(
-        "fleet history --log-dir", log, "--out", run[1] / "tables",
-        "--group", "checkout", "--as-of", moment, "--output", "json"
-    )  # fmt: skip
+def test_a_group_at_a_moment_is_as_described(
+    run: tuple[Answer, Path], kohort: Kohort, history: str, log: Path
+) -> None:
+    checkout = [row for row in run[0].document["rebalances"] if row["group"] == "checkout"]
+    moment = checkout[-3]["start"]
+    answer = kohort.quick(f"{history} --group checkout --as-of", moment, "--output", "json")
     described = kohort.quick(
         "describe checkout --log-dir", log, "--as-of", moment, "--output", "json"
     ).document
@@ -131,25 +149,22 @@ def test_what_a_group_was(run: tuple[Answer, Path], kohort: Kohort, log: Path) -
     assert answer.document["as_of"] == {"time": moment, "groups": described["groups"]}
 
 
-def test_a_group_that_is_not_there(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> None:
-    answer = kohort.quick(
-        "fleet history --log-dir", log, "--out", run[1] / "tables", "--group", "no-such-group"
-    )
+def test_a_group_that_does_not_exist_is_an_error(kohort: Kohort, history: str) -> None:
     said = "kohort: no-such-group: the sources contain nothing about this group\n"
-    assert answer == Answer(status=3, stdout="", stderr=said)
+    assert kohort.quick(f"{history} --group no-such-group") == Answer(status=3, stdout="", stderr=said)
 
 
-def test_a_directory_that_is_somebody_elses(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+def test_a_directory_of_other_files_is_refused(kohort: Kohort, log: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    kohort.quick("fleet history --log-dir", sample, "--out", tmp_path).assert_refused(str(tmp_path), status=3)
+    kohort.quick("fleet history --log-dir", log, "--out", tmp_path).assert_refused(str(tmp_path), status=3)
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
 @LONG
-def test_unreadable_input_is_reported_and_stops_nothing(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
+def test_unreadable_input_is_reported_and_stops_nothing(kohort: Kohort, log: Path, tmp_path: Path) -> None:
     partition = tmp_path / "data" / "__consumer_offsets-28"
     partition.mkdir(parents=True)
-    whole = (sample / "__consumer_offsets-28" / "00000000000000000000.log").read_bytes()
+    whole = (log / "__consumer_offsets-28" / "00000000000000000000.log").read_bytes()
     (partition / "00000000000000000000.log").write_bytes(whole[:-40])
     (partition / "00000000000000090000.log").write_bytes(b"no log at all")
     answer = kohort.quick("fleet history --log-dir", partition.parent, "--output", "json").succeeded()
@@ -163,21 +178,75 @@ def test_unreadable_input_is_reported_and_stops_nothing(kohort: Kohort, sample: 
     assert f"{document['quarantined_total']} records, parts or files could not be read" in answer.stderr
 
 
-def test_an_audit_of_snapshots_and_logs(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    directory = tmp_path / "snapshots"
-    directory.mkdir()
-    assert kohort.quick("snapshot --embedded", sample, "-o", directory / "a.yaml").status == 0
-    (directory / "b.yaml").write_text("groups: [")
+@pytest.fixture(scope="module")
+def saved(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> Path:
+    """Give a snapshot of the sample."""
+    file = run[1] / "snapshots" / "a.yaml"
+    file.parent.mkdir()
+    assert kohort.quick("snapshot --embedded", log, "-o", file).status == 0
+    return file
+
+
+def test_an_audit_of_snapshots_and_a_log_is_the_recorded_one(
+    run: tuple[Answer, Path], kohort: Kohort, log: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "b.yaml").write_text("groups: [")
     report = tmp_path / "readiness.html"
     answer = kohort.quick(
-        f"fleet audit --snapshots {directory} --log-dir {sample} --to consumer --report", report, "--output", "json"
+        f"fleet audit --snapshots {tmp_path / 'b.yaml'} --log-dir {log} --to consumer --report", report,
+        "--output", "json",
     )  # fmt: skip
-    assert answer.status == 0
-    document = answer.document
-    assert [each["destination"] for each in document["destinations"]] == ["consumer"]
-    assert document["audited"] == 20
-    verdicts = {(row["source"], row["group"]): row["verdict"] for row in document["groups"]}
-    assert len(verdicts) == 20
-    assert [Path(each["file"]).name for each in document["quarantined"]] == ["b.yaml"]
+    document = answer.succeeded().document
+    assert [destination["destination"] for destination in document["destinations"]] == ["consumer"]
+    assert [Path(row["file"]).name for row in document["quarantined"]] == ["b.yaml"]
     assert "1 file could not be read" in answer.stderr
-    assert report.read_text().startswith("<!DOCTYPE html>")
+    for row in document["groups"]:
+        row["findings"] = [finding["rule"] for finding in row["findings"]]
+    check_rows("audit.jsonl", document["groups"], run[1])
+    assert "Readiness for consumer" in Page(report.read_text()).texts["h2"]
+
+
+def test_rehearsals_under_two_settings_are_the_recorded_ones(
+    run: tuple[Answer, Path], kohort: Kohort, saved: Path, tmp_path: Path
+) -> None:
+    page, numbers = tmp_path / "report.html", tmp_path / "report.json"
+    answer = kohort.quick(
+        "fleet rehearse --to consumer --group billing --group biling --client java:4.1.0 --snapshots", saved,
+        *("--vary", "group.consumer.migration.policy=bidirectional,disabled", "--vary", "concurrency=2"),
+        *("--out", tmp_path / "out", "--report", page, "--report", numbers, "--output", "json"),
+    )  # fmt: skip
+    assert (answer.status, answer.stderr) == (3, "kohort: biling: is in none of the snapshots\n")
+    document = answer.document
+    assert [row["verdict"] for row in document["groups"]] == ["safe", "unsafe"]
+    assert {Path(path).parent.name for path in document["tables"].values()} == set(document["tables"])
+    assert json.loads(numbers.read_text())["failures"] == document["failures"]
+    (failure,) = document["failures"]
+    assert failure["commands"] == [
+        f"kohort plan billing --to consumer --client java:4.1.0 --concurrency 2 --snapshot {saved} "
+        "--output yaml > PLAN.yaml",
+        f"kohort rehearse PLAN.yaml --snapshot {saved} --set {DISABLED} --seed 1 --story",
+    ]
+    assert "What each setting costs" in Page(page.read_text()).texts["h2"]
+    check_rows("rehearsals.jsonl", document["groups"], run[1])
+
+
+def test_simulations_of_every_combination_are_the_recorded_ones(
+    run: tuple[Answer, Path], kohort: Kohort, tmp_path: Path
+) -> None:
+    page, numbers = tmp_path / "report.html", tmp_path / "report.json"
+    answer = kohort.quick(
+        "fleet simulate two-bounces scale-out --seeds 2 --break two-bounces --vary",
+        "group.initial.rebalance.delay.ms=0,3000",
+        *("--out", tmp_path / "tables", "--report", page, "--report", numbers, "--output", "json"),
+    )
+    assert answer.status == 1
+    document = answer.document
+    assert json.loads(numbers.read_text())["costs"] == document["costs"]
+    assert {Path(path).parent.name for path in document["tables"].values()} == set(document["tables"])
+    assert "Records read twice" in Page(page.read_text()).texts["h2"]
+    check_rows("costs.jsonl", document["costs"], run[1])
+    check_rows("spans.jsonl", document["spans"], run[1])
+    commands = [
+        {name: row[name] for name in ("verdict", "invariant", "command")} for row in document["failures"]
+    ]
+    check_rows("failures.jsonl", commands, run[1])

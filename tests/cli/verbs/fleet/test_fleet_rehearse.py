@@ -1,8 +1,7 @@
-"""`kohort fleet rehearse` from the command line to its document, its page and its status."""
+"""`kohort fleet rehearse`: invalid requests, and its report."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,65 +13,9 @@ from cli.verbs.fleet.rehearse import rehearsal_report
 from pipeline.rehearsal import RehearsalRun
 from tests.cli.command import Kohort
 from tests.cli.render.rendered import rendered
-from tests.cli.schemas import faults
 from tests.pipeline.conftest import spark as spark
 
 DISABLED = "group.consumer.migration.policy=disabled"
-
-
-@pytest.mark.usefixtures("spark")
-def test_groups_come_in_the_order_in_which_to_go(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    saved = tmp_path / "a.yaml"
-    assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
-    answer = kohort.quick(
-        *("fleet rehearse --to cooperative --snapshots", saved, "--out", tmp_path / "out", "--output", "json")
-    )
-    document = answer.succeeded(stderr="").document
-    assert faults(document) == []
-    assert sum(document["verdicts"].values()) == len(document["groups"])
-    ranked = [row for row in document["groups"] if row["verdict"] == "safe"]
-    assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
-    assert ranked
-    assert {Path(path).parent.name for path in document["tables"].values()} == set(document["tables"])
-    assert set(document["tables"]) == {"rehearsals", "runs", "failures", "quarantine"}
-
-
-@pytest.mark.usefixtures("spark")
-def test_a_plan_that_is_unsafe_under_a_setting(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    saved, page, numbers = tmp_path / "a.yaml", tmp_path / "report.html", tmp_path / "report.json"
-    assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
-    answer = kohort.quick(
-        "fleet rehearse --to consumer --group billing --client java:4.1.0 --snapshots",
-        *(
-            saved,
-            "--vary",
-            "group.consumer.migration.policy=bidirectional,disabled",
-            "--vary",
-            "concurrency=2",
-        ),
-        *("--report", page, "--report", numbers),
-    )
-    assert answer.status == 1
-    assert f"concurrency=2 {DISABLED}" in answer.stdout
-    plan = f"kohort plan billing --to consumer --client java:4.1.0 --concurrency 2 --snapshot {saved}"
-    again = f"kohort rehearse PLAN.yaml --snapshot {saved} --set {DISABLED} --seed 1 --story"
-    assert plan in answer.stdout
-    assert again in answer.stdout
-    shown = page.read_text()
-    assert shown.startswith("<!DOCTYPE html>")
-    assert again in shown
-    assert "What each setting costs" in shown
-    report = json.loads(numbers.read_text())
-    assert [row["verdict"] for row in report["groups"]] == ["safe", "unsafe"]
-    assert report["failures"][0]["story"]
-
-
-@pytest.mark.usefixtures("spark")
-def test_a_group_that_is_in_no_snapshot(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
-    saved = tmp_path / "a.yaml"
-    assert kohort.quick("snapshot --embedded", sample, "-o", saved).status == 0
-    answer = kohort.quick("fleet rehearse --to consumer --group biling --snapshots", saved)
-    answer.assert_refused("biling: is in none of the snapshots", status=3)
 
 
 @pytest.mark.parametrize(

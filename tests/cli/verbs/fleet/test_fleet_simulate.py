@@ -1,9 +1,6 @@
-"""`kohort fleet simulate` from the command line to its tables, its page and its status."""
+"""`kohort fleet simulate`: invalid requests, and its report."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 
@@ -13,39 +10,7 @@ from coordinator.simulation.scenario import Variant
 from pipeline.simulation import SimulationRun
 from tests.cli.command import Kohort
 from tests.cli.render.rendered import rendered
-from tests.cli.schemas import faults
 from tests.pipeline.conftest import spark as spark
-
-
-@pytest.mark.usefixtures("spark")
-def test_scenarios_are_played_under_every_combination(kohort: Kohort, tmp_path: Path) -> None:
-    page, numbers = tmp_path / "report.html", tmp_path / "report.json"
-    answer = kohort.quick(
-        "fleet simulate scale-out --seeds 3 --seed 4 --protocol all --vary group.initial.rebalance.delay.ms=0,3000",
-        *("--out", tmp_path / "tables", "--report", page, "--report", numbers, "--output", "json"),
-    ).succeeded(stderr="")
-    document = answer.document
-    assert faults(document) == []
-    assert (document["runs"], document["verdicts"]["held"], document["first_seed"]) == (18, 18, 4)
-    assert [(row["protocol"], row["settings"].partition("=")[2]) for row in document["costs"]] == [
-        (protocol, delay) for protocol in ("eager", "cooperative", "consumer") for delay in ("0", "3000")
-    ]
-    assert {Path(path).parent.name for path in document["tables"].values()} == set(document["tables"])
-    assert json.loads(numbers.read_text())["costs"] == document["costs"]
-    assert page.read_text().startswith("<!DOCTYPE html>")
-    assert "Records read twice" in page.read_text()
-
-
-@pytest.mark.usefixtures("spark")
-def test_a_failed_run_is_listed_with_its_command(kohort: Kohort) -> None:
-    line = "fleet simulate two-bounces --break two-bounces --seeds 2"
-    answer = kohort.quick(line)
-    assert answer.status == 1
-    assert "2 of 2 runs broke an invariant" in answer.stderr
-    assert "kohort simulate two-bounces --seed 2 --break two-bounces --story" in answer.stdout
-    document = kohort.quick(line, "--output", "json").document
-    assert faults(document) == []
-    assert document["verdicts"]["fallen"] == 2
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,7 @@ import pytest
 from cli.errors import UsageError
 from cli.verbs.fleet.options import LiveOptions, SparkOptions
 from cli.verbs.fleet.sources import live_of
-from cli.verbs.fleet.spark import FleetProgress, cause_of, conf_of, settings_of
+from cli.verbs.fleet.spark import cause_of, conf_of, settings_of, step_text
 from pipeline.history import HistoryProgress, HistoryStep
 from tests.cli.command import Kohort
 from tests.kafka.broker import Broker
@@ -180,45 +177,9 @@ def test_the_cause_is_shown_without_its_stacks(text: str, said: str) -> None:
     assert cause_of(text) == said
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def reported(progress: FleetProgress) -> None:
-    with progress:
-        for step in HistoryStep:
-            progress.history(HistoryProgress(step=step, done=1, total=4, records=12_345))
-            progress._bar and progress._bar.refresh()
-        progress.audit(3, 0)
-        progress._bar and progress._bar.refresh()
-
-
-@pytest.mark.parametrize(("make", "quiet"), [(io.StringIO, False), (Terminal, True)], ids=["pipe", "quiet"])
-def test_nothing_is_shown(
-    monkeypatch: pytest.MonkeyPatch, make: Callable[[], io.StringIO], quiet: bool
-) -> None:
-    stream = make()
-    monkeypatch.setattr(sys, "stderr", stream)
-    reported(FleetProgress(quiet=quiet))
-    assert stream.getvalue() == ""
-
-
-def test_a_terminal_sees_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys, "stderr", stream)
-    reported(FleetProgress())
-    shown = stream.getvalue()
-    for words in (
-        "starting Spark",
-        "decoding records",
-        "finding rebalances",
-        "12,345 records",
-        "checking groups",
-    ):
-        assert words in shown
-    # Every step has its own words.
-    assert not any(f"kohort: {step.value} " in shown for step in HistoryStep)
-    assert shown.endswith("\x1b[2K")
+def test_every_step_has_words_of_its_own() -> None:
+    texts = {step_text(HistoryProgress(step=step)) for step in HistoryStep}
+    assert len(texts) == len(HistoryStep)
+    assert not texts & {step.value for step in HistoryStep}
+    progress = HistoryProgress(step=HistoryStep.EVENTS, done=1, total=4, records=12_345)
+    assert step_text(progress) == "decoding records: 25 %, 12,345 records"
