@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyarrow import fs
 
-from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.store import NotATableStore
 from pipeline.tables.schemas import VERSION
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
@@ -42,6 +43,33 @@ def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:
         return int(content["run"])
     except (ValueError, KeyError, TypeError):
         raise NotATableStore(f"{child(out, name)} is not what {_with_article(kind)} writes") from None
+
+
+class ReplacedTables:
+    """The tables of a kind in `out`, which a run replaces; without `out` they are computed and not kept."""
+
+    def __init__(
+        self, spark: SparkSession, out: str | None, kind: str, schemas: Mapping[str, StructType]
+    ) -> None:
+        """:raises NotATableStore: `out` contains something else"""
+        self._spark, self._out, self._kind, self._schemas = spark, out, kind, schemas
+        self._options = hadoop_options(spark)
+        if out is not None:
+            check_directory(out, kind, self._options)
+
+    def written(self, tables: dict[str, DataFrame]) -> tuple[dict[str, DataFrame], dict[str, str]]:
+        """The tables as they are in `out`, and the path of each; without `out` as they are, and no paths."""
+        if self._out is None:
+            return tables, {}
+        paths = write_tables(tables, self._out, self._kind, self._options)
+        return {
+            name: read_table(self._spark, self._schemas[name], path) for name, path in paths.items()
+        }, paths
+
+
+def read_table(spark: SparkSession, schema: StructType, path: str) -> DataFrame:
+    """A table that was written, with the columns of its schema."""
+    return spark.read.schema(schema).parquet(path)
 
 
 def write_tables(

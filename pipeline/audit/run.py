@@ -18,7 +18,7 @@ from pipeline.audit.schemas import AUDIT, TABLES
 from pipeline.audit.work import list_snapshots, snapshot_work
 from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
 from pipeline.jobs import with_progress
-from pipeline.replaced import check_directory, write_tables
+from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
 
 if TYPE_CHECKING:
@@ -98,18 +98,12 @@ def audit(
     """
     settings = settings or AuditSettings()
     with with_progress(spark, progress):
-        options = hadoop_options(spark)
-        if out is not None:
-            check_directory(out, KIND, options)
-        work, kept = _work(spark, sources, options, settings)
+        replaced = ReplacedTables(spark, out, KIND, TABLES)
+        work, kept = _work(spark, sources, hadoop_options(spark), settings)
         tasks = _tasks(spark, work)
         judged = judge_all(work, settings, tasks).persist(StorageLevel.DISK_ONLY)
-        tables = tables_of(work, judged)
-        paths: dict[str, str] = {}
-        if out is not None:
-            paths = write_tables(tables, out, KIND, options)
-            tables = {name: read_table(spark, name, path) for name, path in paths.items()}
-        else:
+        tables, paths = replaced.written(tables_of(work, judged))
+        if not paths:
             tables = {name: table.persist(StorageLevel.DISK_ONLY) for name, table in tables.items()}
         run = _summed(tables, settings, paths)
     for frame in (*kept, judged) if out is not None else ():
@@ -197,11 +191,6 @@ def _first(audited: DataFrame, destinations: Sequence[str]) -> dict[str, tuple[M
 
 
 KIND = "audit"
-
-
-def read_table(spark: SparkSession, name: str, path: str) -> DataFrame:
-    """The table at a path that `write_tables` returned, with the columns of its schema."""
-    return spark.read.schema(TABLES[name]).parquet(path)
 
 
 def ranked(unranked: DataFrame) -> DataFrame:

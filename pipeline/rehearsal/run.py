@@ -17,9 +17,20 @@ from pyspark.sql import functions as f
 from pipeline.audit.run import Snapshots
 from pipeline.audit.work import each_row, list_snapshots, snapshot_work
 from pipeline.jobs import with_progress
-from pipeline.rehearsal.play import PLANNED, PLAYED, RehearsalSettings, plan_rows, play_part
-from pipeline.rehearsal.schemas import CASE, FIGURES, OF_PLAN, REHEARSALS, SUMMED, TABLES
-from pipeline.replaced import check_directory, write_tables
+from pipeline.rehearsal.play import (
+    CASE,
+    FIGURES,
+    OF_PLAN,
+    PLANNED,
+    PLAYED,
+    REHEARSALS,
+    SUMMED,
+    TABLES,
+    RehearsalSettings,
+    plan_rows,
+    play_part,
+)
+from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
 
 KIND = "rehearsal"
@@ -33,7 +44,7 @@ _WORST_FIRST = ("threw", "unsafe", "unplayable", "safe")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRun:
-    """Rows of the tables of `pipeline.rehearsal.schemas`, by settings in the given order."""
+    """Rows of the tables of `pipeline.rehearsal.play`, by settings in the given order."""
 
     rehearsals: Sequence[Mapping[str, Any]]
     """Safe groups in their order, then the others by name."""
@@ -58,9 +69,8 @@ def rehearse_fleet(
     :raises pipeline.store.NotATableStore: `out` contains something else
     """
     with with_progress(spark, progress):
+        kept = ReplacedTables(spark, out, KIND, TABLES)
         options = hadoop_options(spark)
-        if out is not None:
-            check_directory(out, KIND, options)
         files = list_snapshots(snapshots.paths, options)
         work = snapshot_work(spark, files, options, all_topics=bool(terms.planned.regexes))
         chunks = work.where("chunk is not null or reason is not null")
@@ -79,10 +89,7 @@ def rehearse_fleet(
             "failures": played.where("failure is not null").select("failure.*").repartition(1),
             "quarantine": planned.where("quarantined is not null").select("quarantined.*").coalesce(1),
         }
-        paths: dict[str, str] = {}
-        if out is not None:
-            paths = write_tables(tables, out, KIND, options)
-            tables = {name: spark.read.schema(TABLES[name]).parquet(path) for name, path in paths.items()}
+        tables, paths = kept.written(tables)
         run = _collected(tables, [each.text for each in terms.variations], paths)
     played.unpersist()
     planned.unpersist()

@@ -12,10 +12,21 @@ from pyspark.sql import functions as f
 
 from pipeline.audit.work import each_row
 from pipeline.jobs import with_progress
-from pipeline.replaced import check_directory, write_tables
-from pipeline.simulation.play import PLAYED, RunOptions, SimulationCase, play_row
-from pipeline.simulation.schemas import COSTS, FIGURES, KEY, LIMITS, SPANS, SPREAD, TABLES, VERDICTS
-from pipeline.sources.filesystem import hadoop_options
+from pipeline.replaced import ReplacedTables
+from pipeline.simulation.play import (
+    COSTS,
+    FIGURES,
+    KEY,
+    LIMITS,
+    PLAYED,
+    SPANS,
+    SPREAD,
+    TABLES,
+    VERDICTS,
+    RunOptions,
+    SimulationCase,
+    play_row,
+)
 
 KIND = "simulation"
 SEEDS_PER_TASK = 64
@@ -34,7 +45,7 @@ _OF = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRun:
-    """The results of all seeds, as rows of the tables of `pipeline.simulation.schemas`."""
+    """The results of all seeds, as rows of the tables of `pipeline.simulation.play`."""
 
     verdicts: Mapping[str, int]
     """The number of seeds with each of VERDICTS."""
@@ -64,17 +75,11 @@ def simulate(
     :raises pipeline.store.NotATableStore: `out` contains something else
     """
     with with_progress(spark, progress):
-        options = hadoop_options(spark)
-        if out is not None:
-            check_directory(out, KIND, options)
+        kept = ReplacedTables(spark, out, KIND, TABLES)
         played = _played(spark, tuple(cases), seeds, run_options or RunOptions()).persist(
             StorageLevel.DISK_ONLY
         )
-        tables = tables_of(played, len(cases) * len(seeds))
-        paths: dict[str, str] = {}
-        if out is not None:
-            paths = write_tables(tables, out, KIND, options)
-            tables = {name: spark.read.schema(TABLES[name]).parquet(path) for name, path in paths.items()}
+        tables, paths = kept.written(tables_of(played, len(cases) * len(seeds)))
         run = _summed(tables, cases, paths)
     played.unpersist()
     return run

@@ -16,9 +16,8 @@ from migration.model import Destination
 from pipeline.audit import AuditSettings, Snapshots, audit
 from pipeline.audit.work import work_of_file
 from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
-from pipeline.rehearsal.play import plan_rows, play_part
+from pipeline.rehearsal.play import FIGURES, TABLES, plan_rows, play_part
 from pipeline.rehearsal.run import ORDER
-from pipeline.rehearsal.schemas import FIGURES, TABLES
 from tests.cli.command import Answer, Kohort
 from tests.cli.conftest import kohort as kohort
 

@@ -17,8 +17,7 @@ from coordinator.simulation.scenario_file import parse_scenario
 from coordinator.simulation.seeds import always, costs_of, median_and_worst
 from coordinator.simulation.shipped import shipped_scenario
 from pipeline.simulation import RunOptions, SimulationCase, simulate
-from pipeline.simulation.play import play_row
-from pipeline.simulation.schemas import FIGURES, SPREAD, TABLES
+from pipeline.simulation.play import FIGURES, SPREAD, TABLES, play_row
 from pipeline.store import NotATableStore
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort
