@@ -7,7 +7,6 @@ all kinds of groups. `KOHORT_WRITE_GOLDEN=1` writes tests/golden/fleet again; re
 from __future__ import annotations
 
 import json
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from tests.cli.command import Answer, Kohort
+from tests.cli.verbs.fleet.recorded import check_recorded
 from tests.docs.pages import ROOT, blocks, command_lines
 from tests.pipeline.conftest import spark as spark
 from tests.support.html_pages import Page
@@ -27,19 +27,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.usefixtures("spark")
-GOLDEN = Path(__file__).parents[3] / "golden" / "fleet"
 NOW_NS = 1_780_000_000_000_000_000
 FEW = {"ownership": ("fraud", "clickstream"), "commits": ("fraud", "nightly-report")}
 """Groups whose rows of a long table are recorded."""
 DISABLED = "group.consumer.migration.policy=disabled"
-
-
-def check_recorded(name: str, lines: Iterable[str]) -> None:
-    """Compare lines with those of a file."""
-    text, file = "".join(f"{line}\n" for line in lines), GOLDEN / name
-    if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":
-        file.write_text(text)
-    assert text == file.read_text()
 
 
 def check_rows(name: str, rows: Iterable[dict[str, Any]], directory: Path) -> None:
