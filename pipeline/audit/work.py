@@ -163,7 +163,7 @@ def snapshot_work(
 def work_of_file(
     file: str, options: Mapping[str, str], *, all_topics: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Rows of WORK: the groups of a snapshot, or why it is none."""
+    """Rows of WORK: the groups of a snapshot, or why a file is not a snapshot."""
     try:
         snapshot = parse_snapshot(Path(file), _text(file, options))
     except TreeError as error:

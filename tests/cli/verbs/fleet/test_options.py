@@ -177,7 +177,7 @@ def test_the_cause_is_shown_without_its_stacks(text: str, said: str) -> None:
     assert cause_of(text) == said
 
 
-def test_every_step_has_words_of_its_own() -> None:
+def test_every_step_has_its_own_words() -> None:
     texts = {step_text(HistoryProgress(step=step)) for step in HistoryStep}
     assert len(texts) == len(HistoryStep)
     assert not texts & {step.value for step in HistoryStep}
