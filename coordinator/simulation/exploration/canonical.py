@@ -26,15 +26,13 @@ _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
 _METADATA: dict[int, tuple[Hashable, ConsumerMemberValue]] = {}
 
 
-def canonical(value: Any) -> Hashable:
+def canonical(value: Any) -> Any:
     """The value in a hashable form without order and time, if these do not matter."""
     kind: type[object] = type(value)
     if kind in ATOMS:
-        atom: Hashable = value
-        return atom
+        return value
     if kind is int:
-        number: int = value
-        return number if number >= 0 else ("-", -number)  # -1 and -2 have the same hash
+        return value if value >= 0 else ("-", -value)  # -1 and -2 have the same hash
     return _form(kind)(value)
 
 

@@ -7,18 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.engine.consumer.client_assignment import (
-    InstallAssignment,
-    InstallAssignmentAnswer,
-    PrepareAssignment,
-    PrepareAssignmentAnswer,
-)
 from coordinator.engine.context import check_fits
 from coordinator.engine.engine import Engine
-from coordinator.engine.records import ClientAssignor
 from coordinator.errors import CannotBeWritten
 from coordinator.store.records import encode_record
-from tests.coordinator.engine.consumer import Consumer, epochs, group_of, images, joined
+from tests.coordinator.engine.consumer import Consumer, images
 from tests.coordinator.engine.driver import Driver
 from tests.coordinator.engine.migrating import ClassicConsumer, classic_group
 from wire.errors import ErrorCode
@@ -37,10 +30,6 @@ def writing(driver: Driver) -> Driver:
     return driver
 
 
-def limited(most_bytes: int, *topics: tuple[str, int], **settings: str) -> Driver:
-    return writing(Driver(images(*topics), message_max_bytes=str(most_bytes), **settings))
-
-
 @pytest.mark.parametrize("count", [1, 2, 40])
 def test_the_bound_counts_the_header_of_the_batch(count: int) -> None:
     records = [(b"key", b"x" * 10 * number) for number in range(count - 1)] + [(b"tombstone", None)]
@@ -48,16 +37,6 @@ def test_the_bound_counts_the_header_of_the_batch(count: int) -> None:
     check_fits(records, size)
     with pytest.raises(CannotBeWritten, match=rf"{count} records and {size} bytes .* \({size - 1}\)"):
         check_fits(records, size - 1)
-
-
-def test_a_target_too_large_leaves_the_group_as_it_was() -> None:
-    driver = limited(800, ("foo", 4), ("wide", 180))
-    a = joined(driver, "a")
-    records = len(driver.records)
-    assert a.refused(topics=("wide",)) == (FAILED, None)
-    assert Consumer(driver, "b", topics=("wide",)).join().error is FAILED
-    assert (len(driver.records), epochs(driver)) == (records, ("Stable", 2, 2))
-    assert (a.beat().epoch, list(group_of(driver).members)) == (2, ["a"])
 
 
 def test_a_group_too_large_to_be_upgraded_stays_a_classic_one() -> None:
@@ -70,16 +49,3 @@ def test_a_group_too_large_to_be_upgraded_stays_a_classic_one() -> None:
     assert (driver.records, x.beat()) == (before, ErrorCode.NONE)
     driver.advance(x.session_timeout_ms - 1)
     assert x.beat() is ErrorCode.NONE
-
-
-def test_an_assignment_too_large_is_not_installed() -> None:
-    driver = limited(2_000, ("foo", 480), group_consumer_client_assignors_enable="true")
-    a = Consumer(driver, "a")
-    assert a.join(client_assignors=(ClientAssignor(name="mine"),)).should_compute
-    asked = PrepareAssignment(group="g", member="a", epoch=1)
-    (topic, _, count), *_ = driver.ask(asked, PrepareAssignmentAnswer).topics
-    request = InstallAssignment(
-        group="g", member="a", epoch=1, group_epoch=2, assignments={"a": {topic: tuple(range(count))}}
-    )
-    assert driver.ask(request, InstallAssignmentAnswer).error is FAILED
-    assert epochs(driver) == ("Assigning", 2, 1)

@@ -21,7 +21,6 @@ from wire.errors import ErrorCode
 GROUP = "g"
 P, Q = 1000, 2000
 """Producer ids."""
-UNSTABLE = FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
 NOTHING = FetchedOffset()
 
 
@@ -54,14 +53,6 @@ def listed(driver: Driver) -> list[str]:
     return [each.id for each in driver.ask(ListGroups(), ListGroupsAnswer).groups]
 
 
-def test_a_transaction_is_visible_once_it_commits(driver: Driver) -> None:
-    driver.engine.replay(at(1))
-    driver.engine.replay(at(2), P)
-    assert (fetch(driver).offset, fetch(driver, stable=True)) == (1, UNSTABLE)
-    driver.engine.end_transaction(P, committed=True)
-    assert (fetch(driver).offset, fetch(driver, stable=True).offset) == (2, 2)
-
-
 @pytest.mark.parametrize("committed", [True, False])
 def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Driver, committed: bool) -> None:
     driver.engine.replay(at(2), P)
@@ -69,47 +60,6 @@ def test_the_first_pending_offset_makes_a_simple_group_which_stays(driver: Drive
     assert (fetch(driver), fetch_all(driver, stable=True)) == (NOTHING, {})
     driver.engine.end_transaction(P, committed=committed)
     assert listed(driver) == [GROUP]
-
-
-def test_a_plain_commit_that_was_written_later_stays(driver: Driver) -> None:
-    driver.engine.replay(at(1), P)
-    driver.engine.replay(at(2))
-    assert fetch(driver, stable=True) == UNSTABLE
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver, stable=True).offset == 2
-
-
-def test_what_the_transaction_commits_after_a_plain_commit_counts_again(driver: Driver) -> None:
-    driver.engine.replay(at(1), P)
-    driver.engine.replay(at(2))
-    driver.engine.replay(at(3), P)
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver).offset == 3
-
-
-def test_of_two_transactions_the_offset_written_later_stays(driver: Driver) -> None:
-    driver.engine.replay(at(1), P)
-    driver.engine.replay(at(2), Q)
-    driver.engine.end_transaction(Q, committed=True)
-    assert (fetch(driver).offset, fetch(driver, stable=True)) == (2, UNSTABLE)
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver, stable=True).offset == 2
-
-
-def test_a_later_transaction_that_aborts_takes_nothing_away(driver: Driver) -> None:
-    driver.engine.replay(at(1), P)
-    driver.engine.replay(at(2), Q)
-    driver.engine.end_transaction(Q, committed=False)
-    driver.engine.end_transaction(P, committed=True)
-    assert fetch(driver).offset == 1
-
-
-def test_a_fetch_of_all_shows_unstable_partitions_with_an_offset(driver: Driver) -> None:
-    driver.engine.replay(at(1))
-    driver.engine.replay(at(2), P)
-    driver.engine.replay(at(2, "t2"), P)
-    assert fetch_all(driver, stable=True) == {"t1": UNSTABLE}
-    assert fetch_all(driver, stable=False) == {"t1": FetchedOffset(offset=1)}
 
 
 def test_offset_delete_deletes_pending_offsets(driver: Driver) -> None:
