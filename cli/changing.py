@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
@@ -429,7 +429,7 @@ def _leave(change: Change, output: OutputOptions, *, asked: bool = False) -> Non
     emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
 
 
-def group_fields(group: Group, **more: Any) -> dict[str, Any]:
+def group_fields(group: Group, **more: object) -> dict[str, object]:
     """The document's fields of a group to change, with `more` before its members."""
     return {
         "group": group.id,

@@ -20,7 +20,7 @@ from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL
 from cli.usage_errors import COMMANDS
 from wire.suggestion import closest
 
-Build = Callable[[bool], Any]
+Build = Callable[[bool], object]
 """Builds a command; True requests one with only its summary, for a list of commands."""
 
 _LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
@@ -69,14 +69,14 @@ def _heading(parameter: Any) -> str:
     return getattr(parameter, "rich_help_panel", None) or own
 
 
-class LazyCommands(Mapping[str, Any]):
+class LazyCommands(Mapping[str, object]):
     """Commands by name, each built once, when it is looked up."""
 
     def __init__(self, builds: Mapping[str, Build]) -> None:
         self._builds = builds
-        self._built: dict[str, Any] = {}
+        self._built: dict[str, object] = {}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         if name not in self._built:
             self._built[name] = self._builds[name](False)
         return self._built[name]
@@ -126,7 +126,7 @@ def lazy_group(sections: Mapping[str, Mapping[str, Build]], overview: str | None
                 f"there is no command '{family}{word}'{hint}\n`{ctx.command_path} --help` lists the commands"
             )
 
-        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        def format_commands(self, ctx: object, formatter: Any) -> None:  # noqa: ARG002
             width = max(map(len, self.lazy))
             for heading, commands in sections.items():
                 with formatter.section(heading):
@@ -175,7 +175,7 @@ def root_group(overview: str) -> type[TyperGroup]:
 
 
 def _verb(name: str, reference: str) -> Build:
-    def build(outline: bool) -> Any:
+    def build(outline: bool) -> object:
         function = load(reference)
         if outline:
             return TyperCommand(name, help=inspect.getdoc(function))

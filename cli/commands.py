@@ -135,5 +135,5 @@ ARGUMENT_FILLERS: Mapping[str, str] = {
 def load(reference: str) -> Callable[..., Any]:
     """Import the function that MODULE:NAME names."""
     module, _, name = reference.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
+    function: Callable[..., object] = getattr(import_module(module), name)
     return function

@@ -52,7 +52,7 @@ _IDS = frozenset({"GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"})
 """Metavars of ids that Kafka takes from clients as they are: one may consist of blanks (KIP-289)."""
 
 
-def check_values(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
+def check_values(parameters: Iterable[Any], values: Mapping[str, object]) -> None:
     """Refuse what no option means: a value of nothing, as of a variable of a script that is not set, and NUL.
 
     The metavar of an option or argument is its statement: ids may be blank, `VALUE` after a name may be empty, and
@@ -107,7 +107,7 @@ def _typed(invocation: typer.Context) -> Callable[[str], bool]:
     return typed
 
 
-def _refuse_bytes(value: Any) -> None:
+def _refuse_bytes(value: object) -> None:
     """Bytes that are not UTF-8 may name a file, but no group, topic or regex, which are texts."""
     for text in value if isinstance(value, list | tuple) else [value]:
         if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):

@@ -31,7 +31,7 @@ def option(names: str, help_text: str, metavar: str | None = None, **settings: A
     return typer.Option(*names.split(), metavar=metavar, help=help_text, **settings)
 
 
-def color_option(*, hidden: bool = False) -> Any:
+def color_option(*, hidden: bool = False) -> object:
     """The global `--color`, which every command takes too."""
     return option("--color", "Color the output of a terminal; auto by default.", hidden=hidden)
 

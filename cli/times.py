@@ -48,7 +48,7 @@ def moment(text: str | None, option: str) -> int | None:
         raise UsageError(f"{option}: {error}") from None
 
 
-def duration_parser(unit: str, least_s: float, most_s: float) -> Callable[[Any], float]:
+def duration_parser(unit: str, least_s: float, most_s: float) -> Callable[[object], float]:
     """Typer's `parser` of a duration within bounds, in `unit`, `s` or `ms`, as is a number without one."""
 
     def parsed(value: Any) -> float:

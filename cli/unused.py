@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from cli.render.cells import Cell
 from cli.sources.source import ReadResult, Source
@@ -72,6 +71,6 @@ def last_use_cells(use: LastUse) -> tuple[Cell, ...]:
     return tuple(None if ms is None else format_moment(ms) for ms in (use.last_commit_ms, use.emptied_ms))
 
 
-def last_use_data(use: LastUse) -> dict[str, Any]:
+def last_use_data(use: LastUse) -> dict[str, object]:
     """The last use as data for a document."""
     return {"last_commit_ms": use.last_commit_ms, "last_member_ms": use.emptied_ms}

@@ -396,7 +396,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _fields_in_tree(kind: Any) -> list[Field[Any]]:
+def _fields_in_tree(kind: Any) -> list[Field[object]]:
     return [field for field in fields(kind) if field.metadata not in (UNWRITTEN, KEY)]
 
 

@@ -128,7 +128,7 @@ def load_trees(file: Path, text: str) -> list[Any]:
     return _load(file, text, one=False)
 
 
-def _load(file: Path, text: str, *, one: bool) -> list[Any]:
+def _load(file: Path, text: str, *, one: bool) -> list[object]:
     if text.lstrip()[:1] == "{":
         try:
             tree = json.loads(text, object_pairs_hook=_unique_pairs)
@@ -217,14 +217,14 @@ class _Events:
             if one and not isinstance(event, yaml.StreamEndEvent):
                 raise self._error(event, "a second YAML document; only one is allowed")
 
-    def _next(self) -> Any:
+    def _next(self) -> object:
         return self.parser.get_event()
 
     def _error(self, event: Any, message: str) -> TreeError:
         mark = event.start_mark
         return TreeError(self.file, mark.line + 1, "", message, column=mark.column + 1)
 
-    def _value(self, event: Any, depth: int) -> Any:
+    def _value(self, event: Any, depth: int) -> object:
         kind = type(event)
         value: object
         if kind is yaml.ScalarEvent:
@@ -274,7 +274,7 @@ def yaml_lines(tree: Mapping[Any, object]) -> Iterator[str]:
     return _lines(tree, 0)
 
 
-def _lines(value: Mapping[Any, object], depth: int) -> Iterator[str]:
+def _lines(value: Mapping[object, object], depth: int) -> Iterator[str]:
     indent = "  " * depth
     for key, item in value.items():
         if item and depth < _BLOCK_DEPTH and isinstance(item, dict) and _wants_block(item):
@@ -300,7 +300,7 @@ def _flow_key(key: object) -> str:
     return text if len(text) <= _LONGEST_PLAIN_KEY else f"? {text} "
 
 
-def _wants_block(value: Mapping[Any, object]) -> bool:
+def _wants_block(value: Mapping[object, object]) -> bool:
     """Whether a mapping is written with one line per entry; small mappings of scalars stay on one line."""
     return any(isinstance(item, dict | list) for item in value.values()) or len(value) > 8
 

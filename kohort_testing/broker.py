@@ -162,7 +162,7 @@ class GroupState:
 class AdditionalConsumer:
     """An additional consumer in a group, until it leaves."""
 
-    def __init__(self, ask: Callable[..., Any], number: int) -> None:
+    def __init__(self, ask: Callable[..., object], number: int) -> None:
         self._ask = ask
         self._number: int | None = number
 
@@ -334,7 +334,7 @@ class KohortBroker:
             else:
                 polling()
 
-    def _ask(self, do: str, **what: Any) -> Any:
+    def _ask(self, do: str, **what: object) -> Any:
         """The answer of the process. :raises KohortBrokerError: it refuses, or has exited"""
         if self._process.stdin is None:
             raise RuntimeError("the process has a standard input")

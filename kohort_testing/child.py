@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from cli.app import main as kohort
 
@@ -249,7 +249,7 @@ def _client() -> str:
     return FAULT_CLIENT
 
 
-ACTIONS: Mapping[str, Callable[..., Any]] = {
+ACTIONS: Mapping[str, Callable[..., object]] = {
     each.__name__: each for each in (fault, clear, produce, group, committed, join, leave)
 }
 

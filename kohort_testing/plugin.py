@@ -33,13 +33,13 @@ def kohort_broker(request: pytest.FixtureRequest) -> Iterator[KohortBroker]:
 
 
 @pytest.fixture(scope="session")
-def kohort_session_options() -> Mapping[str, Any]:
+def kohort_session_options() -> Mapping[str, object]:
     """The options of `kohort_session_broker`: override it in a conftest.py."""
     return {}
 
 
 @pytest.fixture(scope="session")
-def kohort_session_broker(kohort_session_options: Mapping[str, Any]) -> Iterator[KohortBroker]:
+def kohort_session_broker(kohort_session_options: Mapping[str, object]) -> Iterator[KohortBroker]:
     """A broker for all tests: use separate topics and groups in each, and clear its faults."""
     with KohortBroker(**_options(kohort_session_options)) as broker:
         yield broker

@@ -84,7 +84,7 @@ def overview(groups: DataFrame, rebalances: DataFrame, commits: DataFrame) -> Da
     return joined.select(*(_column(field) for field in OVERVIEW.fields))
 
 
-def plain(rows: DataFrame) -> Iterator[dict[str, Any]]:
+def plain(rows: DataFrame) -> Iterator[dict[str, object]]:
     """Rows one at a time, in order; times in ms since 1970, days as dates."""
     columns = [
         f.unix_millis(field.name).alias(field.name)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from pipeline.jvm import MissingSpark, check_spark, jvm
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame as DataFrame
     from pyspark.sql import SparkSession as SparkSession
 
-Handler: TypeAlias = Callable[[int, FrameType | None], Any] | signal.Handlers
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | signal.Handlers
 __all__ = ["MissingSpark", "SessionSettings", "check_spark", "session"]
 
 DEFAULT_MASTER = "local[*]"

@@ -118,7 +118,7 @@ class Catalog:
         )
 
 
-def _description(table: str) -> dict[str, Any]:
+def _description(table: str) -> dict[str, object]:
     """The description of a table for readers other than Kohort; empty for a table that only Kohort reads."""
     schema = TABLES.get(table)
     if schema is None:

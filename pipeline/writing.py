@@ -13,7 +13,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -294,7 +293,7 @@ def _by_day(events: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
 def _of_quarantine(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Rows of `QUARANTINE`; `offset` is null for a row that is not about a single record."""
     offset = rows.column("offset")
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "source": rows.column("source"),
         "file": pc.coalesce(rows.column("file"), rows.column("source")),
         "position": rows.column("position"),

@@ -56,7 +56,7 @@ def _is_found(module: str) -> bool:
         return False
 
 
-def _source() -> Mapping[str, Any]:
+def _source() -> Mapping[str, object]:
     """The source of this installation as PEP 610 describes it; empty for an index."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
@@ -65,7 +65,7 @@ def _source() -> Mapping[str, Any]:
         text = distribution("kohort").read_text("direct_url.json")
     except PackageNotFoundError:
         text = None
-    source: Mapping[str, Any] = json.loads(text or "{}")
+    source: Mapping[str, object] = json.loads(text or "{}")
     return source
 
 

@@ -141,10 +141,10 @@ class _Computed(Generic[T]):
         return self._make()
 
 
-class Deferred(_Computed[Mapping[str, Any]], Mapping[str, Any]):
+class Deferred(_Computed[Mapping[str, object]], Mapping[str, object]):
     """Data that are computed when they are read: a table needs none of them."""
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self._made[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -223,7 +223,7 @@ def led(text: str, role: Role) -> Item:
     return Item(lead=f"{lead}:", text=rest, role=role) if colon else Item(lead=text, role=role)
 
 
-def fields(item: Any, *names: str) -> dict[str, Any]:
+def fields(item: object, *names: str) -> dict[str, Any]:
     """Some fields of an object by name, for a document's data."""
     return {name: getattr(item, name) for name in names}
 
@@ -238,7 +238,7 @@ def _field(heading: str) -> str:
     return name.replace("-", "_").lower() + ("_s" if name in DURATIONS else "")
 
 
-def _cell(item: Any, heading: str, value: str | Callable[[Any], Cell]) -> Cell:
+def _cell(item: object, heading: str, value: str | Callable[[object], Cell]) -> Cell:
     cell: Cell = value(item) if callable(value) else _value(item, value)
     if heading.lstrip("#") in DURATIONS and isinstance(cell, int | float) and not isinstance(cell, Duration):
         return duration_cell(cell)

@@ -170,7 +170,7 @@ class AdminReader:
 
         Without the metadata: confluent-kafka 2.16.1 reads beyond the end of what the broker sent.
         """
-        asked: dict[str, Future[Any]] = {}
+        asked: dict[str, Future[object]] = {}
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group)]
             asked |= self.admin.list_consumer_group_offsets(request, request_timeout=self.timeout_s)
@@ -188,7 +188,7 @@ class AdminReader:
         self, offsets: Mapping[str, Mapping[tuple[str, int], NewOffset]]
     ) -> Answers[str, Outcomes]:
         """Like the wire client's `commit_offsets`, one request per group, but without metadata."""
-        asked: dict[str, Future[Any]] = {}
+        asked: dict[str, Future[object]] = {}
         for group, wanted in offsets.items():
             places = [
                 TopicPartition(*place, new.offset, leader_epoch=new.leader_epoch)
@@ -294,8 +294,8 @@ def brokers_settings(
     return settings, failed
 
 
-def _results(asked: Mapping[K, Future[Any]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
-    found: dict[K, Any] = {}
+def _results(asked: Mapping[K, Future[object]]) -> tuple[dict[K, Any], dict[K, KafkaException]]:
+    found: dict[K, object] = {}
     failed: dict[K, KafkaException] = {}
     for key, future in asked.items():
         try:
@@ -411,7 +411,7 @@ def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
     Values are texts, but oauth_cb is a function: librdkafka gets the same token as the wire client.
     librdkafka's bounds are respected: socket.timeout.ms 10 to 300,000, connection setup at least 1,000.
     """
-    config: dict[str, Any] = {key: secret.reveal() for key, secret in settings.extra}
+    config: dict[str, object] = {key: secret.reveal() for key, secret in settings.extra}
     if settings.bootstrap_servers:
         config["bootstrap.servers"] = ",".join(settings.bootstrap_servers)
     config["security.protocol"] = settings.security_protocol.value
@@ -427,8 +427,8 @@ def librdkafka_config(settings: ConnectionSettings) -> dict[str, Any]:
     return config
 
 
-def _sasl(settings: ConnectionSettings) -> dict[str, Any]:
-    config: dict[str, Any] = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
+def _sasl(settings: ConnectionSettings) -> dict[str, object]:
+    config: dict[str, object] = {"sasl.mechanism": settings.sasl_mechanism or "GSSAPI"}
     if settings.sasl_username is not None:
         config["sasl.username"] = settings.sasl_username
     if settings.sasl_password is not None:

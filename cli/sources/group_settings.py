@@ -50,7 +50,7 @@ class GroupSettings:
     ) -> None:
         """`notices` are the source's notices; `client` finds the brokers that answer, if it can log in."""
         self._admin, self._timeout_s, self._notices, self._client = admin, timeout_s, notices, client
-        self._asking: dict[str, Any] = {"request_timeout": timeout_s}
+        self._asking: dict[str, object] = {"request_timeout": timeout_s}
         """Options of librdkafka's requests; `read` adds a broker, because librdkafka may choose a silent one."""
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
@@ -62,7 +62,7 @@ class GroupSettings:
         group = groups[0]
         try:
             brokers, unknown = self._brokers()
-            answered: dict[str, Mapping[str, Any]] = {}
+            answered: dict[str, Mapping[str, object]] = {}
             for some in _request_batches(groups):
                 resources = [ConfigResource(ConfigResource.Type.GROUP, group) for group in some]
                 asked = self._admin.describe_configs(resources, **self._asking)

@@ -184,7 +184,7 @@ def topic_of(described: TopicMetadata, racks: Mapping[int, str | None]) -> Topic
 
 
 def offsets_of(
-    answers: Answers[str, Any], position: Position
+    answers: Answers[str, object], position: Position
 ) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
     """Offsets by group, None where a partition could not be read, and problems of these partitions and other groups."""
     problems = [group_problem(name, failure) for name, failure in answers.failed.items()]
@@ -206,7 +206,7 @@ def offsets_of(
 
 def fetched_offsets(
     client: KafkaClient, groups: Sequence[Group], places: Mapping[str, Collection[tuple[str, int]]]
-) -> tuple[Answers[str, Any], dict[str, PendingOffsets]]:
+) -> tuple[Answers[str, object], dict[str, PendingOffsets]]:
     """The responses with the committed offsets of groups, and offsets in open transactions.
 
     One request returns both, unless there are such offsets; then a second one returns what was committed before. Only a

@@ -68,11 +68,11 @@ def _mapped(file: Path, text: str) -> Iterator[KnownTopic]:
             f"{file}: expected what kafka-topics --describe prints, a snapshot, or a mapping of names to ids"
         )
     for name, value in tree.items():
-        fields: Mapping[str, Any] = value if isinstance(value, dict) else {"id": value}
+        fields: Mapping[str, object] = value if isinstance(value, dict) else {"id": value}
         yield _topic(f"{file}: {name}", name, fields.get("id"), fields.get("partitions"))
 
 
-def _topic(where: str, name: str, topic_id: Any, partitions: Any) -> KnownTopic:
+def _topic(where: str, name: str, topic_id: object, partitions: Any) -> KnownTopic:
     try:
         number = None if partitions is None else int(partitions)
         if number is not None and not 0 < number <= MAX_PARTITIONS:

@@ -347,7 +347,7 @@ def _changing() -> Iterator[None]:
         raise typer.Exit(stop.status)
 
 
-def _rule(listed: KohortFaultResponseRule) -> dict[str, Any]:
+def _rule(listed: KohortFaultResponseRule) -> dict[str, object]:
     from groups.times import seconds_text
 
     event = json.loads(listed.event)

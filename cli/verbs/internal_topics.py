@@ -126,7 +126,7 @@ def topic_tables(plans: Sequence[PlannedChange]) -> list[Table]:
     return [Table(columns=columns("GROUP", "INTERNAL-TOPIC", "KIND"), rows=rows)] if rows else []
 
 
-def topics_data(change: ClusterChange[Any], plan: PlannedChange) -> dict[str, Any]:
+def topics_data(change: ClusterChange[Any], plan: PlannedChange) -> dict[str, object]:
     """The field of a streams group in a change's document; empty for other groups."""
     if plan.described.type is not GroupType.STREAMS:
         return {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cli.options import OutputOptions, option
 
@@ -138,7 +138,7 @@ def _verbose() -> Document:
             available, ("FEATURE", "name"), ("EXTRA", "extra"), ("MISSING", lambda row: row.missing or "nothing")
         ),
     ]  # fmt: skip
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         **platform,
         "libraries": [fields(library, "name", "version", "wanted", "extra") for library in known],
         "features": [fields(feature, "name", "extra", "missing") for feature in available],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import Field, fields
-from typing import Any
 
 from coordinator.configs.definitions import BROKER, TOPIC
 from coordinator.configs.features import FEATURES, parse_level
@@ -83,7 +82,7 @@ def without_effect(names: Iterable[str], ours: Collection[str]) -> Iterator[str]
         yield f"without effect here: {', '.join(idle)}"
 
 
-BROKER_SETTINGS: Mapping[str, Field[Any]] = {
+BROKER_SETTINGS: Mapping[str, Field[object]] = {
     setting.name.replace("_", "."): setting for setting in fields(BrokerSettings) if setting.metadata
 }
 """The fields of BrokerSettings, by their names in a broker's properties."""

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -29,7 +28,7 @@ class Partitions:
     def __init__(
         self,
         image: TopicImage,
-        configs: Callable[[str], Mapping[str, Any]],
+        configs: Callable[[str], Mapping[str, object]],
         directory: RecordDirectory | None = None,
     ) -> None:
         """`configs` returns the settings of a topic: the same mapping as long as none of them changes.
@@ -38,7 +37,7 @@ class Partitions:
         only read here.
         """
         self._configs = configs
-        self._settings: dict[str, tuple[Mapping[str, Any], RecordSettings]] = {}
+        self._settings: dict[str, tuple[Mapping[str, object], RecordSettings]] = {}
         self._image = image
         self._directory = directory
         self._by_topic: dict[UUID, dict[int, Partition]] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from coordinator.faults import AnswerError, Drop, Dropped
 from coordinator.server.apis.fields import CachedFields
@@ -56,7 +56,7 @@ class Incoming(NamedTuple):
     version: int
     correlation_id: int
     client_id: str
-    message: Any
+    message: object
     size: int
 
 
@@ -86,7 +86,7 @@ def parse_request(content: bytes) -> Incoming:
 
 
 @lru_cache(maxsize=MOST_REPEATED)
-def _repeated(content: bytes) -> tuple[str, Any]:
+def _repeated(content: bytes) -> tuple[str, object]:
     """Client id and fields of a request without its correlation id. :raises DecodeError:"""
     key, version, _ = HEAD.unpack_from(content)
     return SERVED[key].api.decode_request(version, content)
@@ -100,7 +100,9 @@ class Dispatcher:
         self._faults = cluster.faults
         self._broker = broker
 
-    def session(self, host: str, end: Callable[[], object], certificate: Mapping[str, Any] | None) -> Session:
+    def session(
+        self, host: str, end: Callable[[], object], certificate: Mapping[str, object] | None
+    ) -> Session:
         """The session of a new connection, which `end` closes; `certificate` is the client's, if it has shown one.
 
         :raises PeerFault: no principal can be derived from it
@@ -173,7 +175,7 @@ class Dispatcher:
         return verdict.end
 
 
-def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
+def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, object]:
     """:raises PeerFault: the response has no field for the error, or the client wants no answer"""
     api = incoming.served.api
     if getattr(incoming.message, "acks", None) == 0:
@@ -184,7 +186,7 @@ def _erroneous(incoming: Incoming, rule: AnswerError) -> Mapping[str, Any]:
     return fields
 
 
-def _composed(incoming: Incoming, fields: Mapping[str, Any]) -> bytes:
+def _composed(incoming: Incoming, fields: Mapping[str, object]) -> bytes:
     """:raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long"""
     api, version = incoming.served.api, incoming.version
     try:

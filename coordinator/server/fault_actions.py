@@ -125,7 +125,7 @@ async def _remove(cluster: Cluster, group: Group, member: Any) -> None:
         cluster.faults.add(fenced, cluster.now_ms())
 
 
-async def _take_classic_place(cluster: Cluster, group: ClassicGroup, member: Any) -> None:
+async def _take_classic_place(cluster: Cluster, group: ClassicGroup, member: object) -> None:
     await _join(cluster, group.id, member, group.protocol_type, member)
 
 

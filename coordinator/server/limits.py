@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from wire.log.compression import MOST_BYTES, ExpandsTooFar
 
@@ -81,11 +81,11 @@ class Limits:
         self._unread: dict[LimitedConnection, None] = {}
         """Connections with large unread answers, those that have had them the longest first."""
 
-    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def run(self, work: Callable[..., T], *arguments: object) -> T:
         """The result of bounded work, done in a quick thread."""
         return await asyncio.get_running_loop().run_in_executor(self.quick, work, *arguments)
 
-    async def run_slowly(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def run_slowly(self, work: Callable[..., T], *arguments: object) -> T:
         """The result of any work, for which this request waits for its turn."""
         return await asyncio.get_running_loop().run_in_executor(self.slow, work, *arguments)
 

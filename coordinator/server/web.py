@@ -94,7 +94,7 @@ class WebServer(ThreadingHTTPServer):
             connection = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request: Any, client_address: object) -> None:
         if not self._room.acquire(blocking=False):
             self._end_oldest()
             if not self._room.acquire(timeout=PLACE_S):
@@ -103,7 +103,7 @@ class WebServer(ThreadingHTTPServer):
         self.waits(request)
         super().process_request(request, client_address)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
+    def process_request_thread(self, request: Any, client_address: object) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -147,7 +147,7 @@ class WebServer(ThreadingHTTPServer):
         with suppress(OSError):
             socket.socket.shutdown(connection, socket.SHUT_RDWR)  # not that of TLS, which its thread uses
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
         """Report an error, unless a connection was closed or a client uses another protocol."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
@@ -186,5 +186,5 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Log nothing: there are many scrapes."""

@@ -94,7 +94,7 @@ def _event(event: Event) -> _Tree:
     return {"at": event.at, **{key: value for key, value in written.items() if defaults[key] != value}}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Write integers without their `.0`."""
     match value:
         case dict():

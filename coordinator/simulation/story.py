@@ -43,7 +43,7 @@ class RunStory(Watcher):
     ) -> None:
         self._schedule, self._names, self._topics = schedule, names, topics
         self._is_kept = is_kept
-        self._lines: list[tuple[int, str, Callable[[Any], str], Any]] = []
+        self._lines: list[tuple[int, str, Callable[[object], str], Any]] = []
 
     def add(self, who: str, what: str) -> None:
         self._add(who, str, what)

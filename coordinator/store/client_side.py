@@ -42,7 +42,7 @@ _PAYLOAD = message("""
 """)
 
 
-def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, Any]:
+def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, object]:
     """The additional field of a member's record; ValueError if a value is too large."""
     if not assignors:
         return {}
@@ -60,7 +60,7 @@ def assignor_fields(assignors: Sequence[ClientAssignor]) -> dict[str, Any]:
     return _written(_ASSIGNORS, {"assignors": fields})
 
 
-def read_assignors(fields: Mapping[str, Any]) -> tuple[ClientAssignor, ...]:
+def read_assignors(fields: Mapping[str, object]) -> tuple[ClientAssignor, ...]:
     """The client-side assignors of a member. :raises DecodeError:"""
     found = _read(_ASSIGNORS, fields)
     return tuple(
@@ -75,7 +75,7 @@ def read_assignors(fields: Mapping[str, Any]) -> tuple[ClientAssignor, ...]:
     )
 
 
-def payload_fields(payload: Payload) -> dict[str, Any]:
+def payload_fields(payload: Payload) -> dict[str, object]:
     """The additional field of a target or current assignment record; ValueError if a value is too large."""
     if payload == NO_PAYLOAD:
         return {}
@@ -98,7 +98,7 @@ def read_payload(fields: Mapping[str, Any]) -> Payload:
     return Payload(error=found["error"], metadata=said)
 
 
-def _written(kind: Message, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _written(kind: Message, fields: Mapping[str, Any]) -> dict[str, object]:
     out = bytearray()
     message_writer(kind, 0)(out, fields)
     return {UNKNOWN_TAGS: [(TAG, bytes(out))]}
@@ -111,5 +111,5 @@ def _read(kind: Message, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
     found, end = message_reader(kind, 0, DICTIONARIES)(content, 0)
     if end != len(content):
         raise DecodeError(f"{kind.name} has {len(content) - end} bytes too many")
-    read: Mapping[str, Any] = found
+    read: Mapping[str, object] = found
     return read

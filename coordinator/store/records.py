@@ -119,8 +119,8 @@ class _Field:
         self,
         name: str,
         missing: Any = _REQUIRED,
-        read: Callable[[Any], Any] | None = None,
-        write: Callable[[Any], Any] | None = None,
+        read: Callable[[Any], object] | None = None,
+        write: Callable[[Any], object] | None = None,
     ) -> None:
         self.name, self.missing, self.read, self.write = name, missing, read, write
 
@@ -128,7 +128,7 @@ class _Field:
 class _Struct:
     """Kafka's fields for one of our dataclasses, by attribute."""
 
-    def __init__(self, make: Callable[..., Any], **fields: str | _Field) -> None:
+    def __init__(self, make: Callable[..., object], **fields: str | _Field) -> None:
         known = {a: _Field(each) if isinstance(each, str) else each for a, each in fields.items()}
         self._make = make
         self._names = [(a, each.name) for a, each in known.items()]
@@ -136,7 +136,7 @@ class _Struct:
         self._readers = [(a, each.read) for a, each in known.items() if each.read is not None]
         self._writers = [(each.name, each.write) for each in known.values() if each.write is not None]
 
-    def attributes(self, fields: Fields) -> dict[str, Any]:
+    def attributes(self, fields: Fields) -> dict[str, object]:
         """Our attributes from the fields."""
         if self._missing:
             fields = {**self._missing, **fields}
@@ -148,7 +148,7 @@ class _Struct:
     def read(self, fields: Fields) -> Any:
         return self._make(**self.attributes(fields))
 
-    def write(self, value: Any) -> Fields:
+    def write(self, value: object) -> Fields:
         fields = {name: getattr(value, attribute) for attribute, name in self._names}
         for name, convert in self._writers:
             fields[name] = convert(fields[name])
@@ -161,7 +161,7 @@ class _Struct:
         return list(map(self.write, many))
 
 
-def _none_for(nothing: Any) -> Callable[[Any], Any]:
+def _none_for(nothing: object) -> Callable[[object], object]:
     """None for the value that means "none" on disk."""
     return lambda value: None if value == nothing else value
 
@@ -338,7 +338,7 @@ class _Kind:
     number: int
     record: type[Any]
     key: _Struct
-    read: Callable[[Any], Any]
+    read: Callable[[Any], object]
     write: Callable[[Any], Fields]
 
 

@@ -10,7 +10,6 @@ import struct
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
 from coordinator.store.log import SegmentLimits
@@ -91,7 +90,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]
     ]
 
 
-def _fields(transaction: Transaction) -> dict[str, Any]:
+def _fields(transaction: Transaction) -> dict[str, object]:
     partitions = [
         {"topic": topic, "partitionIds": numbers} for topic, numbers in by_topic(transaction.partitions)
     ]

@@ -192,7 +192,7 @@ def _danger(parsed: Parsed) -> str | None:
     return None
 
 
-def _compiled(pattern: str, parsed: Parsed) -> tuple[Any, int]:
+def _compiled(pattern: str, parsed: Parsed) -> tuple[object, int]:
     """The program for names of topics, and its limit of memory. :raises TooLongError: it is too large here"""
     for text in _texts(pattern, parsed):
         with suppress(TooLongError):
@@ -211,7 +211,7 @@ def _texts(pattern: str, parsed: Parsed) -> tuple[str, ...]:
     return pattern, re.sub(r"\\(.)", lambda found: found[found[1] > "\x7f"], pattern, flags=re.DOTALL)
 
 
-def _program(text: str, limits: Iterable[int]) -> tuple[Any, int]:
+def _program(text: str, limits: Iterable[int]) -> tuple[object, int]:
     """The text compiled within one of the limits of memory. :raises TooLongError: it is too large, or refused"""
     import re2
 

@@ -50,7 +50,7 @@ class AuditSettings:
 
 def judged(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """For every destination, the columns of AUDIT that depend on one group: all but source, risk, score and rank."""
     restart = _Restart(settings)
     for destination in settings.destinations:
@@ -64,7 +64,7 @@ class _Restart:
         self._settings = settings
         self._now: tuple[float | None] | None = None
 
-    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> dict[str, Any]:
+    def columns(self, case: Case, run: DryRun | None, *, arrived: bool) -> dict[str, object]:
         """The columns of AUDIT; `run` is the dry run to the destination."""
         topics, bounce_s = case.topics or {}, self._settings.bounce_s
         if self._now is None:
@@ -75,7 +75,7 @@ class _Restart:
         return {"restart_now_s": now_s, "restart_then_s": then_s, "gain_s": gain_s}
 
 
-def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, Any]:
+def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str, object]:
     plan = make_plan(case)
     known = {**_about(case), **_of_plan(case, plan)}
     never = nothing_to_migrate(case)
@@ -90,7 +90,7 @@ def _judged(case: Case, restart: _Restart, settings: AuditSettings) -> dict[str,
 
 def judged_regexes(
     group: Group, cluster: Cluster, topics: tuple[Topic, ...], settings: AuditSettings
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The columns of AUDIT_REGEXES that need no Java, and `broker_names`, to compare with Java's."""
     case = case_in(group, cluster, topics, Destination.CONSUMER, settings)
     return [_of_regex(case, compared) for compared in compared_regexes(case)]
@@ -145,7 +145,7 @@ def _about(case: Case) -> dict[str, Any]:
     }
 
 
-def _of_plan(case: Case, plan: Plan) -> dict[str, Any]:
+def _of_plan(case: Case, plan: Plan) -> dict[str, object]:
     return {
         "arrived": has_arrived(case),
         "verdict": plan.verdict.value,
@@ -160,7 +160,7 @@ def _rules(plan: Plan, level: Level) -> list[str]:
     return sorted({finding.rule for finding in plan.findings if finding.level is level})
 
 
-def finding_row(finding: Finding) -> dict[str, Any]:
+def finding_row(finding: Finding) -> dict[str, object]:
     """A finding in the schema FINDING."""
     return asdict(finding) | {"level": finding.level.value, "members": list(finding.members)}
 
@@ -209,7 +209,7 @@ def _of_run(run: DryRun | None) -> dict[str, Any] | None:
     }
 
 
-def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, Any]:
+def _of_regex(case: Case, compared: ComparedRegex) -> dict[str, object]:
     found = compared.comparison
     names = tuple(case.topics) if case.topics is not None else None
     return {
@@ -290,7 +290,7 @@ def judge_work(work: dict[str, Any], settings: AuditSettings) -> Iterator[dict[s
             yield quarantined(chunk.source, chunk.source, reason)
 
 
-def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, Any]]:
+def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Iterator[dict[str, object]]:
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
     topics = chunk.topics_of(group, all_of_them=wants_any)
     named = wanted_topics([group], WhatIf()) or set()
@@ -303,6 +303,6 @@ def _of_group(chunk: GroupChunk, group: Group, settings: AuditSettings) -> Itera
         yield {"regex": {"source": chunk.source, **regex}}
 
 
-def quarantined(source: str, file: str, reason: str) -> dict[str, Any]:
+def quarantined(source: str, file: str, reason: str) -> dict[str, object]:
     row = {"source": source, "file": file, "position": None, "offset": None, "reason": reason}
     return {"quarantined": row}

@@ -131,7 +131,7 @@ def _make_local(path: str, place: Path, options: Mapping[str, str]) -> None:
             )  # fmt: skip
 
 
-def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _rows(log: LoadedLog, places: Mapping[str, str]) -> Iterator[dict[str, object]]:
     groups: list[Group] = []
     for name in sorted({*log.state.groups, *log.others}):
         group, oddities = described_group(log.state, log.others, name, {})
@@ -164,11 +164,11 @@ def _reason(notice: Notice) -> str:
 
 def _worker(
     source: str, cluster: Cluster, topics: KnownTopics, all_topics: bool
-) -> Callable[[dict[str, Any]], Iterator[dict[str, Any]]]:
+) -> Callable[[dict[str, object]], Iterator[dict[str, object]]]:
     names = {format_uuid(topic_id): name for topic_id, name in topics.names.items()}
     sized = {topic.name: topic for topic in sized_topics(topics.topics.values())}
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: dict[str, Any]) -> Iterator[dict[str, object]]:
         if row["reason"] is not None:
             yield failed(source, row["file"] or source, row["reason"])
         elif row["groups"] is not None:

@@ -87,7 +87,7 @@ def unpacked(chunk: bytes) -> GroupChunk:
 
 def each_row(
     table: DataFrame,
-    made: Callable[[dict[str, Any]], Iterable[dict[str, Any]]],
+    made: Callable[[dict[str, Any]], Iterable[dict[str, object]]],
     schema: StructType,
     *,
     small: bool = False,

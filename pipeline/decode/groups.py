@@ -187,7 +187,7 @@ _SAME: Mapping[str, str] = {
 }
 """Columns of the fields of share and streams groups."""
 
-_COLUMNS: Mapping[type[Any], Callable[[Any, Names], Row]] = {
+_COLUMNS: Mapping[type[object], Callable[[Any, Names], Row]] = {
     ClassicGroupRecord: _classic_group,
     ConsumerGroupRecord: _group_epoch,
     PartitionMetadataRecord: _partition_metadata,
@@ -201,7 +201,7 @@ _COLUMNS: Mapping[type[Any], Callable[[Any, Names], Row]] = {
 """The columns of each type of record's value."""
 
 
-def _json(fields: Mapping[str, Any]) -> str:
+def _json(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, default=_plain, ensure_ascii=False, separators=(",", ":"))
 
 

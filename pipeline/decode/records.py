@@ -175,7 +175,7 @@ def _offsets(raw: RawRecords, lanes: Ints, types: Ints) -> tuple[pa.RecordBatch 
     count = len(lanes)
     times = raw.timestamps[lanes]
     producer_ids = raw.producer_ids[lanes]
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "day": days(times),
         "source": _constant(raw.source, count),
         "partition": pa.array(np.full(count, raw.partition, dtype=np.int32)),

@@ -166,7 +166,7 @@ class PlayTask:
 
 def plan_rows(
     work: dict[str, Any], terms: RehearsalSettings, seeds_per_part: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """The rows of PLANNED for a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
@@ -201,8 +201,12 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 
 
 def _planned(
-    chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
-) -> PlayTask | dict[str, Any]:
+    chunk: GroupChunk,
+    group: Group,
+    terms: RehearsalSettings,
+    variation: Variation,
+    head: Mapping[str, object],
+) -> PlayTask | dict[str, object]:
     """A playable plan, or a row of UNPLAYED."""
     settings = replace(_varied(terms.planned, variation), with_costs=False)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
@@ -244,7 +248,7 @@ def _simulated(part: PlayTask) -> tuple[FoundGroup, SimulatedMembers]:
     return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
 
 
-def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def play_part(row: dict[str, Any]) -> Iterator[dict[str, object]]:
     """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, PlayTask):
@@ -254,8 +258,8 @@ def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield _played(part, found, simulated, seed)
 
 
-def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
-    figures: dict[str, Any] = {}
+def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, object]:
+    figures: dict[str, object] = {}
     story: list[str] = []
     try:
         played = rehearse(part.plan, found, simulated, seed)
@@ -289,7 +293,7 @@ def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed
     }
 
 
-def _figures(played: Rehearsed) -> dict[str, Any]:
+def _figures(played: Rehearsed) -> dict[str, object]:
     """Sums over all rounds, as far as it came."""
     costs = reduce(add, (each.costs for each in played.rounds), RehearsalCosts())
     lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)

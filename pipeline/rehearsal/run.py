@@ -141,7 +141,7 @@ def _ranked(rows: DataFrame) -> DataFrame:
 def _collected(
     tables: Mapping[str, DataFrame], settings: Sequence[str], paths: Mapping[str, str]
 ) -> RehearsalRun:
-    def order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    def order(row: Mapping[str, object]) -> tuple[object, ...]:
         rank = row["rank"]
         return settings.index(row["settings"]), rank is None, rank, row["source"], row["group"]
 

@@ -130,7 +130,7 @@ def numbers_of(
     return ReportNumbers(**parts)
 
 
-def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
+def _history(tables: Mapping[str, DataFrame]) -> dict[str, object]:
     rebalances, groups = tables["rebalances"], tables["groups"]
     micros, day = f.unix_micros("time"), f.unix_date("day")
     log = _only(
@@ -142,7 +142,7 @@ def _history(tables: Mapping[str, DataFrame]) -> dict[str, Any]:
             f.max(day).alias("last_day"),
         )
     )
-    parts: dict[str, Any] = {"totals": _totals(log["records"], tables)}
+    parts: dict[str, object] = {"totals": _totals(log["records"], tables)}
     if not log["records"]:
         return parts
     # The day before is included: a rebalance may have started on the day before its record.

@@ -202,16 +202,16 @@ class ReportNumbers:
     readiness: tuple[Readiness, ...] = ()
     """Empty: the run has no audit."""
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """The same numbers as JSON: times in ISO 8601, UTC."""
         return {"kohort": FORMAT_VERSION, "report": {name: _data(value) for name, value in _fields(self)}}
 
 
-def _fields(value: Any) -> list[tuple[str, Any]]:
+def _fields(value: Any) -> list[tuple[str, object]]:
     return [(field.name, getattr(value, field.name)) for field in fields(value)]
 
 
-def _data(value: Any) -> Any:
+def _data(value: object) -> object:
     if is_dataclass(value):
         return {name: _data(inner) for name, inner in _fields(value)}
     if isinstance(value, tuple):

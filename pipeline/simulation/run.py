@@ -49,7 +49,7 @@ class SimulationRun:
 
     verdicts: Mapping[str, int]
     """The number of seeds with each of VERDICTS."""
-    costs: Sequence[Mapping[str, Any]]
+    costs: Sequence[Mapping[str, object]]
     """In the order of the cases."""
     spans: Sequence[Mapping[str, Any]]
     failures: Sequence[Mapping[str, Any]]
@@ -93,7 +93,7 @@ def _played(
     cores = spark.sparkContext.defaultParallelism
     tasks = max(1, min(total, MOST_TASKS, max(4 * cores, total // SEEDS_PER_TASK)))
 
-    def play(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def play(row: dict[str, Any]) -> Iterator[dict[str, object]]:
         case, place = divmod(row["id"], len(seeds))
         yield play_row(cases[case], seeds[place], run_options)
 
@@ -159,7 +159,7 @@ def _summed(
         (case.name, case.variant.value, case.setting): place for place, case in reversed([*enumerate(cases)])
     }
 
-    def order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    def order(row: Mapping[str, Any]) -> tuple[object, ...]:
         return places[row["scenario"], row["protocol"], row["settings"]], row["libraries"]
 
     costs = sorted((row.asDict() for row in tables["costs"].collect()), key=order)

@@ -144,7 +144,7 @@ def _offsets_topic(spark: SparkSession, admin: Any) -> OffsetsTopic:
     partitions = sorted(found.get(index).partition() for index in range(found.size()))
     places = {each: kafka.common.TopicPartition(OFFSETS_TOPIC, each) for each in partitions}
 
-    def offsets(spec: Any, level: Any) -> dict[int, int]:
+    def offsets(spec: object, level: object) -> dict[int, int]:
         wanted = jvm.java.util.HashMap()
         for place in places.values():
             wanted.put(place, spec)

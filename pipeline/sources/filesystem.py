@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyarrow import fs
 
@@ -68,7 +68,7 @@ def _by_uri(path: str) -> tuple[fs.FileSystem, str]:
 @lru_cache(maxsize=4)
 def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
     given = {name.removeprefix("fs.s3a."): value for name, value in options if name.startswith("fs.s3a.")}
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         name: given[key]
         for name, key in (
             ("access_key", "access.key"),

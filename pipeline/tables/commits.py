@@ -187,7 +187,7 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
     longest = np.maximum.reduceat(np.where(inside, gap, np.iinfo(np.int64).min), starts)
     rows = pa.array(order[starts])
 
-    def taken(name: str) -> Any:
+    def taken(name: str) -> object:
         return table.column(name).take(rows)
 
     columns = {

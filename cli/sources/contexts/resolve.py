@@ -32,7 +32,7 @@ Typed = Callable[[str], bool]
 """Whether the command line itself set a parameter, by name."""
 
 
-def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
+def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
     """The arguments of a command, with its options dataclasses completed.
 
     :raises UsageError: two names for the source on one level; a context or a value that does not exist; a change that

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, summed
 from cli.errors import CommandError, UsageError
@@ -158,7 +157,7 @@ class ConfigChange(ClusterChange[SettingsPlan]):
             errors=tuple(self.errors),
         )
 
-    def data_of(self, plan: SettingsPlan) -> list[dict[str, Any]]:
+    def data_of(self, plan: SettingsPlan) -> list[dict[str, object]]:
         """The settings of a group that change, as data."""
         return [
             {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from cli.render.cells import Cell
 from cli.render.document import Document, Table, columns
@@ -84,7 +83,7 @@ def problems_of(context: Context) -> tuple[Problem, ...]:
     return ()
 
 
-def _brief(contexts: Contexts, context: Context) -> dict[str, Any]:
+def _brief(contexts: Contexts, context: Context) -> dict[str, object]:
     servers = context.bootstrap_server
     return {
         "context": context.name,
@@ -99,7 +98,7 @@ def _brief(contexts: Contexts, context: Context) -> dict[str, Any]:
     }
 
 
-def _property(value: PropertyValue) -> dict[str, Any]:
+def _property(value: PropertyValue) -> dict[str, object]:
     return {
         "name": value.key,
         "value": _shown(value),

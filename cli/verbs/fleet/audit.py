@@ -107,8 +107,8 @@ def _input_bytes(request: AuditRequest) -> int | None:
 def _answer(request: AuditRequest, run: AuditRun) -> Audit:
     from pipeline.overview import of_groups, plain
 
-    rows: Sequence[dict[str, Any]] = ()
-    regexes: Sequence[dict[str, Any]] = ()
+    rows: Sequence[dict[str, object]] = ()
+    regexes: Sequence[dict[str, object]] = ()
     if request.groups or request.for_programs:
         order = ("source", "group")
         rows = list(plain(of_groups(run.audit, request.groups).orderBy(*order, "destination")))
@@ -164,7 +164,7 @@ def fleet_audit_document(audit: Audit) -> Document:
     )
 
 
-def _data(audit: Audit) -> dict[str, Any]:
+def _data(audit: Audit) -> dict[str, object]:
     run = audit.run
     return {
         "audited": run.groups,

@@ -160,7 +160,7 @@ class _Answer:
             plain(rows), key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"])
         )
 
-    def _missing(self, groups: Sequence[dict[str, Any]], described: Sequence[AsOf]) -> Iterator[Problem]:
+    def _missing(self, groups: Sequence[dict[str, object]], described: Sequence[AsOf]) -> Iterator[Problem]:
         there = {row["group"] for row in groups}
         for place, group in enumerate(self._request.groups):
             if described:
@@ -173,7 +173,7 @@ class _Answer:
                 message = f"there was no such group at {moment}"
                 yield Problem(subject=group, message=message, cause=Cause.ABSENT)
 
-    def _rebalances(self) -> Sequence[dict[str, Any]]:
+    def _rebalances(self) -> Sequence[dict[str, object]]:
         from pipeline.overview import between, plain
 
         request = self._request
@@ -251,10 +251,10 @@ def fleet_history_document(history: History) -> Document:
     )
 
 
-def _data(history: History) -> dict[str, Any]:
+def _data(history: History) -> dict[str, object]:
     request, run = history.request, history.run
     counts = sorted((number, n) for number, n in run.by_key_version.items() if number is not None)
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "records": run.records,
         "by_key_version": {str(number): n for number, n in counts},
         "transaction_ends": run.by_key_version.get(None, 0),
@@ -280,7 +280,7 @@ def _described(history: History, mode: DescribeMode) -> Document:
     return describe_document(history.described, {}, mode, verbose=mode is DescribeMode.MEMBERS, problems=())
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row) -> dict[str, object]:
     data = {name: _moment(value) if name in _MOMENTS else value for name, value in row.items()}
     data.pop("day", None)
     return data

@@ -69,12 +69,12 @@ class FleetRehearsalRequest:
     reports: tuple[Path, ...] = ()
 
 
-def variations_of(vary: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+def variations_of(vary: Sequence[str]) -> tuple[Mapping[str, object], ...]:
     """The values of `--vary`: fields of `Variation` for each combination. UsageError for invalid ones."""
     return tuple(map(_variation, combinations_of(vary)))
 
 
-def _variation(values: Mapping[str, str]) -> Mapping[str, Any]:
+def _variation(values: Mapping[str, str]) -> Mapping[str, object]:
     fields: dict[str, Any] = {
         "settings": {name: value for name, value in values.items() if name not in OF_PLANS}
     }

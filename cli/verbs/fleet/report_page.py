@@ -13,7 +13,6 @@ from functools import partial
 from io import StringIO
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from cli.errors import UsageError
 from cli.output import render, write_file
@@ -186,12 +185,12 @@ def _cost_bars(worst: Sequence[GroupCost]) -> list[Bar]:
     return bars
 
 
-def _numbers(*headings: str) -> list[tuple[str, Callable[[Any], str]]]:
+def _numbers(*headings: str) -> list[tuple[str, Callable[[object], str]]]:
     """Columns of whole numbers, from fields of the same names."""
     return [(f"#{name}", partial(_number, name.lower())) for name in headings]
 
 
-def _number(field: str, item: Any) -> str:
+def _number(field: str, item: object) -> str:
     return f"{getattr(item, field):,}"
 
 

@@ -139,7 +139,7 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
     return run
 
 
-def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str, Any]:
+def simulation_data(request: SimulationRequest, run: SimulationRun) -> dict[str, object]:
     """The data of the document, for programs."""
     return {
         "first_seed": request.seeds[0],

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cli.errors import ExitStatus
 from cli.options import OutputOptions
@@ -197,7 +196,7 @@ def log_verify_document(partitions: Sequence[VerifiedPartition], errors: tuple[P
     return Document(command="log verify", data=data, blocks=list(_blocks(partitions)), errors=errors)
 
 
-def _data(checked: VerifiedPartition) -> dict[str, Any]:
+def _data(checked: VerifiedPartition) -> dict[str, object]:
     return {
         **fields(checked, "directory", "segments", "batches", "records"),
         "control_records": checked.control,

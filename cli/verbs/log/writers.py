@@ -100,7 +100,9 @@ def _producer_text(producer_id: int, producer_epoch: int, transactional: bool, b
     return json_text(_producer(producer_id, producer_epoch, transactional, by_broker))[1:-1]
 
 
-def _producer(producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool) -> dict[str, Any]:
+def _producer(
+    producer_id: int, producer_epoch: int, transactional: bool, by_broker: bool
+) -> dict[str, object]:
     return {
         "producer_id": _number(producer_id),
         "producer_epoch": _number(producer_epoch),
@@ -145,7 +147,7 @@ def batch_lines(batches: Batches) -> Iterator[str]:
         yield json_text(batch_data(batch, checksum))
 
 
-def batch_data(batch: Batch, checksum: int) -> dict[str, Any]:
+def batch_data(batch: Batch, checksum: int) -> dict[str, object]:
     """The fields that kafka-dump-log prints of a batch."""
     return {
         **fields(batch, "file", "base_offset", "last_offset", "count"),
@@ -452,7 +454,7 @@ class FileCsvWriter(LineWriter):
         self._writer.rows(self._kind.rows(found), found.file)
 
 
-def _errors(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+def _errors(problems: Sequence[Problem]) -> list[dict[str, object]]:
     return [fields(each, "subject", "message") for each in problems]
 
 

@@ -163,7 +163,7 @@ def hiding_configs(create_topics: Handler[R]) -> Handler[R]:
     return kept
 
 
-def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, Any]:
+def _shown(exchange: Exchange, topic: Mapping[str, Any]) -> Mapping[str, object]:
     if topic["error_code"] or exchange.allows(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic["name"]):
         return topic
     hidden = {"topic_config_error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED}

@@ -42,7 +42,7 @@ _ALSO_CALLED = {"partitionIndex": "partition"}
 """The names that a request uses for fields of its response, if they differ."""
 
 
-def error_answer(api: Api, version: int, request: Any, code: ErrorCode) -> Mapping[str, Any] | None:
+def error_answer(api: Api, version: int, request: object, code: ErrorCode) -> Mapping[str, object] | None:
     """The fields of a response with the error; None if the response has no field for it."""
     answer, has_it = _answer(
         api.response.struct, api.request.struct, request, _Error(version, code, code in OF_PARTITIONS)
@@ -65,7 +65,7 @@ class _Error:
         return any(each.name in _ERRORS or self.carried_by(each.type) for each in of.of.at(self.version))
 
 
-def _answer(layout: Struct, asked: Struct, request: Any, error: _Error) -> tuple[dict[str, Any], bool]:
+def _answer(layout: Struct, asked: Struct, request: object, error: _Error) -> tuple[dict[str, object], bool]:
     """The fields of a struct of the response, and whether one of them has the error."""
     fields = layout.at(error.version)
     answer = {
@@ -86,7 +86,7 @@ def _answer(layout: Struct, asked: Struct, request: Any, error: _Error) -> tuple
     return answer, has_it
 
 
-def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dict[str, Any]]:
+def _elements(of: Field, asked: Struct, request: object, error: _Error) -> list[dict[str, object]]:
     """An element for each of the request's, with the same name, number or id."""
     layout: Any = of.type
     arrays = [each for each in asked.at(error.version) if isinstance(each.type, Array)]
@@ -108,7 +108,7 @@ def _elements(of: Field, asked: Struct, request: Any, error: _Error) -> list[dic
     return elements
 
 
-def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[str, Any]:
+def _names(layout: Struct, asked: Struct, request: object, version: int) -> dict[str, object]:
     """The fields that identify an element: the fields that request and response have in common."""
     known = {each.name for each in asked.at(version) if isinstance(each.type, Scalar)}
     names = {}
@@ -119,7 +119,7 @@ def _names(layout: Struct, asked: Struct, request: Any, version: int) -> dict[st
     return names
 
 
-def _name(layout: Struct, of: Type, value: Any, version: int) -> dict[str, Any]:
+def _name(layout: Struct, of: Type, value: object, version: int) -> dict[str, object]:
     """The field that identifies an element whose request is a bare name or number: the first that is never null."""
     for each in layout.at(version):
         if each.type is of and each.name not in _ERRORS and not each.nullable(version):
@@ -127,7 +127,7 @@ def _name(layout: Struct, of: Type, value: Any, version: int) -> dict[str, Any]:
     return {}
 
 
-def _blank(of: Type, field: Field, version: int) -> Any:
+def _blank(of: Type, field: Field, version: int) -> object:
     """The value of an unknown field: offsets, times and producer ids are -1."""
     if field.nullable(version):
         return None

@@ -60,7 +60,7 @@ NETWORK_KEYS = ("loss", "delay_ms")
 ERRORS = tuple(code.name for code in ErrorCode if code is not ErrorCode.NONE)
 
 
-def read_event(tree: Any, apis: Collection[str]) -> FaultEvent:
+def read_event(tree: object, apis: Collection[str]) -> FaultEvent:
     """The fault of a tree without a time; `apis` are the names of the APIs that a rule can match. :raises Malformed:"""
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with a verb, found {shown(tree)}")
@@ -89,9 +89,9 @@ def _event(tree: dict[str, Any], apis: Collection[str]) -> FaultEvent:
     return event
 
 
-def tree_of(event: FaultEvent) -> dict[str, Any]:
+def tree_of(event: FaultEvent) -> dict[str, object]:
     """The tree of a fault that `read_event` accepts, without its time and fields that are not set."""
-    tree: dict[str, Any] = {}
+    tree: dict[str, object] = {}
     for each in fields(event):
         value = getattr(event, each.name)
         if each.name != "at" and (each.default is MISSING or value != each.default):
@@ -100,7 +100,7 @@ def tree_of(event: FaultEvent) -> dict[str, Any]:
     return {verb: tree.pop(verb), **tree}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
@@ -152,7 +152,7 @@ def _events(tree: Any, apis: Collection[str]) -> tuple[FaultEvent, ...]:
     return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _network(tree: Any) -> tuple[Lasting, ...]:
+def _network(tree: object) -> tuple[Lasting, ...]:
     if isinstance(tree, dict):
         for key in tree:
             if key not in NETWORK_KEYS:
@@ -163,7 +163,7 @@ def _network(tree: Any) -> tuple[Lasting, ...]:
         raise error.below("faults") from None
 
 
-def _timed(tree: Any, apis: Collection[str]) -> FaultEvent:
+def _timed(tree: object, apis: Collection[str]) -> FaultEvent:
     if not isinstance(tree, dict):
         raise Malformed(f"expected a mapping with `at` and a verb, found {shown(tree)}")
     if "at" not in tree:
@@ -171,7 +171,7 @@ def _timed(tree: Any, apis: Collection[str]) -> FaultEvent:
     return _event(tree, apis)
 
 
-def _imply_lists(tree: dict[str, Any]) -> None:
+def _imply_lists(tree: dict[str, object]) -> None:
     """Turn a single API, and a single delay, into a list."""
     if isinstance(tree.get("api"), str):
         tree["api"] = [tree["api"]]

@@ -172,7 +172,7 @@ class Rules:
 
 
 def named_resources(
-    layout: Struct, version: int, message: Any, name_of: Callable[[UUID], str | None]
+    layout: Struct, version: int, message: object, name_of: Callable[[UUID], str | None]
 ) -> NamedResources:
     """The resources that a request of this version names; `name_of` returns the name of a topic given by id."""
     names = NamedResources()

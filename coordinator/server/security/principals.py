@@ -96,7 +96,7 @@ def parse_rules(text: str) -> tuple[PrincipalRule, ...]:
     return tuple(rules)
 
 
-def principal_of(certificate: Mapping[str, Any] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
+def principal_of(certificate: Mapping[str, object] | None, rules: Sequence[PrincipalRule] = DEFAULT) -> str:
     """The principal of `SSLSocket.getpeercert()`; without a certificate it is ANONYMOUS.
 
     :raises UnknownPrincipal: no rule matches its name
