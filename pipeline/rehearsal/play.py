@@ -166,7 +166,7 @@ class PlayTask:
 
 def plan_rows(
     work: dict[str, Any], terms: RehearsalSettings, seeds_per_part: int
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """The rows of PLANNED for a row of WORK."""
     if work["chunk"] is None:
         yield quarantined(work["source"], work["file"], work["reason"])
@@ -201,12 +201,8 @@ def _parts(seeds: range, most: int) -> Iterator[range]:
 
 
 def _planned(
-    chunk: GroupChunk,
-    group: Group,
-    terms: RehearsalSettings,
-    variation: Variation,
-    head: Mapping[str, object],
-) -> PlayTask | dict[str, object]:
+    chunk: GroupChunk, group: Group, terms: RehearsalSettings, variation: Variation, head: Mapping[str, Any]
+) -> PlayTask | dict[str, Any]:
     """A playable plan, or a row of UNPLAYED."""
     settings = replace(_varied(terms.planned, variation), with_costs=False)
     wants_any = bool(settings.regexes) or wanted_topics([group], WhatIf()) is None
@@ -248,7 +244,7 @@ def _simulated(part: PlayTask) -> tuple[FoundGroup, SimulatedMembers]:
     return with_settings(part.found, simulated_for_plan(part.plan, part.found, configs), part.settings)
 
 
-def play_part(row: dict[str, Any]) -> Iterator[dict[str, object]]:
+def play_part(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows of PLAYED of a row of PLANNED that has a part: one for each seed."""
     part = pickle.loads(row["part"])  # noqa: S301
     if not isinstance(part, PlayTask):
@@ -258,8 +254,8 @@ def play_part(row: dict[str, Any]) -> Iterator[dict[str, object]]:
         yield _played(part, found, simulated, seed)
 
 
-def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, object]:
-    figures: dict[str, object] = {}
+def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed: int) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
     story: list[str] = []
     try:
         played = rehearse(part.plan, found, simulated, seed)
@@ -293,7 +289,7 @@ def _played(part: PlayTask, found: FoundGroup, simulated: SimulatedMembers, seed
     }
 
 
-def _figures(played: Rehearsed) -> dict[str, object]:
+def _figures(played: Rehearsed) -> dict[str, Any]:
     """Sums over all rounds, as far as it came."""
     costs = reduce(add, (each.costs for each in played.rounds), RehearsalCosts())
     lasted = sum(each.gate_open_after_s or 0.0 for each in played.rounds)

@@ -224,7 +224,7 @@ def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
         batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]
 
 
-def _damaged(segment: ListedSegment, damage: Damage) -> dict[str, Any]:
+def _damaged(segment: ListedSegment, damage: Damage) -> dict[str, object]:
     return quarantined_row(
         source=segment.source,
         partition=segment.partition,

@@ -52,7 +52,7 @@ class MessageInFlight(NamedTuple):
     """The number of the member's process; messages of an earlier process are not delivered."""
     number: int
     is_answer: bool
-    content: object
+    content: Any
     print: int
     """The fingerprint of the content."""
 
