@@ -88,6 +88,11 @@ class Client:
     library: str | None = None
     version: str | None = None
 
+    @property
+    def address(self) -> str | None:
+        """The host without the slash that a broker puts before an address without a name."""
+        return None if self.host is None else self.host.removeprefix("/")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
@@ -133,6 +138,11 @@ class Member:
     """The tasks and the process of a streams group's member."""
     unreadable: str | None = None
     """Why the embedded protocol of a classic member cannot be read; None if it can be read or is not known."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it is static and left temporarily: its epoch is -2 (KIP-848, Static Membership)."""
+        return self.epoch == -2
 
 
 NOTHING_COMMITTED = -1

@@ -15,8 +15,6 @@ from groups.listing import shown_id
 from groups.model import Group, GroupType, Member, MemberProtocol, Problem
 from groups.offsets.model import PlannedChange
 
-AWAY = -2
-"""The member epoch of a static member that will rejoin."""
 COOPERATIVE = "cooperative"
 """Part of the name of an assignor with which members keep their partitions while a classic group rebalances."""
 
@@ -47,7 +45,7 @@ class MemberChoice:
             ("id", self.ids, lambda member: member.id),
             ("instance id", self.instances, lambda member: member.instance),
             ("client id", self.clients, lambda member: member.client.id),
-            ("host", self.hosts, lambda member: _host(member.client.host)),
+            ("host", self.hosts, lambda member: member.client.address),
         )
         chosen = list(group.members) if self.everyone else []
         problems: list[Problem] = []
@@ -56,7 +54,7 @@ class MemberChoice:
                 meant = [
                     member
                     for member in group.members
-                    if value(member) == (_host(name) if kind == "host" else name)
+                    if value(member) == (name.removeprefix("/") if kind == "host" else name)
                 ]
                 chosen += meant
                 if not meant:
@@ -65,11 +63,6 @@ class MemberChoice:
             problems.append(Problem(subject=group.id, message=f"has no members ({group.state.value})"))
         ids = {member.id for member in chosen}
         return tuple(member for member in group.members if member.id in ids), tuple(problems)
-
-
-def _host(text: str | None) -> str | None:
-    """The address without the slash that Java prints before it."""
-    return None if text is None else text.removeprefix("/")
 
 
 def _no_member(group: Group, what: str) -> str:
@@ -132,13 +125,13 @@ def consequences(plan: MembersRemoval) -> Iterator[str]:
             "a Kafka Streams client that is still running rejoins, or shuts down if one of its tasks was just "
             "starting: stop it first"
         )
-    running = [member for member in plan.members if member.epoch != AWAY]
+    running = [member for member in plan.members if not member.is_away]
     if running and not _turns_classic(plan) and group.type is not GroupType.STREAMS:
         yield (
             "a member that is still running rejoins within a heartbeat, and records that it has not committed are read "
             "twice: stop it first"
         )
-    if any(member.epoch == AWAY for member in plan.members):
+    if any(member.is_away for member in plan.members):
         yield "members with epoch -2 left for a restart: they rejoin as new members"
 
 

@@ -41,9 +41,6 @@ from groups.model import (
 )
 from groups.succession import leader_of
 
-AWAY = -2
-"""Epoch of a static member that left temporarily (KIP-848, Static Membership)."""
-
 
 class WaitKind(Enum):
     """The kinds of waits of a member."""
@@ -131,7 +128,7 @@ def _owners(group: Group) -> Owners | None:
 
 def _consumer_waits(group: Group, member: Member, owners: Owners | None) -> tuple[Wait, ...] | None:
     """The waits of a member of a consumer group, in the order of the steps in the module's docstring."""
-    if member.epoch == AWAY:
+    if member.is_away:
         return (Wait(kind=WaitKind.RETURN),)
     if (
         owners is None

@@ -31,7 +31,7 @@ ANY_PARTITION = -1
 """librdkafka's value: the partitioner chooses."""
 
 
-class RequestRefused(Exception):
+class UnusableRequest(Exception):
     """A test's request cannot be executed."""
 
 
@@ -128,7 +128,7 @@ def produce(tests: Tests, topic: str, values: list[str], key: str | None, partit
     if producer.flush(TIMEOUT_MS / 1000):
         failed.append("the broker does not answer")
     if failed:
-        raise RequestRefused(f"{topic}: {failed[0]}")
+        raise UnusableRequest(f"{topic}: {failed[0]}")
 
 
 def group(tests: Tests, group: str) -> dict[str, object]:
@@ -185,7 +185,7 @@ def join(tests: Tests, group: str) -> int:
     """Add a consumer to a group. Returns its number."""
     description = tests.described(group)
     if description is None or not description.members:
-        raise RequestRefused(f"group {group} has no members to join")
+        raise UnusableRequest(f"group {group} has no members to join")
     tests.joined.append(JoinedConsumer(tests.bootstrap, description))
     return len(tests.joined) - 1
 

@@ -273,7 +273,7 @@ EVENTS = Least(
 so at least twice in this time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DiagnosisRule:
     """A rule of the catalog."""
 
@@ -285,9 +285,9 @@ class DiagnosisRule:
     """None: one observation shows the problem, or the observed time does not matter."""
     applies: Callable[[Group], bool]
     """Whether the rule applies to a group; for other groups it is not reported as not checked."""
-    judge: Judge
     of_unread: bool
     """Whether it also checks a group that no observation shows."""
+    judge: Judge
 
     def findings(self, case: DiagnosisCase) -> Iterator[Finding]:
         """Apply the rule; its findings have the rule's name and source."""
@@ -304,15 +304,7 @@ def rule(
     of_unread: bool = False,
 ) -> Callable[[Judge], DiagnosisRule]:
     """Decorator that turns a function that checks a case into a rule."""
-    return lambda judge: DiagnosisRule(
-        name=name,
-        source=source,
-        needs=tuple(needs),
-        least=least,
-        applies=applies,
-        judge=judge,
-        of_unread=of_unread,
-    )
+    return lambda judge: DiagnosisRule(name, source, tuple(needs), least, applies, of_unread, judge)
 
 
 def committed(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, CommittedOffset, int]]:

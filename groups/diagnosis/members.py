@@ -23,7 +23,6 @@ from groups.diagnosis.rebalances import (
 from groups.findings import Evidence, Finding
 from groups.model import Group, GroupType, Member, MemberProtocol
 from groups.times import duration_text, seconds_text
-from groups.waits import AWAY
 
 
 @rule(
@@ -262,9 +261,8 @@ def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
         hosts = sorted({host_of(member) for member in ids[instance].values()})
         yield error(
             message=(
-                f"The static member {instance} changed its member id {count} times in "
-                f"{duration_text(case.seen_ms)}: two "
-                f"processes have the same group.instance.id, or one restarts repeatedly ({first_names(hosts)})."
+                f"The static member {instance} changed its member id {count} times in {duration_text(case.seen_ms)}: "
+                f"two processes have the same group.instance.id, or one restarts repeatedly ({first_names(hosts)})."
             ),
             remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
             members=tuple(ids[instance]),
@@ -280,7 +278,7 @@ def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def static_away(case: DiagnosisCase) -> Iterator[Finding]:
     """Their partitions stay assigned to them until they rejoin or their sessions expire."""
-    away = [member for member in case.group.members if member.epoch == AWAY]
+    away = [member for member in case.group.members if member.is_away]
     if not away:
         return
     first = away[0]
@@ -308,7 +306,7 @@ def static_away(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _is_away(group: Group, member_id: str) -> bool:
-    return any(member.id == member_id and member.epoch == AWAY for member in group.members)
+    return any(member.id == member_id and member.is_away for member in group.members)
 
 
 @rule(

@@ -110,8 +110,7 @@ def records_lost(case: DiagnosisCase) -> Iterator[Finding]:
     yield level(
         message=(
             f"The committed offset is below the log start in {counted(len(lost), 'partition')}: {names(lost)}. "
-            f"{counted(total, 'record')} were "
-            "deleted before the group read them."
+            f"{counted(total, 'record')} were deleted before the group read them."
         ),
         remedy=(
             "auto.offset.reset decides where consumers continue: earliest reads the records that are left, latest "
@@ -142,10 +141,9 @@ def beyond_end(case: DiagnosisCase) -> Iterator[Finding]:
         return
     yield error(
         message=(
-            f"The committed offset is above the log end in {counted(len(beyond), 'partition')}: {names(beyond)}, "
-            "by up to "
-            f"{max(beyond.values()):,}. {first_topics(list(beyond))} was probably deleted and created again; otherwise "
-            "the log was truncated (unclean leader election), or the offset was set manually."
+            f"The committed offset is above the log end in {counted(len(beyond), 'partition')}: {names(beyond)}, by up "
+            f"to {max(beyond.values()):,}. {first_topics(list(beyond))} was probably deleted and created again; "
+            "otherwise the log was truncated (unclean leader election), or the offset was set manually."
         ),
         remedy=(
             "Consumers that start there follow auto.offset.reset: latest skips the records of the new log. Stop the "
@@ -181,11 +179,10 @@ def never_committed(case: DiagnosisCase) -> Iterator[Finding]:
         return
     yield warning(
         message=(
-            f"{counted(len(missing), 'partition')} with records {'has' if len(missing) == 1 else 'have'} no "
-            "committed offset: "
-            f"{names(missing)}; {counted(sum(missing.values()), 'record')}. With auto.offset.reset=latest, "
-            "records that "
-            "were produced before the consumers found the partition are skipped, and after a restart the others too."
+            f"{counted(len(missing), 'partition')} with records {'has' if len(missing) == 1 else 'have'} no committed "
+            f"offset: {names(missing)}; {counted(sum(missing.values()), 'record')}. With auto.offset.reset=latest, "
+            "records that were produced before the consumers found the partition are skipped, and after a restart the "
+            "others too."
         ),
         remedy=(
             "Set auto.offset.reset=earliest, at least while partitions are added (KIP-1327). To read these records, "
@@ -227,8 +224,7 @@ def expiring(case: DiagnosisCase) -> Iterator[Finding]:
     yield warning(
         message=(
             f"The group has no members, and its offsets expire: those of {counted(len(due), 'partition')} in "
-            f"{seconds_text(in_s)} at the "
-            "earliest. After that, auto.offset.reset decides where its consumers start."
+            f"{seconds_text(in_s)} at the earliest. After that, auto.offset.reset decides where its consumers start."
         ),
         remedy=(
             "Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
@@ -258,8 +254,7 @@ def left_over(case: DiagnosisCase) -> Iterator[Finding]:
     yield note(
         message=(
             f"The group has offsets of {counted(len(topics), 'topic')} that no member subscribes to: "
-            f"{first_names(topics)}; "
-            f"their lag: {sum(unread(case, partition) for partition in left):,}."
+            f"{first_names(topics)}; their lag: {sum(unread(case, partition) for partition in left):,}."
         ),
         remedy=(
             f"If they are no longer needed, delete them: kohort offsets delete {case.in_shell} "

@@ -223,8 +223,8 @@ def _remedy(case: DiagnosisCase, waiting: Sequence[BlockingMember]) -> str:
         return f"Check the members' logs; their epochs: kohort describe {case.in_shell} --members --verbose."
     first = waiting[0]
     member = case.member(first.member)
-    host = member.client.host if member else None
-    where = f" ({host.removeprefix('/')})" if host else ""
+    host = member.client.address if member else None
+    where = f" ({host})" if host else ""
     limit = (
         "its max.poll.interval.ms"
         if case.group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
@@ -279,8 +279,8 @@ def assigned_ms(case: DiagnosisCase) -> int:
 
 
 def host_of(member: Member) -> str:
-    """The host of a member's client without the slash that a broker puts before an address without a name."""
-    return (member.client.host or "an unknown host").removeprefix("/")
+    """The host of a member's client, for messages."""
+    return member.client.address or "an unknown host"
 
 
 def by_host(member_changes: list[MembershipChange]) -> list[tuple[str, int, int]]:

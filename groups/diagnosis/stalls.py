@@ -190,8 +190,8 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
     one = len(members) == 1
     still_ms = _still_ms(partitions)
     level, seldom = _level(case, still_ms, evidence)
-    host = stalls[0].member.client.host
-    where = f" ({host.removeprefix('/')})" if host else ""
+    host = stalls[0].member.client.address
+    where = f" ({host})" if host else ""
     yield level(
         message=(
             f"{case.named(members)} {'is' if one else 'are'} in the group and {'has' if one else 'have'} committed "
@@ -199,8 +199,7 @@ def stalled_member(case: DiagnosisCase) -> Iterator[Finding]:
             f"{counted(sum(one.lag or 0 for one in partitions.values()), 'record')} to read there.{seldom}"
         ),
         remedy=(
-            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has "
-            "paused its "
+            f"Take a thread dump of {case.named(members[:1])}{where}: it is blocked between two polls, has paused its "
             "partitions, or does not commit. Restart it. If it commits less often than every "
             f"{duration_text(case.thresholds.commit_interval_ms)}, set --commit-interval."
         ),
@@ -237,17 +236,14 @@ def stalled_partition(case: DiagnosisCase) -> Iterator[Finding]:
         if _had_lag(one, case.thresholds)
     }
     elsewhere = (
-        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one "
-        "partition "
+        f" {'It reads' if len(stalls) == 1 else 'They read'} a backlog of {names(unread)}, and may read one partition "
         "after another."
     )
     wait = f"Wait until {names(unread)} {'has' if len(unread) == 1 else 'have'} caught up. If it does not move then, "
     look = (
-        f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} "
-        f"--partition {number} --offset {at} --max-messages 1. Search the log of "
-        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process "
-        "it, or "
-        "put it aside (a dead-letter topic)."
+        f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} --partition {number} "
+        f"--offset {at} --max-messages 1. Search the log of {case.named([stalls[0].member.id])} for errors with this "
+        "record: the consumer must be able to process it, or put it aside (a dead-letter topic)."
     )
     yield (warning if unread or still_ms < SELDOM_MS else error)(
         message=(
@@ -291,8 +287,7 @@ def stopped(case: DiagnosisCase) -> Iterator[Finding]:
     if abandoned or not (has_stopped and is_sure):
         level = warning
     delete = (
-        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a "
-        "consumer that "
+        f" If it is no longer needed: kohort delete {case.in_shell}. This loses its committed offsets: a consumer that "
         "starts later follows auto.offset.reset."
     )
     yield level(

@@ -143,9 +143,8 @@ def aborted_records(case: DiagnosisCase) -> Iterator[Finding]:
         )
     yield note(
         message=(
-            f"After the committed offset there {'is' if count == 1 else 'are'} only "
-            f"{least}{counted(count, 'record')} of aborted "
-            f"transactions in {names(after)}. {end}"
+            f"After the committed offset there {'is' if count == 1 else 'are'} only {least}{counted(count, 'record')} "
+            f"of aborted transactions in {names(after)}. {end}"
         ),
         remedy=(
             "None for read_committed; lag in records includes them until the next commit. Consumers with "

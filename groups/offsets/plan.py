@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from groups.counts import first_names
 from groups.model import (
     Group,
     GroupState,
@@ -189,8 +190,7 @@ def named_members(group: Group) -> str:
 
 def named(members: Sequence[Member]) -> str:
     """Members with their hosts, at most five of them by name."""
-    more = f" and {len(members) - _MEMBERS_NAMED} more" if len(members) > _MEMBERS_NAMED else ""
-    return ", ".join(map(_member, members[:_MEMBERS_NAMED])) + more
+    return first_names([_member(member) for member in members], _MEMBERS_NAMED)
 
 
 def _member(member: Member) -> str:

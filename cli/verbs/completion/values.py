@@ -191,7 +191,7 @@ def _client_ids(context: Context) -> Described:
 
 
 def _hosts(context: Context) -> Described:
-    return _of_members(context, lambda member: (member.client.host or "").removeprefix("/"))
+    return _of_members(context, lambda member: member.client.address or "")
 
 
 def _settings(context: Context) -> Described:
