@@ -1,4 +1,4 @@
-"""Write contexts, each a file of its own, and the secret files next to their directory.
+"""Write contexts, each in a separate file, and the secret files next to their directory.
 
 Only one process at a time writes; a reader sees every file before or after a change. A single file of contexts, as
 Kohort wrote before 0.2, is replaced by a directory at the first change: the old file is kept under another name.
