@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from cli.render.document import Item
+from cli.render.headings import role_of
 from cli.render.lines import Role
-from cli.render.roles import role_of
 from groups.counts import counted
 from groups.findings import Finding
 

@@ -1,11 +1,12 @@
 """Options that many commands share.
 
-A command takes an options dataclass as one parameter; `cli.option_groups.expand` spreads its fields over the command's
+A command takes an options dataclass as one parameter; `cli.command_tree.expand` spreads its fields over the command's
 signature, where Typer reads them, and puts the object together again when the command is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
 if TYPE_CHECKING:
     from cli.render.output_format import Shape
+
 
 SELECTION_PANEL = "Selection of groups"
 SOURCE_PANEL = "Source of groups"
@@ -344,3 +346,22 @@ class InternalTopicOptions:
             rich_help_panel=_INTERNAL_TOPICS,
         ),
     ] = None
+
+
+def with_value(
+    arguments: list[str], *, option: str, default: str, is_value: Callable[[str], bool]
+) -> list[str]:
+    """The arguments, with `default` after every `option` without a value.
+
+    Arguments after `--` are not options.
+    """
+    filled: list[str] = []
+    for position, argument in enumerate(arguments):
+        if argument == "--":
+            return filled + arguments[position:]
+        filled.append(argument)
+        following = arguments[position + 1] if position + 1 < len(arguments) else "-"
+        # An empty value is a value, which is refused as every empty one.
+        if argument == option and following.strip() and not is_value(following):
+            filled.append(default)
+    return filled

@@ -54,7 +54,7 @@ def arranged(document: Document, options: OutputOptions) -> Document:
     """The document with its tables arranged by the options. UsageError for an unknown column."""
     if options.shape is None:
         return document
-    from cli.render.arrange import shaped
+    from cli.render.csv_tables import shaped
 
     return shaped(document, options.shape)
 

@@ -235,7 +235,7 @@ def _log(directories: Sequence[Path], as_of: str | None, topics_file: Path | Non
         notices = (f"as of {format_moment(as_of_ms)}", *notices)
     named: tuple[KnownTopic, ...] = ()
     if topics_file is not None:
-        from cli.sources.topics_file import read_topics_file
+        from cli.sources.log_directories import read_topics_file
 
         named = read_topics_file(topics_file)
     from cli.sources.replayed import ReplayedSource

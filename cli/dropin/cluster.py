@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from cli.dropin.errors import ToolFailure
-from cli.dropin.kafka_errors import assignment_exception, exception_text, status_of
+from cli.dropin.errors import ToolFailure, assignment_exception, exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import print_error, print_remark
 from cli.errors import CommandError, ExitStatus

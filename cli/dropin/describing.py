@@ -1,9 +1,10 @@
-"""`--describe`: offsets and lag, members, or the state of groups."""
+"""`--list` and `--describe` of `kohort-consumer-groups`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from cli.dropin.cluster import (
     committed_offsets,
@@ -11,16 +12,16 @@ from cli.dropin.cluster import (
     end_offsets,
     list_consumer_groups,
 )
-from cli.dropin.errors import ToolFailure
-from cli.dropin.kafka_errors import exception_text, status_of
+from cli.dropin.errors import ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.parse import Options
 from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark, row, width_of
 from cli.errors import ExitStatus
-from cli.render.cells import MISSING, partitions_text
+from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
 from groups.lag import PartitionLag, partition_lags, records_between
 from groups.model import (
     Group,
+    GroupListing,
     GroupState,
     GroupType,
     Member,
@@ -40,7 +41,7 @@ _REBALANCING = (
 )
 
 
-def run(options: Options, source: LiveSource) -> int:
+def run_describe(options: Options, source: LiveSource) -> int:
     """Print a table for each group, and a remark on its state."""
     listed, status = list_consumer_groups(source) if options.all_groups else ([], ExitStatus.DONE)
     names = [*options.groups, *(group.id for group in listed)]
@@ -229,3 +230,62 @@ def _state_table(group: Group, *, verbose: bool) -> list[str]:
     widths = [width for _, width, _ in columns]
     headings, values = [heading for heading, _, _ in columns], [value for _, _, value in columns]
     return [row([*headings, "#MEMBERS"], widths), row([*values, str(len(group.members))], widths)]
+
+
+T = TypeVar("T")
+
+STATES = {
+    state.value: state
+    for state in (
+        GroupState.ASSIGNING,
+        GroupState.COMPLETING_REBALANCE,
+        GroupState.DEAD,
+        GroupState.EMPTY,
+        GroupState.PREPARING_REBALANCE,
+        GroupState.RECONCILING,
+        GroupState.STABLE,
+    )
+}
+TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
+_COLUMN = 20
+_GAP = 10
+"""The number of blanks that the tool prints after the longest name."""
+
+
+def run_list(options: Options, source: LiveSource) -> int:
+    """Print groups of consumers, with type and state if requested, filtered by the given values."""
+    types = _chosen(options.type, TYPES, "types list", "types")
+    states = _chosen(options.state, STATES, "state list", "states")
+    listed, status = list_consumer_groups(source)
+    groups = [
+        group
+        for group in listed
+        if (not types or group.type in types) and (not states or group.state in states)
+    ]
+    if options.type is None and options.state is None:
+        lines = [safe_text(group.id) for group in groups]
+    else:
+        lines = _list_table(groups, with_type=options.type is not None, with_state=options.state is not None)
+    print("".join(line + "\n" for line in lines), end="")
+    return status
+
+
+def _chosen(given: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
+    """The values of a comma-separated list; an empty one selects all."""
+    words = (given or "").rstrip(",")
+    if not words:
+        return set()
+    by_word = {name.lower(): value for name, value in known.items()}
+    names = [word.strip().lower() for word in words.split(",")]
+    if not by_word.keys() >= set(names):
+        raise ToolUsageError(f"Invalid {what} '{given}'. Valid {values} are: {', '.join(known)}")
+    return {by_word[name] for name in names}
+
+
+def _list_table(groups: Sequence[GroupListing], *, with_type: bool, with_state: bool) -> list[str]:
+    rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]]
+    for group in groups:
+        kind, state = group.type.value.capitalize(), group.state.value
+        rows.append([group.id, *[kind] * with_type, *[state] * with_state])
+    widths = [width_of(group.id for group in groups) + _GAP, _COLUMN, _COLUMN]
+    return [row(cells, widths) for cells in rows]

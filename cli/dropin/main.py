@@ -29,9 +29,9 @@ def action_of(action: Action) -> Run:
     """The function of an action; each process pays for the import of one."""
     match action:
         case Action.LIST:
-            from cli.dropin.listing import run
+            from cli.dropin.describing import run_list as run
         case Action.DESCRIBE:
-            from cli.dropin.describing import run
+            from cli.dropin.describing import run_describe as run
         case Action.DELETE:
             from cli.dropin.deleting import delete_groups as run
         case Action.RESET_OFFSETS:
@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options = parse(arguments)
         if options.action is Action.VALIDATE_REGEX:
-            from cli.dropin.validating import run as validate
+            from cli.dropin.validating import run_validation as validate
 
             return validate(options)
         from cli.dropin.cluster import open_cluster

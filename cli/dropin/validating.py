@@ -9,7 +9,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 
 
-def run(options: Options) -> int:
+def run_validation(options: Options) -> int:
     """Print whether the brokers accept the regex and, if a cluster is named, which of its topics match.
 
     The status is 1 for a regex that the brokers reject, and for one that would harm them.

@@ -1,262 +1,111 @@
-"""All headings of tables, each with its meaning.
-
-A new table takes its headings from here, or adds one with a new meaning. Words are joined by hyphens; a `#` before a
-noun means how many. The names are a contract, since CSV contains them: the changelog names every change.
-`kohort-consumer-groups` has the headings of Kafka's tool instead.
-"""
+"""What a heading decides about its cells: which are durations, and their colors. docs/headings.md has all headings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-DURATIONS: Mapping[str, str] = {
-    "CONVERGED": "time until the group had settled",
-    "DURATION": "how long a rebalance or a migration took",
-    "ENDS-IN": "time until a fault is cleared",
-    "GAIN": "time without an owner that a migration saves",
-    "GATE-OPEN-AFTER": "time from a round to its open gate",
-    "LAG-TIME": "age of the oldest unread record",
-    "LASTED": "how long a step or a simulation took",
-    "MAX-LAG-TIME": "the longest LAG-TIME of several partitions",
-    "MAX-UNOWNED-TIME": "the longest UNOWNED-TIME of several runs",
-    "REBALANCING": "time in rebalances, added",
-    "UNOWNED-TIME": "time that partitions had no owner, added over the partitions",
-    "ZERO-IN": "time until the lag is 0 at the present rates",
-    "ZOMBIE-OVERLAP": "time that partitions had a second owner, removed from the group",
-}
+from cli.render.cells import Cell, Duration
+from cli.render.lines import Role
+
+DURATIONS = frozenset(
+    {
+        "CONVERGED",
+        "DURATION",
+        "ENDS-IN",
+        "GAIN",
+        "GATE-OPEN-AFTER",
+        "LAG-TIME",
+        "LASTED",
+        "MAX-LAG-TIME",
+        "MAX-UNOWNED-TIME",
+        "REBALANCING",
+        "UNOWNED-TIME",
+        "ZERO-IN",
+        "ZOMBIE-OVERLAP",
+    }
+)
 """Durations: tables contain `5 min 8 s`, CSV seconds, and its headings end in -S."""
 
-HEADINGS: Mapping[str, str] = {
-    **DURATIONS,
-    "ACTION": "what to do",
-    "ADDED": "rows that this run added",
-    "AFTER": "partitions after a change",
-    "API": "the API that a fault affects",
-    "APPLICABLE": "whether a change can be made",
-    "APPLIED": "whether a change was made",
-    "ARRIVED": "whether a rollback reached the start",
-    "ASSIGNOR": "the assignor, or protocol, that a group uses",
-    "ASSIGNORS": "the assignors that a member supports",
-    "AUTHORIZED-OPERATIONS": "what this user may do",
-    "BASE-OFFSET": "first offset of a batch",
-    "BATCHES": "how many record batches",
-    "BEFORE": "partitions before a change",
-    "#BLOCKERS": "findings that prevent a plan",
-    "#BROKER": "topics that the brokers match",
-    "CALLBACKS": "calls of rebalance listeners",
-    "CAUSE": "why a group rebalanced",
-    "CHANCE": "fraction of the requests",
-    "CHANGELOGS": "changelog topics of a task",
-    "CHECK": "a condition of a gate",
-    "CLIENT": "client id of the requests that a fault affects",
-    "CLIENT-ID": "client id of a member",
-    "CLIENT-TAGS": "tags of a streams client",
-    "CLIENTS": "client libraries of a group",
-    "CLOSED-BY": "the check that closed a gate",
-    "CODEC": "compression of a batch",
-    "COMMITS-REFUSED": "commits that the coordinator refused",
-    "COMPONENT": "a part of Kohort",
-    "CONSUMER-ID": "member id in full, as Kafka's tool calls it",
-    "CONTEXT": "name of a context",
-    "CONTROL": "control records",
-    "COORDINATOR": "the broker that coordinates a group",
-    "COUNT": "records of a batch",
-    "CRC": "whether a checksum is right",
-    "CURRENT": "value before a change",
-    "CURRENT-ASSIGNMENT": "partitions that a member owns",
-    "CURRENT-EPOCH": "epoch or generation of a member",
-    "CURRENT-OFFSET": "committed offset",
-    "DEFAULT": "value if nothing is set",
-    "DEPTH": "longest path of an exploration",
-    "DESCRIPTION": "what a scenario, a rule or a mistake is",
-    "DIRECTORY": "directory of a log or a table",
-    "DONE": "box to tick",
-    "ENDPOINT": "address of a streams client",
-    "#ERRORS": "findings that are errors",
-    "EVIDENCE": "facts that a finding rests on",
-    "EXTRA": "an optional part of Kohort",
-    "#FALLEN": "seeds that violated an invariant",
-    "FAULT": "an injected fault",
-    "FEATURE": "a feature of a cluster",
-    "FEWEST": "least number of partitions that must move",
-    "FIGURES": "how figures were obtained: computed, median, worst",
-    "FILE": "name of a file",
-    "FINDING": "what was found",
-    "FINDINGS": "the most severe findings of a group",
-    "FIRST-OFFSET": "first offset of a log",
-    "FIRST-REASON": "first reason of a verdict",
-    "FIRST-TIME": "time of the first record",
-    "FROM": "protocol before a migration",
-    "GAINED": "partitions or topics that are added",
-    "GAINS": "partitions that a member gets next",
-    "GATE": "whether a gate opened",
-    "GO-BACK-TO": "step to return to",
-    "GROUP": "group id",
-    "GROUP-EPOCH": "epoch or generation of a group",
-    "GROUP-INSTANCE-ID": "instance id of a static member",
-    "#GROUPS": "how many groups",
-    "HOLDS": "whether a condition is met",
-    "HOST": "host of a member",
-    "ID": "number of a fault",
-    "INTERNAL-TOPIC": "a changelog or repartition topic",
-    "INVARIANT": "an invariant of the simulation",
-    "JOINED": "members that joined",
-    "#JOINED": "how many members joined",
-    "KEPT": "partitions that a member keeps",
-    "KEY": "key of a record",
-    "KEY-SIZE": "bytes of a key",
-    "KIND": "kind of a node, a topic or a batch",
-    "KNOWN": "violations that Kafka has too",
-    "LAG": "records between the committed offset and the end",
-    "#LAG-UNKNOWN": "partitions whose lag is unknown",
-    "LAST-COMMIT": "time of the last commit",
-    "LAST-MEMBER": "time when the last member left",
-    "LAST-OFFSET": "last offset of a log or a batch",
-    "LAST-REBALANCE": "time of the last rebalance",
-    "LAST-TIME": "time of the last record",
-    "LEADER-EPOCH": "epoch of the partition's leader",
-    "LEADS": "who leads a group, and who would be next",
-    "LEFT": "members that left",
-    "#LEFT": "how many members left",
-    "LEVEL": "how severe a finding is",
-    "LIBRARIES": "client libraries of a scenario",
-    "LIBRARY": "client library of a member",
-    "LOG-END-OFFSET": "offset of the next record",
-    "LOG-START-OFFSET": "offset of the first record that exists",
-    "LOST": "partitions or topics that are removed",
-    "MAX-TIMESTAMP": "latest time in a batch",
-    "MAXIMUM": "greatest valid value",
-    "MEMBER": "a member, by its shortest distinct name or its id",
-    "MEMBERS": "members of a round",
-    "#MEMBERS": "how many members",
-    "#MEMBERS-BEFORE": "how many members before a rebalance",
-    "MINIMUM": "least valid value",
-    "MISSING": "what is not installed",
-    "MISTAKE": "a rehearsed mistake",
-    "MOVED": "partitions that change their owner",
-    "NAME": "name of a setting or a type",
-    "NEW": "value after a change",
-    "NEW-LAG": "lag after a change",
-    "NEW-OFFSET": "committed offset after a change",
-    "NODE": "node of a topology",
-    "NOT-READ": "why something was not read",
-    "NOW": "a group's present state",
-    "OBSERVED": "what a gate observed",
-    "OFFSET": "offset of a record",
-    "#OFFSETS": "how many committed offsets",
-    "ORDER": "order in which members act",
-    "PARTITION": "number of a partition",
-    "#PARTITIONS": "how many partitions, of a member, a topic or a group",
-    "PATH": "path of a migration",
-    "PATTERN": "a regex",
-    "PAYLOAD": "decoded record",
-    "PLAN": "a group's state in its plan",
-    "PLAYS-IT-AGAIN": "command that repeats a run",
-    "POSITION": "bytes from the start of a file",
-    "PROBLEM": "what is wrong",
-    "#PROBLEMS": "how many problems",
-    "PROCESS": "a process of Kafka Streams",
-    "PRODUCER": "producer id and epoch",
-    "PROOF": "how an offset was proved",
-    "PROPERTY": "what an exploration checks",
-    "PROTECTED": "whether a context is protected",
-    "PROTOCOL": "group protocol: classic or consumer",
-    "PROTOCOL-TYPE": "type of an embedded protocol: consumer, connect",
-    "RANK": "order by gain and risk",
-    "READ-TWICE": "records that are read twice",
-    "READ/S": "records read per second",
-    "READS": "topics that a group reads",
-    "REBALANCE": "number of a rebalance",
-    "REBALANCES": "how many rebalances",
-    "RECORDS": "how many records",
-    "REHEARSED": "result of a rehearsal",
-    "REMARK": "a remark about the row",
-    "REMEDY": "how to mend what was found",
-    "REMOVED": "what was removed",
-    "REPARTITION-SINKS": "repartition topics that are written",
-    "REPARTITION-SOURCES": "repartition topics that are read",
-    "REPORTED": "what a gate reports",
-    "#REQUESTS": "requests that a fault affected",
-    "#RESETS": "commits that set an offset back",
-    "RESULT": "result of a check",
-    "REVOKED": "partitions that are revoked",
-    "REVOKES": "partitions that a member gives up next",
-    "REWRITE": "an equal regex that is accepted",
-    "RISK": "how risky a migration is",
-    "ROUND": "number of a round",
-    "ROUNDS": "how many rounds",
-    "ROWS": "how many rows",
-    "RULE": "name of a rule",
-    "SCENARIO": "name of a scenario",
-    "SEED": "a seed",
-    "SEEDS": "how many seeds",
-    "SEGMENTS": "how many segments",
-    "SEQUENCE": "first sequence number of a producer",
-    "SETTINGS": "settings that are varied",
-    "SIDE": "where an assignor runs",
-    "SINCE": "begin of a problem",
-    "SIZE": "bytes of a batch",
-    "SKIPPED": "records that will not be read",
-    "SOURCE": "where a value, a group or a rule comes from",
-    "SOURCE-OFFSET": "committed offset in the source cluster",
-    "SOURCE-TIME": "time of the record in the source cluster",
-    "SOURCE-TOPIC": "topic in the source cluster",
-    "SOURCE-TOPICS": "topics that a subtopology reads",
-    "SPREAD": "most minus fewest partitions of a member",
-    "START": "begin of a rebalance",
-    "STATE": "state of a group",
-    "STATES": "states that were explored",
-    "STD-DEV": "standard deviation of partitions per member",
-    "STEP": "number of a step",
-    "STORES": "state stores",
-    "#STORMS": "rebalances in storms",
-    "SUBJECT": "what the row is about",
-    "SUBSCRIPTION": "topics or regex of a member",
-    "SUBTOPOLOGY": "id of a subtopology",
-    "SUCCESSORS": "nodes that follow",
-    "SYMPTOM": "how a problem shows",
-    "TABLE": "name of a table",
-    "TARGET-ASSIGNMENT": "partitions that a member shall own",
-    "TARGET-ASSIGNMENT-EPOCH": "epoch of a group's target",
-    "TARGET-EPOCH": "epoch that a member shall reach",
-    "TARGET-TASKS": "tasks that a process shall have",
-    "TASKS": "tasks that a process has",
-    "THROWN": "exceptions of listeners",
-    "TIMES-LEFT": "requests that a fault still affects",
-    "TIMESTAMP": "time of a record",
-    "TIMESTAMP-TYPE": "whose clock a time is",
-    "TITLE": "name of a step",
-    "TO": "destination of a migration",
-    "#TODAY": "topics that match now",
-    "TOPIC": "name of a topic",
-    "TOPICS": "names of topics",
-    "#TOPICS": "how many topics",
-    "TOPOLOGY-EPOCH": "epoch of a topology",
-    "TRANSITIONS": "transitions that were explored",
-    "TYPE": "type of a group or a record",
-    "UNOWNED": "partitions without an owner",
-    "UPGRADED": "whether a member uses the new protocol",
-    "USED": "mark of the current context",
-    "USER-DATA": "bytes of user data",
-    "VALID": "whether a regex is valid",
-    "VALUE": "value of a setting",
-    "VALUE-SIZE": "bytes of a value",
-    "VERDICT": "result for a group",
-    "VERSION": "version of Kohort",
-    "VIOLATED": "invariants that were violated",
-    "VIOLATIONS": "how many violations",
-    "WAITS-FOR": "what a member waits for",
-    "WANTED": "version that is required",
-    "#WARNINGS": "how many warnings, or groups with warnings",
-    "#READY": "groups without warnings",
-    "#BLOCKED": "groups that cannot migrate",
-    "#ARRIVED": "groups that have migrated",
-    "WHERE": "place of a source or a problem",
-    "WHY": "reason",
-    "WHY-NOT": "reason against a path",
-    "WITHOUT-RULE": "a rule that is switched off",
-    "WORLD": "a world of the exploration",
-    "WRITTEN/S": "records written per second",
-    "#ZOMBIES": "members that were removed and rejoined",
+RoleOf: TypeAlias = Callable[[Cell], Role]
+LAG_WARNING, LAG_BAD = 1_000, 100_000
+"""Lags, in records, from which a lag is a warning or bad."""
+LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS = 60_000, 600_000
+
+_WORDS: Mapping[str, Role] = {
+    "Stable": Role.GOOD,
+    "Empty": Role.FAINT,
+    "Unknown": Role.FAINT,
+    "Dead": Role.BAD,
+    "NotReady": Role.BAD,
+    "PreparingRebalance": Role.WARNING,
+    "CompletingRebalance": Role.WARNING,
+    "Assigning": Role.WARNING,
+    "Reconciling": Role.WARNING,
+    "ready": Role.GOOD,
+    "ok": Role.GOOD,
+    "safe": Role.GOOD,
+    "yes": Role.GOOD,
+    "warning": Role.WARNING,
+    "warnings": Role.WARNING,
+    "error": Role.BAD,
+    "blocker": Role.BAD,
+    "blocked": Role.BAD,
+    "not safe": Role.BAD,
+    "no": Role.BAD,
+    "info": Role.FAINT,
+    "note": Role.FAINT,
 }
-"""Headings and what is in their columns."""
+
+
+def _word(cell: Cell) -> Role:
+    return _WORDS.get(cell, Role.PLAIN) if isinstance(cell, str) else Role.PLAIN
+
+
+def _answer(cell: Cell) -> Role:
+    """The role of yes, no or unknown."""
+    if cell is None:
+        return Role.WARNING
+    return _word("yes" if cell else "no") if isinstance(cell, bool) else _word(cell)
+
+
+def _lag(cell: Cell) -> Role:
+    """The role of a lag; a negative one, an offset beyond the end of the log, is as bad as a large one."""
+    if not isinstance(cell, int):
+        return Role.PLAIN
+    warning, bad = (
+        (LAG_TIME_WARNING_MS, LAG_TIME_BAD_MS) if isinstance(cell, Duration) else (LAG_WARNING, LAG_BAD)
+    )
+    if cell < 0 or cell >= bad:
+        return Role.BAD
+    return Role.WARNING if cell >= warning else Role.PLAIN
+
+
+def _any(role: Role) -> RoleOf:
+    """A function that returns this role for every number except 0; in a text like `10 (56 %)`, the number counts."""
+
+    def role_of(cell: Cell) -> Role:
+        number = cell.partition(" ")[0] if isinstance(cell, str) else cell
+        return Role.PLAIN if number in (None, 0, "0", "") else role
+
+    return role_of
+
+
+_ROLES: Mapping[str, RoleOf] = {
+    **dict.fromkeys(("STATE", "VERDICT", "LEVEL", "REHEARSED"), _word),
+    **dict.fromkeys(("HOLDS", "VALID", "ARRIVED", "APPLIED", "APPLICABLE"), _answer),
+    **dict.fromkeys(("LAG", "MAX-LAG", "LAG-TIME", "MAX-LAG-TIME"), _lag),
+    **dict.fromkeys(("#BLOCKERS", "#ERRORS", "#LOST", "VIOLATIONS"), _any(Role.BAD)),
+    **dict.fromkeys(("#WARNINGS", "UNOWNED", "LOST", "REVOKES"), _any(Role.WARNING)),
+    **dict.fromkeys(("GAINED", "GAINS"), _any(Role.GOOD)),
+    **dict.fromkeys(("MOVED",), _any(Role.STRONG)),
+}
+
+
+def _plain(_: Cell) -> Role:
+    return Role.PLAIN
+
+
+def role_of(heading: str) -> RoleOf:
+    """The role of each cell under a heading."""
+    return _ROLES.get(heading.upper(), _plain)

@@ -20,9 +20,9 @@ from cli.render.document import (
     Table,
     Text,
 )
+from cli.render.headings import role_of
 from cli.render.lines import Role
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
-from cli.render.roles import role_of
 from groups.listing import Problem
 
 DEEPEST = 6

@@ -41,8 +41,8 @@ from cli.render.fit import (
     stacked_heads,
     table_width,
 )
+from cli.render.headings import role_of
 from cli.render.lines import Line, Piece, Role, folded
-from cli.render.roles import role_of
 
 TEXT_WIDTH = 80
 """Width of paragraphs in a pipe."""

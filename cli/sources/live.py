@@ -514,7 +514,7 @@ class LiveSource:
     def access(self) -> Access | None:
         if self.client is None:
             return None
-        from cli.sources.access import read_access
+        from cli.sources.transactions import read_access
 
         return read_access(self.client)
 

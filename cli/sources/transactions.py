@@ -1,4 +1,8 @@
-"""Open transactions of a live cluster, as partition leaders and transaction coordinators report them."""
+"""Open transactions and ACLs of a live cluster, as brokers report them.
+
+confluent-kafka's AdminClient 2.16.1 ignores the error of the response about ACLs, so that a cluster without an
+authorizer, one that refuses the request, and one without entries look the same.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,14 @@ from cli.sources.permissions import Needs, cause_of, with_missing_operations
 from cli.sources.source import OpenTransactions
 from groups.listing import Problem
 from groups.model import OpenTransaction, PendingOffsets
+from migration.access import Access, AccessEntry, ResourceKind
+from wire.acls import WILDCARD, Operation, PatternType, Permission, ResourceType
 from wire.client.cluster import KafkaClient
+from wire.client.errors import KafkaError, WireError
 from wire.client.metadata import OFFSETS_TOPIC, partition_of
+from wire.client.settings import describe_acls
 from wire.client.transactions import known_transactions, open_transactions
-from wire.errors import Failure
+from wire.errors import ErrorCode, Failure
 
 DESCRIBING_PRODUCERS = Needs(topic="READ")
 _UNKNOWN = -1
@@ -87,4 +95,46 @@ def _problem(subject: str, failure: Failure) -> Problem:
     message = with_missing_operations(failure.name, failure.message, DESCRIBING_PRODUCERS)
     return Problem(
         subject=subject, message=f"open transactions are not known: {message}", cause=cause_of(failure.name)
+    )
+
+
+_KINDS = {ResourceType.TOPIC: ResourceKind.TOPIC, ResourceType.GROUP: ResourceKind.GROUP}
+_NAMES = {operation.value: operation.name for operation in Operation}
+
+
+def read_access(client: KafkaClient) -> Access:
+    """All entries for topics and groups, or why they cannot be read."""
+    entries: list[AccessEntry] = []
+    for asked, kind in _KINDS.items():
+        try:
+            resources = describe_acls(client, asked)
+        except KafkaError as error:
+            if error.code == ErrorCode.SECURITY_DISABLED:
+                return Access(is_open=True)
+            return Access(problem=str(error))
+        except WireError as error:
+            return Access(problem=str(error))
+        entries += [
+            _entry(kind, resource, acl)
+            for resource in resources
+            for acl in resource.acls
+            if _is_certain(resource, acl)
+        ]
+    return Access(entries=tuple(entries))
+
+
+def _is_certain(resource: Any, acl: Any) -> bool:
+    """Whether an entry counts: hosts of members are unknown, so an ALLOW for certain hosts does not, a DENY does."""
+    is_known = resource.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+    return acl.permission_type != Permission.ALLOW or (acl.host == WILDCARD and is_known)
+
+
+def _entry(kind: ResourceKind, resource: Any, acl: Any) -> AccessEntry:
+    return AccessEntry(
+        kind=kind,
+        name=resource.resource_name,
+        is_prefix=resource.pattern_type == PatternType.PREFIXED,
+        principal=acl.principal,
+        operation=_NAMES.get(acl.operation, "UNKNOWN"),
+        allows=acl.permission_type == Permission.ALLOW,
     )

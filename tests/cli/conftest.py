@@ -14,6 +14,7 @@ from tests.cli.fleet import Fleet, running_fleet
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.served_data import serving
 from tests.kafka.broker import Broker, RunningBroker
+from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.java_host import JavaHost
 from tests.kafka.settings import DEFAULTS
 from tests.kafka.tool_host import ToolHost
@@ -54,6 +55,7 @@ def session_broker(
         return
     settings: dict[str, Any] = {name.replace(".", "_"): value for name, value in DEFAULTS.items()}
     with serving(tmp_path_factory.mktemp("served"), "--fsync", "interval", **settings) as served:
+        wait_for_coordinator(served)
         yield served
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cli.verbs.help.action import LINK, glossary, plain, terms
+from cli.verbs.help.command import LINK, glossary, plain, terms
 from tests.docs.pages import DOCS
 
 PAGE = DOCS / "glossary.md"

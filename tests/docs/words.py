@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 NOT_OURS = (
     "LICENSE",
     "constraints.txt",
-    "cli/dropin/kafka_errors.py",  # Kafka's messages, help and descriptions
+    "cli/dropin/errors.py",  # Kafka's messages, help and descriptions
     "cli/dropin/usage.txt",
     "coordinator/configs/kafka.tsv",
     "tests/coordinator/simulation/stories/recorded/",  # what clients sent

@@ -238,7 +238,7 @@ def _frameworks(_: Context) -> Described:
 
 
 def _pages(_: Context) -> Described:
-    from cli.verbs.help.action import page_names
+    from cli.verbs.help.command import page_names
 
     return [(name, "") for name in page_names()]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from cli.optional_value import with_value
-from cli.options import SelectionOptions, option
+from cli.options import SelectionOptions, option, with_value
 from groups.listing import GroupState
 
 STATE_TABLE = "(table)"

@@ -190,7 +190,7 @@ def _paths(paths: tuple[str, ...], topics_file: Path | None) -> LogPaths:
     _check_local([Path(path) for path in paths if "://" not in path])
     if topics_file is None:
         return LogPaths(paths=paths)
-    from cli.sources.topics_file import read_topics_file
+    from cli.sources.log_directories import read_topics_file
     from wire.uuids import format_uuid
 
     names = {format_uuid(topic.id): topic.name for topic in read_topics_file(topics_file) if topic.id}

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.optional_value import with_value
-from cli.options import OutputOptions, SourceOptions, option
+from cli.options import OutputOptions, SourceOptions, option, with_value
 from cli.times import duration_parser
 
 DEFAULT_WAIT_S = 300

@@ -19,9 +19,9 @@ from cli.output import notice, write_out
 from cli.render.cells import safe_text
 from cli.render.document import Table, table_of
 from cli.render.fit import short_names
+from cli.render.headings import role_of
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width, plain
-from cli.render.roles import role_of
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, epoch_words, event_lines, places_text
 from cli.verbs.watch.feeds import Feed, TimedObservation

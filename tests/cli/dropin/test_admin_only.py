@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cli.dropin.describing import run as run_describe
+from cli.dropin.describing import run_describe
 from cli.dropin.errors import ToolFailure
 from cli.dropin.main import action_of
 from cli.dropin.parse import parse

@@ -4,7 +4,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from cli.dropin.flags import FLAGS
+from cli.dropin.parse import FLAGS
 from tests.cli.dropin.changing import STRICTER
 from tests.cli.dropin.harness import DIFFERENCES, Case
 

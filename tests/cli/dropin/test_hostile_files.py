@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cli.dropin.deleting import named_partitions
 from cli.dropin.errors import ToolFailure, ToolUsageError
 from cli.dropin.resetting import read_plan
-from cli.dropin.topics import named_partitions
 from tests.support.long import cases
 
 FIELDS = st.sampled_from(

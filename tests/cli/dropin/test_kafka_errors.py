@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.dropin.kafka_errors import _ERRORS, error_message, exception_text
+from cli.dropin.errors import _ERRORS, error_message, exception_text
 from tests.kafka.programs import program
 from wire.errors import Failure
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.dropin.deleting import named_partitions
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, VersionRequested
-from cli.dropin.flags import FLAGS
-from cli.dropin.parse import Action, Options, parse
+from cli.dropin.parse import FLAGS, Action, Options, parse
 from cli.dropin.printing import java_length, row, width_of
-from cli.dropin.topics import named_partitions
 
 SERVER = ("--bootstrap-server", "b:9092")
 WORDS = st.one_of(

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from cli.render.color import CODES, has_color
+from cli.render.headings import LAG_BAD, LAG_WARNING, role_of
 from cli.render.lines import Role
-from cli.render.roles import LAG_BAD, LAG_WARNING, role_of
 from groups.listing import GroupState
 from tests.cli.command import Kohort
 from tests.support.terminals import TerminalText

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.errors import CommandError
-from cli.sources.topics_file import read_topics_file
+from cli.sources.log_directories import read_topics_file
 from groups.model import Topic
 from groups.snapshot import wrong_racks
 from tests.cli.command import Kohort

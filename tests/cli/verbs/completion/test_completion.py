@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from cli.app import app
-from cli.dropin.flags import FLAGS
-from cli.verbs.completion.answer import command_of, complete, first_sentence, split_line
+from cli.dropin.parse import FLAGS
+from cli.verbs.completion.answer import HELP, command_of, complete, first_sentence, split_line
 from cli.verbs.completion.command import Shell
-from cli.verbs.completion.drop_in import HELP
 from cli.verbs.completion.values import ANY, typed_options, values_of
 from tests.cli.command import Answer, Kohort, command_names
 from tests.cli.shells.terminal import SCRIPTS

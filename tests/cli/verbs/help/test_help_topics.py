@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.help.action import commands_in, links_in, page_names, page_source, plain, terms, title_of
+from cli.verbs.help.command import commands_in, links_in, page_names, page_source, plain, terms, title_of
 from tests.cli.command import Kohort, command_names
 from tests.docs.test_commands import parses
 
