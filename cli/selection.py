@@ -81,13 +81,11 @@ def opened_for_change(
 
 
 def _place_of(options: SourceOptions) -> str:
-    """The source as the command line names it."""
     named = (options.bootstrap_server, options.snapshot, *(options.log_dirs or ()), options.embedded)
     return safe_text(str(next(filter(None, named), "groups")))
 
 
 def _print_notices(source: Source) -> None:
-    """Print the new notices of a source."""
     for text in source.notices.take():
         notice(text)
 
@@ -111,7 +109,6 @@ class ReusableSource:
         self._reported: set[str] = set()
 
     def get(self) -> Source:
-        """An open source."""
         if self._source is not None and self.is_live:
             return self._source
         self.close()
@@ -136,7 +133,6 @@ class ReusableSource:
         return self.is_live and isinstance(error, WireError) and not isinstance(error, lasting)
 
     def close(self) -> None:
-        """Close the connections."""
         source, self._source = self._source, None
         if source is not None:
             source.close()
@@ -156,7 +152,6 @@ class ReusableSource:
 
 
 def is_live(options: SourceOptions) -> bool:
-    """Whether the options name a cluster."""
     return bool(options.bootstrap_server or options.command_config)
 
 
@@ -352,7 +347,6 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
 
 
 def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
-    """The error of a command that finds no selected group."""
     filters = [] if selection.match is None else [repr(selection.match)]
     filters += [f"{name} {','.join(split_list(values))}" for name, values in selection.filters.items()]
     return CommandError(

@@ -23,8 +23,7 @@ def snapshot(
         Path | None, option("-o --out", "File to write: YAML, or JSON if its name ends in .json.", "FILE")
     ] = None,
     leaders: Annotated[
-        bool,
-        option("--leaders", "Add leaders of classic groups, from __consumer_offsets of a live cluster."),
+        bool, option("--leaders", "Add leaders of classic groups, from __consumer_offsets of a live cluster.")
     ] = False,
     source: SourceOptions,
 ) -> None:

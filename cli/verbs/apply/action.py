@@ -296,7 +296,6 @@ def _settings(
 def _cleared(
     entries: Sequence[DesiredGroup], groups: Mapping[str, Group], read: FoundGroups
 ) -> list[OffsetsDeletion]:
-    """Committed offsets that the file removes."""
     plans: list[OffsetsDeletion] = []
     for entry in entries:
         scopes = [scope for scope, scenario in entry.offsets.items() if scenario is None]

@@ -41,8 +41,6 @@ _FORMS = "a number, earliest, latest, none or a time such as 2026-01-01T00:00:00
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredGroup:
-    """The desired state of one group."""
-
     group: str
     delete: bool = False
     settings: Mapping[str, str | None] = field(default_factory=dict)
@@ -65,7 +63,6 @@ class DesiredGroups:
         return f"{self.file}{f':{line}' if line else ''}: {dotted(path)}"
 
     def error(self, message: str, *path: str | int) -> UsageError:
-        """An error about a value of the file, with its line."""
         return UsageError(str(TreeError.at(self.file, self.text, Malformed(message, *path))))
 
 

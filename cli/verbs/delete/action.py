@@ -34,8 +34,6 @@ from groups.use import last_use
 
 @dataclass(slots=True, kw_only=True)
 class GroupDeletions(CommittedChange[PlannedChange]):
-    """A deletion of groups."""
-
     did, what = "deleted", "group"
     of_all_offsets = True
 
@@ -127,7 +125,6 @@ def delete_groups(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Delete the selected groups, with the named internal topics."""
     if selection.unused_for is not None and consent.wait_empty is not None:
         raise UsageError("--unused-for selects groups without members; leave --wait-empty out")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):

@@ -19,7 +19,6 @@ def upgraded(group: Group, member: Member) -> bool | None:
 
 
 def member_data(group: Group, member: Member) -> dict[str, object]:
-    """A member in the JSON document."""
     subscription = member.subscription
     return {
         **fields(member, "id", "instance"),
@@ -42,7 +41,6 @@ def partitions_data(partitions: Mapping[str, tuple[int, ...]] | None) -> dict[st
 
 
 def members_table(groups: Sequence[Group], *, verbose: bool) -> Table:
-    """A row per member."""
     static = any(member.instance for group in groups for member in group.members)
     kinds = {upgraded(group, member) for group in groups for member in group.members}
     migrating = verbose and {True, False} <= kinds
@@ -114,7 +112,6 @@ def _kind_text(tasks: TasksOfKind) -> str:
 
 
 def streams_data(member: Member) -> dict[str, object]:
-    """Fields of a member of a streams group in the JSON document."""
     streams = member.streams or _NOT_OF_STREAMS
     return {
         **fields(streams, "process", "topology_epoch", "endpoint"),
@@ -129,7 +126,6 @@ def _tasks_data(tasks: Tasks | None) -> object:
 
 
 def topology_data(topology: Topology | None) -> object:
-    """The topology of a streams group in the JSON document."""
     return None if topology is None else _TREES.write(Topology, topology)
 
 

@@ -19,7 +19,6 @@ _NOTHING = "nothing"
 
 
 def migration_data(group: Inspection) -> dict[str, object]:
-    """Fields added to a group of the describe document."""
     return {
         "migration": {
             "standing": group.standing,
@@ -90,8 +89,6 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ShownColumns:
-    """The optional columns of the tables."""
-
     verbose: bool
     leads: bool
     user_data: bool
@@ -125,7 +122,6 @@ def _known(number: int | None) -> str:
 
 
 def _leading(group: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
-    """The leader and its successor."""
     if order.leader is None:
         return _unknown_leader(group, order, labels)
     (leader,) = (member for member in group.members if member.member.id == order.leader)

@@ -43,7 +43,6 @@ class OffsetsView:
 
     @property
     def lag_time(self) -> bool:
-        """Whether there is a column of lag times."""
         return self.records is not None
 
     def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
@@ -69,7 +68,6 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
 
 
 def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, object]:
-    """A partition in the JSON document."""
     pending = {} if group.pending is None else group.pending.partitions
     data: dict[str, object] = {
         **fields(row, "topic", "partition", "committed", "end", "lag", "leader_epoch", "metadata"),
@@ -86,11 +84,8 @@ def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str,
 
 
 def offsets_table(
-    groups: Sequence[Group],
-    offsets: Mapping[str, Sequence[PartitionLag]],
-    view: OffsetsView,
+    groups: Sequence[Group], offsets: Mapping[str, Sequence[PartitionLag]], view: OffsetsView
 ) -> Table:
-    """A row per partition of each group."""
     epoch = ["#LEADER-EPOCH"] if view.verbose else []
     names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET"]
     names += ["#LOG-START-OFFSET"] if view.verbose else []
@@ -207,12 +202,10 @@ class Totals:
         )
 
     def as_data(self, *, lag_time: bool) -> dict[str, object]:
-        """Fields of the JSON document."""
         data: dict[str, object] = {**fields(self, "partitions", "lag"), "lag_unknown": self.unknown}
         return data | {"max_lag_ms": self.longest_ms} if lag_time else data
 
     def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
-        """The cells under `_headings`."""
         longest = (_duration(self.longest_ms),) if lag_time else ()
         return (self.partitions, self.lag, self.unknown, *longest)
 
@@ -264,7 +257,6 @@ def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) 
 
 
 def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
-    """Rows by topic name."""
     by_topic: dict[str, list[PartitionLag]] = {}
     for row in rows:
         by_topic.setdefault(row.topic, []).append(row)

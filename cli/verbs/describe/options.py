@@ -60,6 +60,5 @@ class DescribeOptions:
         False
     )
     verbose: Annotated[
-        bool,
-        option("--verbose", "Add epochs, targets, subscriptions, log start offsets; show ids in full."),
+        bool, option("--verbose", "Add epochs, targets, subscriptions, log start offsets; show ids in full.")
     ] = False

@@ -115,9 +115,7 @@ def _read_offsets(
         groups = tuple(_of_topics(group, only) for group in groups)
     names = topics_with_offsets(groups)
     read = source.topics(
-        names & only if only else names,
-        end_offsets=True,
-        start_offsets=options.lag_time or options.verbose,
+        names & only if only else names, end_offsets=True, start_offsets=options.lag_time or options.verbose
     )
     topics = {topic.name: topic for topic in read.items}
     problems, remarks = described.problems + read.problems, tuple[str, ...]()
@@ -316,7 +314,6 @@ def _state_remark(group: Group) -> str | None:
 
 
 def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:
-    """A line for each group with offsets in open transactions."""
     return tuple(
         f"{group.id}: {pending_text(group.pending, now_ms)} {pending_remedy(group.pending)}"
         for group in groups

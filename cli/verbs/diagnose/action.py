@@ -171,7 +171,6 @@ IN_FULL = frozenset({OutputFormat.TABLE, OutputFormat.MARKDOWN, OutputFormat.HTM
 def diagnosis_document(
     diagnoses: Sequence[Diagnosis], problems: tuple[Problem, ...], *, verbose: bool, output: OutputFormat
 ) -> Document:
-    """The document of groups in the given order."""
     blocks = list(_blocks(diagnoses, verbose=verbose)) if output in IN_FULL else [_rows(diagnoses)]
     return Document(
         command="diagnose",

@@ -7,11 +7,7 @@ from cli.verbs.diagnose.options import DiagnoseOptions
 
 
 def diagnose(
-    *,
-    selection: SelectionOptions,
-    options: DiagnoseOptions,
-    source: SourceOptions,
-    output: OutputOptions,
+    *, selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
 ) -> None:
     """Find problems in groups, and how to fix them.
 

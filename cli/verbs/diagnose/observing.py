@@ -76,7 +76,6 @@ class FleetObservation:
     transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
-        """The observation of one group."""
         return Observation(
             at_ms=self.at_ms,
             group=self.groups.get(name),

@@ -125,7 +125,6 @@ class _Poller:
             self._report_new([f"{str(error).rstrip('.')}; the next poll tries again"])
 
     def _report_new(self, lines: Sequence[str]) -> None:
-        """Print lines that were not printed at the previous poll."""
         new = [line for line in dict.fromkeys(lines) if line not in self._reported]
         for line in new[:SHOWN_PROBLEMS]:
             notice(line)

@@ -55,7 +55,6 @@ class ScrapeLogin:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether a login is required."""
         return bool(len(self.users) or self.token_file or self.certificates)
 
     def allows(self, authorization: str, certificate: object) -> bool:
@@ -95,8 +94,6 @@ def _decoded(credentials: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterPages:
-    """The pages served."""
-
     newest: NewestPage
     login: ScrapeLogin
     report: Callable[[str], object]

@@ -30,8 +30,6 @@ Values: TypeAlias = float | dict[Labels, float] | None
 
 
 class Kind(Enum):
-    """The type of a metric."""
-
     GAUGE = "gauge"
     COUNTER = "counter"
     INFO = "info"
@@ -70,7 +68,6 @@ class MetricFamily(Generic[T, V]):
 
     @property
     def all_labels(self) -> Labels:
-        """All labels, in order."""
         return _LABELS[self.level] + self.labels
 
 

@@ -62,7 +62,6 @@ class OwnFamily:
     counts: bool = False
 
     def metric(self, state: PollState, now_ms: int) -> Metric:
-        """The metric with its current samples."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         metric = make(self.name, self.help, labels=self.label and [self.label])
         values = self.values(state, now_ms)
@@ -192,7 +191,6 @@ class NewestPage:
 
     @property
     def state(self) -> PollState:
-        """The state of the polls so far."""
         return self._shown[1]
 
     def put(self, reading: PollResult, started_s: float) -> None:

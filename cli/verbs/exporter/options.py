@@ -36,11 +36,7 @@ class ExporterOptions:
     ] = None
     textfile: Annotated[
         Path | None,
-        option(
-            "--textfile",
-            "Write FILE.prom for the node exporter; serve HTTP only with --listen.",
-            "FILE",
-        ),
+        option("--textfile", "Write FILE.prom for the node exporter; serve HTTP only with --listen.", "FILE"),
     ] = None
     once: Annotated[bool, option("--once", "Poll once, print the metrics or write --textfile, and exit.")] = (
         False
@@ -60,8 +56,7 @@ class ExporterOptions:
         bool, option("--commit-times", "Add times of last commits; each poll reads __consumer_offsets.")
     ] = False
     max_series: Annotated[
-        int,
-        option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1),
+        int, option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1)
     ] = 250_000
     tls_certificate: Annotated[
         Path | None, _guarding("--tls-certificate", "Serve HTTPS with this certificate chain, PEM.", "FILE")

@@ -70,7 +70,6 @@ class PackedMetric:
 
     @property
     def samples(self) -> bytes:
-        """The samples as text."""
         return zlib.decompressobj(wbits=-zlib.MAX_WBITS).decompress(self.packed)
 
 
@@ -103,7 +102,6 @@ class MetricsPage:
     _lock: Lock = field(default_factory=Lock)
 
     def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
-        """The pieces, in order."""
         for segment in self.segments:
             yield segment.head(openmetrics=openmetrics)
             yield segment.samples
@@ -168,7 +166,6 @@ Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]
 
 
 def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
-    """The samples of the group itself."""
     at = f'group="{escaped(seen.id)}"'
     samples: Samples = [
         *_lines(READABLE, READABLE.values(seen.error), at),
@@ -195,7 +192,6 @@ def _lines(family: AnyFamily, values: Values, at: str) -> Samples:
 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    """The samples of the group's topics."""
     ordered = sorted(seen.rows, key=attrgetter("topic"))
     by_topic = [(topic, list(rows)) for topic, rows in groupby(ordered, key=attrgetter("topic"))]
     group = escaped(seen.id)
@@ -213,7 +209,6 @@ def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistor
 
 
 def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    """The samples of the group's partitions."""
     group = escaped(seen.id)
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
     labeled = [

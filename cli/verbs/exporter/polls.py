@@ -92,10 +92,7 @@ class LagTimes:
         self._begin = 0
 
     def of(
-        self,
-        source: Source,
-        unread: Mapping[tuple[str, int], Collection[int]],
-        topics: Mapping[str, Topic],
+        self, source: Source, unread: Mapping[tuple[str, int], Collection[int]], topics: Mapping[str, Topic]
     ) -> tuple[NextRecords, tuple[Problem, ...], int]:
         """Records by partition and offset; problems; and the number of offsets left to the next poll."""
         known: dict[tuple[str, int], dict[int, NextRecord]] = {}

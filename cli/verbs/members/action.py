@@ -30,8 +30,6 @@ REASON = "removed by an administrator"
 
 @dataclass(slots=True, kw_only=True)
 class MembersChange(WrittenChange[MembersRemoval]):
-    """The removal of members of one group."""
-
     did, what = "removed", "member"
     shown_by = "describe {group} --members"
 

@@ -38,8 +38,7 @@ def remove(
     group: Annotated[str, typer.Argument(metavar="GROUP", help="The group to remove members from.")],
     members: MemberOptions,
     reason: Annotated[
-        str | None,
-        option("--reason", "Reason for the broker's log; at most 255 characters.", "TEXT"),
+        str | None, option("--reason", "Reason for the broker's log; at most 255 characters.", "TEXT")
     ] = None,
     consent: ConsentOptions,
     source: SourceOptions,

@@ -42,7 +42,6 @@ def delete_offsets(
     *,
     all_topics: bool,
 ) -> None:
-    """Delete offsets of the selected groups."""
     scopes = parse_scopes(topics)
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
         chosen, problems = choose_groups(groups, selection)

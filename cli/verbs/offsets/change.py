@@ -82,7 +82,6 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         yield from delete_topics_of(self, writer)
 
     def _changes(self, plans: Iterable[GroupChange]) -> dict[str, Sequence[OffsetChange]]:
-        """The changes that are sent."""
         sent = {
             plan.group: [change for change in plan.changes if (plan.group, change.place) not in self.blocked]
             for plan in plans
@@ -107,7 +106,6 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         }
 
     def change_data(self, group: str, change: OffsetChange) -> dict[str, object]:
-        """The change of one partition, as data."""
         return {
             **fields(change, "topic", "partition", "before", "after", "earliest", "end"),
             **fields(change, "lag_before", "lag_after", "remark"),
@@ -115,7 +113,6 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         }
 
     def table(self) -> Table:
-        """A row per partition."""
         changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
         remarks = any(change.remark for _, change in changes)
         table = table_of(
@@ -135,8 +132,6 @@ class OffsetsChange(_OfOffsets[GroupChange]):
 
 @dataclass(slots=True, kw_only=True)
 class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
-    """A deletion of committed offsets of groups."""
-
     verb, did, asked = "delete", "deleted", "committed offset"
 
     def committed_before(self, plan: OffsetsDeletion) -> Mapping[TopicPartition, int | None]:
@@ -153,10 +148,7 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
         parts = [(plan.group, partition) for plan in self.plans for partition, _ in plan.offsets]
         return Document(
             command="offsets delete",
-            data={
-                "executed": self.outcome is not None,
-                "groups": [self._data(plan) for plan in self.plans],
-            },
+            data={"executed": self.outcome is not None, "groups": [self._data(plan) for plan in self.plans]},
             blocks=[self.with_states(table, parts)],
             errors=merged(self.errors),
         )

@@ -220,7 +220,6 @@ class _PartitionPairs:
     refused: tuple[Problem, ...] = ()
 
     def find(self, committed: Iterable[TopicPartition], group: str) -> None:
-        """Match the partitions of both clusters."""
         places, missing = self.originals.existing(committed)
         there, absent = self.copies.existing(map(self.names.in_target, places))
         unequal = [

@@ -94,9 +94,7 @@ def load(
     groups: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GROUP]…",
-            help="Group to set; if the file names groups, only these.",
-            show_default=False,
+            metavar="[GROUP]…", help="Group to set; if the file names groups, only these.", show_default=False
         ),
     ] = None,
     consent: EmptyGroupConsent,

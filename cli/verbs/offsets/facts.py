@@ -49,7 +49,6 @@ class FoundGroups:
     """Other problems."""
 
     def exists(self, group: Group) -> bool:
-        """Whether the group exists."""
         return group.id not in self.absent
 
     def facts(self, group: Group, missing: tuple[Problem, ...]) -> PlanFacts:

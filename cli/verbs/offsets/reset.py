@@ -88,11 +88,7 @@ def reset_offsets(
 
 
 def import_offsets(
-    file: Path,
-    names: Sequence[str],
-    consent: EmptyGroupConsent,
-    source: SourceOptions,
-    output: OutputOptions,
+    file: Path, names: Sequence[str], consent: EmptyGroupConsent, source: SourceOptions, output: OutputOptions
 ) -> None:
     """Set the offsets in a file, of the named groups, or of the groups in the file."""
     offsets = read_offsets_file(file)

@@ -69,8 +69,6 @@ class EventKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent:
-    """An event of a group."""
-
     kind: EventKind
     group: str
     member: str | None = None

@@ -36,7 +36,6 @@ class LiveFeed:
 
     @property
     def header(self) -> Header:
-        """The header of a recording of these groups."""
         return Header(
             at_ms=self._started_ms,
             groups=self._groups,
@@ -46,7 +45,6 @@ class LiveFeed:
 
     @property
     def title(self) -> str:
-        """The title of the view."""
         return f"{self._name}, every {seconds_text(self._every_s)}; Ctrl-C stops"
 
     def observations(self) -> Iterator[TimedObservation]:

@@ -57,7 +57,6 @@ class ValueHistory:
     changes: list[tuple[int, Owner]] = field(default_factory=list)
 
     def at(self, ms: int, value: Owner) -> None:
-        """Add the value at an observation."""
         if not self.changes or self.changes[-1][1] != value:
             self.changes.append((ms, value))
 
@@ -82,8 +81,6 @@ class OwnershipLane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipHistory:
-    """A group over time."""
-
     group: str
     states: tuple[Run, ...]
     lanes: tuple[OwnershipLane, ...]
@@ -119,7 +116,6 @@ def stories(recording: Recording) -> list[OwnershipHistory]:
 
 
 def picture_lines(recording: Recording) -> Iterator[str]:
-    """The SVG file."""
     histories = stories(recording)
     start_ms, end_ms = recording.observations[0].at_ms, _end_ms(recording)
     every = (

@@ -41,8 +41,6 @@ class Header:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A recording that was read."""
-
     header: Header
     observations: tuple[WatchObservation, ...]
     notices: tuple[str, ...] = ()
@@ -54,7 +52,6 @@ class RecordingError(CommandError):
 
 
 def header_document(header: Header) -> dict[str, object]:
-    """The first line."""
     return {
         **_begin("header", header.at_ms),
         "groups": list(header.groups),
@@ -104,7 +101,6 @@ def event_document(observed: ObservedEvent, labels: Mapping[str, str]) -> dict[s
 
 
 def line_of(document: Mapping[str, object]) -> str:
-    """A document as a line."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
@@ -129,7 +125,6 @@ class Recorder:
         return cls(os.fdopen(handle, "w", encoding="utf-8"), file)
 
     def write(self, document: Mapping[str, object]) -> None:
-        """Append a line."""
         try:
             self._stream.write(line_of(document))
             self._stream.flush()
@@ -137,7 +132,6 @@ class Recorder:
             raise CommandError(f"{self._file}: cannot be written: {error.strerror or error}") from None
 
     def close(self) -> None:
-        """Close the file; everything is already written."""
         with suppress(OSError):  # a failed write was already reported
             self._stream.close()
 

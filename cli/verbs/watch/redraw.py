@@ -50,7 +50,6 @@ class Screen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The current numbers of columns and lines."""
         try:
             size = os.get_terminal_size(self._handle)
         except OSError:

@@ -42,7 +42,6 @@ def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
 
 
 def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
-    """Watch groups of a source."""
     until = _until(options)
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings: they need --replay")
@@ -74,7 +73,6 @@ def _watched(opened: ReusableSource, options: WatchOptions) -> Sequence[str]:
 
 
 def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
-    """Show a recording, or draw it."""
     until = _until(options)
     if source.place is None and any(
         source.sources.values()

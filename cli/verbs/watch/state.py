@@ -37,7 +37,6 @@ class WatchObservation:
 
 
 def observe(source: Source, names: Sequence[str], clock_ms: Callable[[], int]) -> WatchObservation:
-    """Observe the groups once."""
     asked_ms = clock_ms()
     described = source.describe(names, offsets=True)
     at_ms = clock_ms()
@@ -90,8 +89,6 @@ class Unowned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedGroup:
-    """The state of one group."""
-
     shown: Group | None
     """The group in the last observation that read it; None if there is no such group."""
     merged: Group | None
@@ -111,8 +108,6 @@ class WatchedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchState:
-    """The state of all groups."""
-
     groups: Mapping[str, WatchedGroup] = field(default_factory=dict)
     window: tuple[WatchObservation, ...] = ()
     """Recent observations, the newest last, without those that read nothing."""
@@ -235,8 +230,7 @@ def _span(event: WatchEvent, before: WatchedGroup, after: WatchedGroup) -> Gap |
         if not known or any(span.most_ms is None for span in known):
             return None
         return Gap(
-            least_ms=min(span.least_ms for span in known),
-            most_ms=max(span.most_ms or 0 for span in known),
+            least_ms=min(span.least_ms for span in known), most_ms=max(span.most_ms or 0 for span in known)
         )
     return None
 

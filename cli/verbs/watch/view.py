@@ -57,7 +57,6 @@ class Sink(ABC):
         """Show one observation, the resulting state, and the events since the previous one."""
 
     def wait(self, seconds: float) -> None:
-        """Wait until the next observation."""
         time.sleep(seconds)
 
 
@@ -166,7 +165,6 @@ class JsonSink(Sink):
 
 
 def _summary(state: WatchState, name: str) -> str:
-    """The state of a group at its first observation."""
     watched = state.groups[name]
     group = watched.merged
     if group is None:
@@ -188,8 +186,6 @@ _SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
-    """A line of the log."""
-
     at_ms: int
     group: str
     text: str
@@ -197,8 +193,6 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The contents of a view."""
-
     state: WatchState
     before: WatchState | None = None
     """The previous state: changes since then are marked."""
