@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.render.cells import Cell, Duration
@@ -70,12 +70,18 @@ def lagging(rows: Mapping[str, Sequence[PartitionLag]]) -> tuple[dict[str, list[
 def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str, object]:
     pending = {} if group.pending is None else group.pending.partitions
     data: dict[str, object] = {
-        **fields(row, "topic", "partition", "committed", "end", "lag", "leader_epoch", "metadata"),
+        "topic": row.topic,
+        "partition": row.partition,
+        "committed": row.committed,
+        "end": row.end,
+        "lag": row.lag,
+        "leader_epoch": row.leader_epoch,
+        "metadata": row.metadata,
         "member": row.member and row.member.id,
         "pending": row.partition in pending.get(row.topic, ()) or None,
     }
     if view.verbose:
-        data |= fields(row, "log_start", "lost")
+        data |= {"log_start": row.log_start, "lost": row.lost}
     if view.lag_time:
         data |= {"lag_ms": row.lag_ms, "lag_ms_remark": why_no_lag_time(row, view.now_ms)}
     if view.last_commit:
@@ -94,28 +100,30 @@ def offsets_table(
     names += ["LAST-COMMIT"] if view.last_commit else []
     lost = view.verbose and any(row.lost for listed in offsets.values() for row in listed)
 
-    def cells(group: Group, row: PartitionLag) -> Sequence[Cell]:
-        member = row.member
-        return (
-            group.id,
-            row.topic,
-            row.partition,
-            *((row.leader_epoch,) if view.verbose else ()),
-            row.committed,
-            *((row.log_start,) if view.verbose else ()),
-            row.end,
-            row.lag,
-            *((_duration(row.lag_ms),) if view.lag_time else ()),
-            *((_moment(row.last_commit_ms),) if view.last_commit else ()),
-            *((None, None, None) if member is None else (member.id, member.client.host, member.client.id)),
-            *((_lost_text(row),) if lost else ()),
-        )
+    more = view.lag_time or view.last_commit
 
-    def rows() -> list[Sequence[Cell]]:
-        return [cells(group, row) for group in groups for row in offsets[group.id]]
+    def cells() -> Iterator[Sequence[Cell]]:
+        for group in groups:
+            for row in offsets[group.id]:
+                member = row.member
+                yield (
+                    group.id,
+                    row.topic,
+                    row.partition,
+                    *((row.leader_epoch,) if view.verbose else ()),
+                    row.committed,
+                    *((row.log_start,) if view.verbose else ()),
+                    row.end,
+                    row.lag,
+                    *(_times(row, view) if more else ()),
+                    None if member is None else member.id,
+                    None if member is None else member.client.host,
+                    None if member is None else member.client.id,
+                    *((_lost_text(row),) if lost else ()),
+                )
 
     names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
-    return Table(columns=columns(*names), rows=DeferredRows(rows))
+    return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
 
 
 def why_no_lag_time(row: PartitionLag, now_ms: int) -> str | None:
@@ -167,12 +175,15 @@ def _lost_text(row: PartitionLag) -> str:
     return f"{counted(row.lost, 'offset')} before the log start: deleted unread"
 
 
+def _times(row: PartitionLag, view: OffsetsView) -> tuple[Cell, ...]:
+    lag = (_duration(row.lag_ms),) if view.lag_time else ()
+    if not view.last_commit:
+        return lag
+    return (*lag, None if row.last_commit_ms is None else format_moment(row.last_commit_ms))
+
+
 def _duration(ms: int | None) -> Duration | None:
     return None if ms is None else Duration(ms)
-
-
-def _moment(ms: int | None) -> str | None:
-    return None if ms is None else format_moment(ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

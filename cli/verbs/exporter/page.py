@@ -167,28 +167,28 @@ Samples: TypeAlias = list[tuple[AnyFamily, list[str]]]
 
 def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
     at = f'group="{escaped(seen.id)}"'
-    samples: Samples = [
-        *_lines(READABLE, READABLE.values(seen.error), at),
-        *_lines(UNREAD, UNREAD.values(seen.error), at),
-    ]
+    samples: Samples = []
+    _add(samples, READABLE, READABLE.values(seen.error), at)
+    _add(samples, UNREAD, UNREAD.values(seen.error), at)
     facts = None
     if seen.group is not None:
         facts = GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
     past = history.groups[seen.id]
     for family in OF_GROUPS:
         if family.of_history:
-            samples += _lines(family, family.values(past), at)
+            _add(samples, family, family.values(past), at)
         elif facts is not None:
-            samples += _lines(family, family.values(facts), at)
+            _add(samples, family, family.values(facts), at)
     return samples
 
 
-def _lines(family: AnyFamily, values: Values, at: str) -> Samples:
-    """The samples of a metric of a group; `at` is the label of the group."""
+def _add(samples: Samples, family: AnyFamily, values: Values, at: str) -> None:
+    """Add the samples of a metric of a group; `at` is the label of the group."""
     if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
         named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
-        return [(family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named])]
-    return [] if values is None else [(family, [f"{family.sample}{{{at}}} {text(values)}\n"])]
+        samples.append((family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named]))
+    elif values is not None:
+        samples.append((family, [f"{family.sample}{{{at}}} {text(values)}\n"]))
 
 
 def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:

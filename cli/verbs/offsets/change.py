@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
-from cli.render.document import Document, Table, columns, fields, table_of
+from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
 from groups.counts import counted, first_names
@@ -115,18 +115,23 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     def table(self) -> Table:
         changes = [(plan.group, change) for plan in self.plans for change in plan.changes]
         remarks = any(change.remark for _, change in changes)
-        table = table_of(
-            changes,
-            ("GROUP", lambda row: row[0]),
-            ("TOPIC", lambda row: row[1].topic),
-            ("#PARTITION", lambda row: row[1].partition),
-            ("#CURRENT-OFFSET", lambda row: row[1].before),
-            ("#NEW-OFFSET", lambda row: row[1].after),
-            ("#LOG-END-OFFSET", lambda row: row[1].end),
-            ("#LAG", lambda row: row[1].lag_before),
-            ("#NEW-LAG", lambda row: row[1].lag_after),
-            *[("REMARK", lambda row: row[1].remark or "")] * remarks,
-        )
+        names = ["GROUP", "TOPIC", "#PARTITION", "#CURRENT-OFFSET", "#NEW-OFFSET", "#LOG-END-OFFSET"]
+        names += ["#LAG", "#NEW-LAG", *["REMARK"] * remarks]
+        rows = [
+            (
+                group,
+                change.topic,
+                change.partition,
+                change.before,
+                change.after,
+                change.end,
+                change.lag_before,
+                change.lag_after,
+                *[change.remark or ""] * remarks,
+            )
+            for group, change in changes
+        ]
+        table = Table(columns=columns(*names), rows=rows)
         return self.with_states(table, ((group, change.place) for group, change in changes))
 
 
