@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import signal
 import ssl
 import urllib.error
@@ -16,8 +15,8 @@ from pathlib import Path
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
-from tests.cli.command import Kohort, Word, words
-from tests.support.forked import Process
+from tests.cli.command import Kohort, Word
+from tests.cli.verbs.watch.running import Running, in_pipe
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 Labels = frozenset[tuple[str, str]]
@@ -67,17 +66,16 @@ class Response:
 
 @dataclass
 class Exporter:
-    """One run. `stderr` is a file."""
+    """One run."""
 
-    process: Process
+    running: Running
     url: str
-    errors: Path
     tls: ssl.SSLContext | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def stderr(self) -> str:
-        return self.errors.read_text()
+        return self.running.stderr
 
     def get(self, path: str, **headers: str) -> Response:
         """An answer, whatever its status."""
@@ -102,23 +100,15 @@ class Exporter:
 
     def stop(self) -> int:
         """End it by SIGTERM; the exit status."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.running.interrupt(signal.SIGTERM)
 
 
 @contextmanager
 def exporting(kohort: Kohort, directory: Path, *args: Word) -> Iterator[Exporter]:
     """An exporter on a free port, once it listens."""
-    errors = directory / "exporter.stderr"
-    printed, output = os.pipe()
-    with open(output, "w") as stdout, errors.open("w") as stderr:
-        command = [kohort.executable, "exporter", "--listen", "127.0.0.1:0", *words(*args)]
-        process = Process(command, stdout=stdout, stderr=stderr, env=kohort.env)
-    with open(printed) as lines:
-        try:
-            said = lines.readline()
-            assert said.startswith("Serving metrics on "), (said, errors.read_text())
-            url = said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics")
-            yield Exporter(process, url, errors)
-        finally:
-            process.kill()
+    command = ("exporter", "--listen", "127.0.0.1:0", *args)
+    with in_pipe(kohort, directory, *command, name="exporter") as running:
+        running.wait_for(lambda each: each.stdout.endswith("\n"), "it listens")
+        said = running.stdout
+        assert said.startswith("Serving metrics on "), said
+        yield Exporter(running, said.removeprefix("Serving metrics on ").strip().removesuffix("/metrics"))

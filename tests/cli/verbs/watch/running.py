@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
-from tests.cli.command import Kohort, words
+from tests.cli.command import Kohort, Word, words
 from tests.kafka.wait import wait_until
 from tests.support.forked import Process
 from tests.support.terminals import read_to_end, resize
@@ -65,9 +65,7 @@ class Running:
 
 
 @contextmanager
-def in_pipe(
-    kohort: Kohort, directory: Path, *arguments: str | Path, name: str = "watch"
-) -> Iterator[Running]:
+def in_pipe(kohort: Kohort, directory: Path, *arguments: Word, name: str = "watch") -> Iterator[Running]:
     """Run it with files for stdout and stderr; ended after the block at the latest."""
     out, errors = directory / f"{name}.out", directory / f"{name}.err"
     with out.open("wb") as stdout, errors.open("wb") as stderr:
