@@ -63,7 +63,12 @@ def moved(move: str) -> Callable[[Running], bool]:
     return lambda running: bool(moves(running)) and f" s  {move}: " in moves(running)[-1]
 
 
-def make_it_lead(deployment: Deployment, running: Running) -> int:
+def restart_member(deployment: Deployment, member: str) -> None:
+    """The application of this member id."""
+    next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-")).restart()
+
+
+def make_it_lead(running: Running, restart: Callable[[str], object]) -> int:
     """Restart the members that the bridge names, until it leads; their number."""
     restarted: list[str] = []
     while True:
@@ -74,9 +79,8 @@ def make_it_lead(deployment: Deployment, running: Running) -> int:
         member = to_restart(running)
         if member is None:
             return len(restarted)
-        owner = next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-"))
         time.sleep(OPERATOR_S)
-        owner.restart()
+        restart(member)
         restarted.append(member)
 
 
@@ -87,9 +91,7 @@ def operate(deployment: Deployment, running: Running, first: Application) -> Non
         member = to_restart(running)
         if member is not None and member not in done:
             done.add(member)
-            next(
-                one for one in deployment.applications.values() if member.startswith(f"{one.name}-")
-            ).restart()
+            restart_member(deployment, member)
         elif moved("lead")(running) and first.config != CONSUMER:
             to_consumer(first, deployment.wait_rest)
         time.sleep(0.05)

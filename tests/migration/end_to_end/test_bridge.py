@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from tests.migration.end_to_end.bridged import (
     make_it_lead,
     moves,
     operate,
+    restart_member,
     to_consumer,
     wait_until_settled,
 )
@@ -61,7 +63,7 @@ def convert(deployment: Deployment, directory: Path, name: str = "bridge") -> di
     joins = time.monotonic_ns()
     normal_s = longest_gap_s(deployment.journals(), began, joins)
     with bridge(deployment, directory, name=name) as running:
-        restarts = make_it_lead(deployment, running)
+        restarts = make_it_lead(running, partial(restart_member, deployment))
         time.sleep(OPERATOR_S)
         to_consumer(first, wait_rest)
         assert running.process.wait(120) == 0, (moves(running), running.stderr)

@@ -1,11 +1,18 @@
 """Groups to rehearse with."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 from uuid import UUID
 
-from groups.model import Group, Subscription, Topic
+from groups.model import Cluster, Group, Subscription, Topic
+from migration.client_config import ClientConfig
 from migration.model import Destination, Plan
-from tests.migration.cases import group_of, plan
+from migration.rehearsal.plan_run import rehearse, simulated_for_plan
+from migration.rehearsal.rehearsed import Rehearsed
+from migration.rehearsal.simulated_members import FoundGroup, SimulatedMembers
+from tests.migration.cases import NEW, group_of, plan
 
 PARTITIONS = 6
 TOPICS = {"orders": Topic(name="orders", partitions=PARTITIONS)}
@@ -30,3 +37,47 @@ def classic_group(client: str = "java:4.1.0", protocol: str = "range", *, static
 def plan_of(group: Group, to: Destination, **options: bool) -> Plan:
     """The plan of the group."""
     return plan(group, to, topics=["orders"], **options)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class PlannedGroup:
+    """A plan, and the group that it is rehearsed with."""
+
+    plan: Plan
+    group: Group
+    cluster: Cluster = NEW
+    topics: Mapping[str, Topic] = field(default_factory=lambda: TOPICS)
+    configs: Sequence[ClientConfig] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of each member, beside those of its file."""
+    after_error: str | None = None
+
+    @cached_property
+    def found(self) -> FoundGroup:
+        return FoundGroup(group=self.group, cluster=self.cluster, topics=self.topics)
+
+    @cached_property
+    def simulated(self) -> SimulatedMembers:
+        members = simulated_for_plan(self.plan, self.found, self.configs)
+        return replace(
+            members,
+            members={
+                name: replace(
+                    member,
+                    script=replace(
+                        member.script,
+                        config={**member.script.config, **self.settings},
+                        after_error=self.after_error,
+                    ),
+                )
+                for name, member in members.members.items()
+            },
+        )
+
+    def rehearse(self, seed: int = 1, **options: Any) -> Rehearsed:
+        return rehearse(self.plan, self.found, self.simulated, seed, **options)
+
+
+def planned(group: Group, to: Destination, **more: Any) -> PlannedGroup:
+    """With the plan that Kohort makes for it."""
+    return PlannedGroup(plan_of(group, to), group, **more)

@@ -8,11 +8,9 @@ import pytest
 
 from groups.model import Group, UserData
 from migration.model import Plan
-from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
-from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulated_members import FoundGroup
-from tests.migration.cases import CONSUMER, NEW
-from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+from migration.rehearsal.plan_run import places
+from tests.migration.cases import CONSUMER
+from tests.migration.rehearsal.groups import classic_group, planned
 
 
 def carrying(leader: str | None, *, static: bool = False) -> Group:
@@ -32,11 +30,6 @@ def in_map_order(group: Group) -> Group:
     return replace(group, members=tuple(by_name[name] for name in ("m2", "m1", "m3")))
 
 
-def play(of: Plan, group: Group, seed: int = 1, *, stop_at: tuple[int, int] | None = None) -> Rehearsed:
-    found = FoundGroup(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(of, found, simulated_for_plan(of, found), seed, stop_at=stop_at, with_story=True)
-
-
 def steps(of: Plan) -> list[str]:
     return [step.id for step in of.steps]
 
@@ -44,10 +37,10 @@ def steps(of: Plan) -> list[str]:
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_a_bridge_leads_the_group_over(seed: int) -> None:
     group = carrying("m2")
-    of = plan_of(group, CONSUMER)
-    played = play(of, group, seed)
+    scene = planned(group, CONSUMER)
+    played = scene.rehearse(seed, with_story=True)
     assert played.unsafe == ()
-    assert [(each.step, each.round) for each in played.rounds] == list(places(of))
+    assert [(each.step, each.round) for each in played.rounds] == list(places(scene.plan))
     # It comes; the leader goes, comes, and gets something; the first member goes and comes, and the bridge leaves.
     assert [each.costs.rebalances for each in played.rounds[:3]] == [1, 3, 3]
     assert played.rounds[0].costs.moved == 0
@@ -61,10 +54,10 @@ def test_a_bridge_leads_the_group_over(seed: int) -> None:
 
 def test_without_the_bridge_the_first_member_is_refused() -> None:
     """Also in a group that is so young that no assignment carries user data yet: the restart brings it."""
-    group = carrying("m2")
-    of = plan_of(group, CONSUMER)
+    scene = planned(carrying("m2"), CONSUMER)
+    of = scene.plan
     at_once = [replace(step, strays=()) for step in of.steps if step.id in ("first-member", "other-members")]
-    played = play(replace(of, steps=tuple(at_once)), group)
+    played = replace(scene, plan=replace(of, steps=tuple(at_once))).rehearse(with_story=True)
     assert "GROUP_ID_NOT_FOUND" in {each.error for each in played.refusals}
     assert "the gate of step 1 does not open" in played.unsafe[0]
     assert len(played.rounds) == 1
@@ -73,12 +66,11 @@ def test_without_the_bridge_the_first_member_is_refused() -> None:
 @pytest.mark.parametrize("leader", ["m1", "m2", None])
 @pytest.mark.parametrize("static", [False, True])
 def test_the_plan_and_every_rollback_are_safe_under_each_leader(leader: str | None, static: bool) -> None:
-    group = carrying(leader, static=static)
-    of = plan_of(group, CONSUMER)
-    assert ("leader-back" in steps(of)) == (static and leader is not None)
-    assert play(of, group).unsafe == ()
-    for place in places(of):
-        played = play(of, group, stop_at=place)
+    scene = planned(carrying(leader, static=static), CONSUMER)
+    assert ("leader-back" in steps(scene.plan)) == (static and leader is not None)
+    assert scene.rehearse().unsafe == ()
+    for place in places(scene.plan):
+        played = scene.rehearse(stop_at=place)
         assert played.unsafe == (), place
         assert played.back is not None
         assert played.back.arrived
@@ -86,13 +78,11 @@ def test_the_plan_and_every_rollback_are_safe_under_each_leader(leader: str | No
 
 def test_a_follower_that_no_bridge_comes_before_is_restarted_first() -> None:
     """By the plan, where the group's order is known; else when the bridge asks for it."""
-    known = in_map_order(carrying("m1"))
-    of = plan_of(known, CONSUMER)
-    assert steps(of) == ["start-bridge", "make-way", "bridge-leads", "first-member", "other-members"]
-    assert of.steps[1].rounds == (("m2",),)
-    asked = plan_of(carrying("m1"), CONSUMER)
-    assert "make-way" not in steps(asked)
-    for each, group in ((of, known), (asked, carrying("m1"))):
-        played = play(each, group)
+    known, asked = planned(in_map_order(carrying("m1")), CONSUMER), planned(carrying("m1"), CONSUMER)
+    assert steps(known.plan) == ["start-bridge", "make-way", "bridge-leads", "first-member", "other-members"]
+    assert known.plan.steps[1].rounds == (("m2",),)
+    assert "make-way" not in steps(asked.plan)
+    for scene in (known, asked):
+        played = scene.rehearse(with_story=True)
         assert played.unsafe == ()
         assert any("m2-00000000-0000-4000-8000-000000000002 precedes" in line for line in played.story)

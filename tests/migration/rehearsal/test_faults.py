@@ -10,12 +10,11 @@ from coordinator.faults import FailCoordinator
 from coordinator.simulation.scenario import Direction, Freeze, Restart
 from groups.yaml_files import TreeError
 from migration.rehearsal.faults import PlanFaults, read_faults
-from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulated_members import FoundGroup
-from tests.migration.cases import COOPERATIVE, NEW
-from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+from tests.migration.cases import COOPERATIVE
+from tests.migration.rehearsal.groups import classic_group, planned
 
+PARTITION = "kohort: 1\nfaults:\n  partition:\n    - "
 MEMBERS, PLACES = ("m1", "m2", "m3"), ((1, 1), (1, 2), (2, 1))
 
 
@@ -26,9 +25,7 @@ def _read(directory: Path, text: str) -> PlanFaults:
 
 
 def _rehearse(faults: PlanFaults, seed: int = 1) -> Rehearsed:
-    group = classic_group()
-    plan, found = plan_of(group, COOPERATIVE), FoundGroup(group=group, cluster=NEW, topics=TOPICS)
-    return rehearse(plan, found, simulated_for_plan(plan, found), seed, with_story=True, faults=faults)
+    return planned(classic_group(), COOPERATIVE).rehearse(seed, with_story=True, faults=faults)
 
 
 def _events(directory: Path, *events: str) -> PlanFaults:
@@ -78,38 +75,18 @@ events:
         ("kohort: 1\nevents:\n  - {at: 1, start: m1}", 3, "events[0].start", "did you mean restart"),
         ("kohort: 1\nevents:\n  - {kill: m1}", 3, "events[0].at", "missing"),
         ("kohort: 1\nevents:\n  - {at: soon, kill: m1}", 3, "events[0].at", "STEP.ROUND+seconds"),
-        (
-            "kohort: 1\nevents:\n  - {at: 1.3+1, kill: m1}",
-            3,
-            "events[0].at",
-            "there is no round '1.3'; did you mean 1.2?",
-        ),
+        ("kohort: 1\nevents:\n  - {at: 1.3+1, kill: m1}", 3, "events[0].at", "no round '1.3'; did you mean 1.2?"),
         ("kohort: 1\nevents:\n  - {at: 99999999, kill: m1}", 3, "events[0].at", "out of range"),
         ("kohort: 1\nevents:\n  - at: 1\n    kill: m4", 4, "events[0].kill", "there is no member"),
         ("kohort: 1\nevents:\n  - {at: 1, freeze: m1, for: 0}", 3, "events[0].for", "longer than 0"),
         ("kohort: 1\nevents:\n  - {at: 1, freeze: m1}", 3, "events[0].for", "missing"),
         ("kohort: 1\nevents:\n  - {at: 1, coordinator: burns}", 3, "events[0].coordinator", "burns"),
         ("kohort: 1\nevents:\n  - {at: 1, restart: m1, with: {}}", 3, "events[0].with", "unknown"),
-        (
-            "kohort: 1\nfaults: {partition: {members: [m1], from: 1.1+5, to: 1.2+9}}",
-            2,
-            "faults.partition.to",
-            "the same round",
-        ),
-        (
-            "kohort: 1\nfaults:\n  partition:\n    - {members: [m1], from: 5, to: 5}",
-            4,
-            "faults.partition[0].to",
-            "later than",
-        ),
-        (
-            "kohort: 1\nfaults:\n  partition:\n    - {members: [x], from: 5, to: 6}",
-            4,
-            "faults.partition[0].members",
-            "no member",
-        ),
+        (PARTITION + "{members: [m1], from: 1.1+5, to: 1.2+9}", 4, "faults.partition[0].to", "same round"),
+        (PARTITION + "{members: [m1], from: 5, to: 5}", 4, "faults.partition[0].to", "later"),
+        (PARTITION + "{members: [x], from: 5, to: 6}", 4, "faults.partition[0].members", "no m"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_file_says_where(tmp_path: Path, text: str, line: int, field: str, said: str) -> None:
     with pytest.raises(TreeError) as raised:
         _read(tmp_path, text)

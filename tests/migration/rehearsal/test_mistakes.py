@@ -1,233 +1,146 @@
-"""Operator mistakes, played: their symptoms, and the reaction of the gates."""
+"""Operator mistakes, played: their symptoms, and the reaction of the gates, are recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
-from groups.model import Group, GroupState, GroupType
-from migration.model import Destination, Plan, ProtocolIs
+from groups.model import GroupType
+from migration.model import ProtocolIs
 from migration.rehearsal.mistakes import Inapplicable, Mistake, PlacedMistake, mistakes_in
-from migration.rehearsal.plan_run import rehearse, simulated_for_plan
-from migration.rehearsal.simulated_members import FoundGroup, SimulatedMembers, StepRound
+from migration.rehearsal.rehearsed import GroupSummary
 from migration.rehearsal.symptoms import GateOutcome, MistakeResult, play_mistake, worst_of
-from tests.migration.cases import CONSUMER, COOPERATIVE, NEW
-from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+from tests.migration.cases import CONSUMER, COOPERATIVE
+from tests.migration.rehearsal.groups import PlannedGroup, classic_group, planned
+from tests.support.golden import assert_recorded
+from tests.support.long import LONG
 
-CLOSED, SETTLED, OPENED = GateOutcome
-INCONSISTENT, FENCED = "INCONSISTENT_GROUP_PROTOCOL", "FENCED_INSTANCE_ID"
-Played = Mapping[tuple[Mistake, StepRound], MistakeResult]
+CLOSED, _, OPENED = GateOutcome
+PLANS = {
+    "two bounces": planned(classic_group(), COOPERATIVE),
+    "two bounces of static members": planned(classic_group(static=True), COOPERATIVE),
+    "a rolling upgrade": planned(classic_group(), CONSUMER),
+    "a rolling upgrade of static members": planned(classic_group(static=True), CONSUMER),
+    "all stopped and started": planned(classic_group("librdkafka:2.16.0"), COOPERATIVE),
+}
 
 
-def _all(group: Group, to: Destination, seed: int = 1) -> Played:
-    plan, found = plan_of(group, to), _found(group)
-    simulated = simulated_for_plan(plan, found)
-    right = rehearse(plan, found, simulated, seed, with_story=True)
+def play(
+    scene: PlannedGroup, placed: PlacedMistake, seed: int = 1, last_step: int | None = None
+) -> MistakeResult:
+    right = scene.rehearse(seed, with_story=True, last_step=last_step)
     assert right.unsafe == ()
-    played: dict[tuple[Mistake, StepRound], MistakeResult] = {}
-    for each in mistakes_in(plan, simulated):
-        if isinstance(each, PlacedMistake):  # in a place before its round, then after it
-            played.setdefault((each.mistake, each.place), play_mistake(plan, found, simulated, each, right))
-    return played
+    return play_mistake(scene.plan, scene.found, scene.simulated, placed, right)
 
 
-def _found(group: Group) -> FoundGroup:
-    return FoundGroup(group=group, cluster=NEW, topics=TOPICS)
+@cache
+def played(name: str, seed: int = 1) -> tuple[MistakeResult, ...]:
+    """Each mistake in each step."""
+    scene = PLANS[name]
+    return tuple(
+        play(scene, placed, seed)
+        for placed in mistakes_in(scene.plan, scene.simulated)
+        if isinstance(placed, PlacedMistake)
+    )
 
 
-def _configured(
-    simulated: SimulatedMembers, config: Mapping[str, str], after_error: str | None = None
-) -> SimulatedMembers:
-    members = {
-        member: replace(each, script=replace(each.script, config=config, after_error=after_error))
-        for member, each in simulated.members.items()
-    }
-    return replace(simulated, members=members)
-
-
-def _made(plan: Plan, simulated: SimulatedMembers, mistake: Mistake, step: int) -> PlacedMistake:
+def made(scene: PlannedGroup, mistake: Mistake, step: int) -> PlacedMistake:
     """The mistake in a step of the plan."""
     (placed,) = (
-        each
-        for each in mistakes_in(plan, simulated)
-        if isinstance(each, PlacedMistake) and (each.mistake, each.step) == (mistake, step)
+        placed
+        for placed in mistakes_in(scene.plan, scene.simulated)
+        if isinstance(placed, PlacedMistake) and (placed.mistake, placed.step) == (mistake, step)
     )
     return placed
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
-def bounces(request: pytest.FixtureRequest) -> Played:
-    """Two bounces of a Java group."""
-    return _all(classic_group(), COOPERATIVE, request.param)
+def reaction(result: MistakeResult) -> str:
+    """Where it is made, and what the gate does."""
+    place, asked = result.placed, f"{result.step}.{result.round}" if result.round else f"{result.step}"
+    when = ".".join(map(str, place.place))
+    closed_by = f" ({', '.join(sorted(result.closed_by))})" if result.closed_by else ""
+    return f"{place.mistake.value} at {when}: gate {asked} {result.outcome.value}{closed_by}"
 
 
-@pytest.fixture(scope="module")
-def static_bounces() -> Played:
-    """The same, of static members."""
-    return _all(classic_group(static=True), COOPERATIVE)
+def shown(summary: GroupSummary) -> str:
+    group = (
+        f"{summary.type and summary.type.value}, {summary.state and summary.state.value}, {summary.protocol}"
+    )
+    return f"{group}, {summary.members} members, {summary.upgraded} upgraded"
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
-def upgrade(request: pytest.FixtureRequest) -> Played:
-    """A rolling upgrade to the consumer protocol."""
-    return _all(classic_group(), CONSUMER, request.param)
+def symptoms(result: MistakeResult) -> Iterator[str]:
+    symptom = result.symptom
+    yield f"  shown: {shown(symptom.shown)}"
+    if symptom.shown != symptom.planned:
+        yield f"  planned: {shown(symptom.planned)}"
+    if symptom.fewest != symptom.planned_fewest:
+        yield f"  fewest: {symptom.fewest}, planned {symptom.planned_fewest}"
+    for refused in sorted({f"{refused.member}: {refused.error}" for refused in symptom.refused}):
+        yield f"  refused: {refused}"
+    for name in ("rebalances", "read_twice"):
+        if getattr(symptom.costs, name) > getattr(symptom.planned_costs, name):
+            yield f"  more {name}"
+    yield re.sub(r" \(id [^)]*\)", "", f"  {result.why}")
 
 
-def _refused(played: MistakeResult) -> set[tuple[str, str]]:
-    return {(each.member, each.error) for each in played.symptom.refused}
+def test_the_symptoms_and_the_gates_are_as_recorded() -> None:
+    """A skipped bounce is refused; a reversed list and a wrong jar keep the old assignor; an old member turns the group
+    back, or cannot join; a deployment costs rebalances; static members that are away cannot be seen."""
+    answers = {
+        name: "\n".join(line for result in played(name) for line in (reaction(result), *symptoms(result)))
+        for name in PLANS
+    }
+    assert_recorded("mistakes_played.txt", answers)
 
 
-def test_a_skipped_bounce_is_refused(bounces: Played) -> None:
-    played = bounces[Mistake.SKIPPED_BOUNCE, (1, 1)]
-    assert _refused(played) == {("m1", INCONSISTENT)}
-    assert (played.symptom.shown.protocol, played.symptom.shown.members) == ("range", 2)
-    assert (played.outcome, played.closed_by) == (CLOSED, ("member-count",))
-    assert "m1" in played.why
-
-
-def test_a_reversed_list_leaves_the_old_assignor(bounces: Played) -> None:
-    """The rounds have settled; only the gate of the step asks for the assignor."""
-    played = bounces[Mistake.REVERSED_LIST, (1, 1)]
-    assert played.symptom.refused == ()
-    assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
-    assert played.symptom.shown.state is GroupState.STABLE
-    assert (played.outcome, played.closed_by, played.round) == (CLOSED, ("protocol-is",), None)
-
-
-def test_a_round_too_early_waits_for_rest(bounces: Played) -> None:
-    for step in (1, 2):
-        played = bounces[Mistake.TOO_EARLY, (step, 1)]
-        assert (played.symptom.fewest, played.symptom.planned_fewest) == (1, 2)
-        assert played.outcome is SETTLED
-        assert {"member-count", "rest"} <= set(played.closed_by)
-
-
-def test_an_old_member_turns_the_group_back_between_the_bounces(bounces: Played) -> None:
-    played = bounces[Mistake.OLD_MEMBER, (2, 1)]
-    assert (played.symptom.shown.protocol, played.symptom.planned.protocol) == ("range", "cooperative-sticky")
-    # The member of the next round is away: it is asked before it rejoins.
-    assert (played.outcome, played.closed_by) == (CLOSED, ("strayed", "member-count", "protocol-is"))
-
-
-def test_an_old_member_cannot_join_after_the_bounces(bounces: Played) -> None:
-    played = bounces[Mistake.OLD_MEMBER, (2, 3)]
-    assert _refused(played) == {("m3", INCONSISTENT)}
-    assert (played.outcome, played.closed_by) == (CLOSED, ("member-count",))
-
-
-def test_a_wrong_jar_keeps_the_old_assignor(bounces: Played) -> None:
-    for step, closed_by in ((1, ("protocol-is",)), (2, ("strayed", "protocol-is"))):
-        played = bounces[Mistake.WRONG_JAR, (step, 1)]
-        assert played.symptom.shown.protocol == "range"
-        assert (played.outcome, played.closed_by) == (CLOSED, closed_by)
-
-
-def test_a_deploy_costs_rebalances_and_ends_well_in_the_first_bounce(bounces: Played) -> None:
-    played = bounces[Mistake.DEPLOY, (1, 2)]
-    assert played.symptom.costs.rebalances > played.symptom.planned_costs.rebalances
-    assert played.symptom.fewest == 0
-    assert played.outcome is SETTLED
-
-
-def test_a_deploy_in_the_second_bounce_cannot_be_seen(bounces: Played) -> None:
-    """All have new ids and the group has the new assignor; that one still lists both, no broker shows."""
-    played = bounces[Mistake.DEPLOY, (2, 2)]
-    assert played.outcome is OPENED
-    assert "m3 does not run as planned" in played.why
-
-
-def test_mistakes_of_an_upgrade(upgrade: Played) -> None:
-    old, jar = upgrade[Mistake.OLD_MEMBER, (2, 1)], upgrade[Mistake.WRONG_JAR, (2, 1)]
-    assert old.symptom.shown.type is GroupType.CLASSIC
-    assert (old.outcome, old.closed_by[0]) == (CLOSED, "strayed")
-    assert (jar.symptom.shown.upgraded, jar.symptom.planned.upgraded) == (1, 2)
-    assert (jar.outcome, jar.closed_by) == (CLOSED, ("as-planned",))
-    assert all(each.outcome is not OPENED for each in upgrade.values())
-
-
-def test_a_successor_too_early_is_fenced_or_fences(static_bounces: Played) -> None:
-    """Both processes run and are put out by each other; the broker shows one member, and the gate opens."""
-    played = static_bounces[Mistake.EARLY_SUCCESSOR, (2, 1)]
-    assert _refused(played) == {("m1", FENCED), ("m1's successor", FENCED)}
-    assert played.symptom.costs.read_twice > played.symptom.planned_costs.read_twice
-    assert played.outcome is OPENED
-    assert "m1 and m1's successor run at the same time" in played.why
+@LONG
+@pytest.mark.parametrize("name", ["two bounces", "a rolling upgrade"])
+@pytest.mark.parametrize("seed", [2, 3])
+def test_gates_react_alike_whatever_the_seed(name: str, seed: int) -> None:
+    assert [*map(reaction, played(name, seed))] == [*map(reaction, played(name))]
 
 
 def test_an_early_successor_is_a_race() -> None:
     """As with real consumers that end with an exception: a heartbeat ends the old one, or a commit has it rejoin."""
-    plan, found = plan_of(classic_group(static=True), CONSUMER), _found(classic_group(static=True))
-    simulated = _configured(
-        simulated_for_plan(plan, found),
-        {"auto.commit.interval.ms": "1000", "session.timeout.ms": "20000"},
-        "die",
-    )
-    placed = _made(plan, simulated, Mistake.EARLY_SUCCESSOR, 1)
+    settings = {"auto.commit.interval.ms": "1000", "session.timeout.ms": "20000"}
+    scene = planned(classic_group(static=True), CONSUMER, settings=settings, after_error="die")
+    placed = made(scene, Mistake.EARLY_SUCCESSOR, 1)
     endings = set()
     for seed in range(1, 13):
-        wrong = rehearse(plan, found, simulated, seed, with_story=True, operator=placed.operator, last_step=1)
-        errors = {each.error: each.member for each in wrong.refusals}
-        endings.add((errors[FENCED], wrong.polls[-1].shown.type))
+        wrong = scene.rehearse(seed, with_story=True, operator=placed.operator, last_step=1)
+        errors = {refused.error: refused.member for refused in wrong.refusals}
+        endings.add((errors["FENCED_INSTANCE_ID"], wrong.polls[-1].shown.type))
     assert endings == {("m1", GroupType.CONSUMER), ("m1's successor", GroupType.CLASSIC)}
 
 
-def test_a_successor_too_early_ends_an_upgrade() -> None:
-    """The old process takes the instance id back, which ends the new one; then its session ends too."""
-    played = _all(classic_group(static=True), CONSUMER)[Mistake.EARLY_SUCCESSOR, (1, 1)]
-    assert ("m1's successor", FENCED) in _refused(played)
-    assert (played.symptom.shown.type, played.symptom.shown.members) == (GroupType.CLASSIC, 2)
-    assert played.outcome is CLOSED
-
-
-def test_static_members_that_are_away_cannot_be_seen(static_bounces: Played) -> None:
-    """Within its session a broker shows a static member that does not run as a member."""
-    for mistake, place in ((Mistake.TOO_EARLY, (1, 1)), (Mistake.DEPLOY, (1, 2))):
-        played = static_bounces[mistake, place]
-        assert played.outcome is OPENED
-        assert "has not rejoined" in played.why
-
-
 def test_nothing_differs_before_the_mistake() -> None:
-    group = classic_group()
-    plan, found = plan_of(group, COOPERATIVE), _found(group)
-    simulated = simulated_for_plan(plan, found)
-    right = rehearse(plan, found, simulated, 1)
+    scene = PLANS["two bounces"]
+    right = scene.rehearse()
     for mistake in (Mistake.DEPLOY, Mistake.WRONG_JAR):
-        placed = _made(plan, simulated, mistake, 2)
-        wrong = rehearse(plan, found, simulated, 1, operator=placed.operator)
+        placed = made(scene, mistake, 2)
+        wrong = scene.rehearse(operator=placed.operator)
         before = [[poll for poll in run.polls if poll.place < placed.place] for run in (right, wrong)]
         assert before[0] == before[1] != []
 
 
 def test_requests_at_full_seconds_are_no_unrest() -> None:
     """Of a member that commits whenever the gate is asked."""
-    group = classic_group(static=True)
-    plan, found = replace(plan_of(group, CONSUMER), bounce_s=15), _found(group)
     settings = {"auto.commit.interval.ms": "1000", "heartbeat.interval.ms": "500"}
-    simulated = _configured(simulated_for_plan(plan, found), settings)
-    placed = _made(plan, simulated, Mistake.OLD_MEMBER, 2)
-    wrong = rehearse(plan, found, simulated, 18, operator=placed.operator)
-    assert wrong.opened_wrongly == ()
-
-
-def test_all_stopped_and_started() -> None:
-    played = _all(classic_group("librdkafka:2.16.0"), COOPERATIVE)
-    back = played[Mistake.OLD_MEMBER, (2, 1)]
-    assert (back.outcome, back.symptom.shown.protocol) == (CLOSED, "range")
-    assert {each.closed_by for each in played.values() if each.placed.place[0] == 1} == {("state-in",)}
+    scene = planned(classic_group(static=True), CONSUMER, settings=settings)
+    scene = replace(scene, plan=replace(scene.plan, bounce_s=15))
+    placed = made(scene, Mistake.OLD_MEMBER, 2)
+    assert scene.rehearse(18, operator=placed.operator).opened_wrongly == ()
 
 
 def test_an_impossible_mistake_has_a_reason() -> None:
-    group = classic_group()
-    plan = plan_of(group, CONSUMER)
-    why = {
-        each.mistake: each.why
-        for each in mistakes_in(plan, simulated_for_plan(plan, _found(group)))
-        if isinstance(each, Inapplicable)
-    }
-    assert why == {
+    scene = PLANS["a rolling upgrade"]
+    mistakes = mistakes_in(scene.plan, scene.simulated)
+    assert {why.mistake: why.why for why in mistakes if isinstance(why, Inapplicable)} == {
         Mistake.SKIPPED_BOUNCE: "the plan has no two bounces",
         Mistake.REVERSED_LIST: "no step gives members a list of two assignors",
         Mistake.EARLY_SUCCESSOR: "no static member is restarted",
@@ -236,14 +149,11 @@ def test_an_impossible_mistake_has_a_reason() -> None:
 
 def test_a_gate_that_asks_too_little_is_found() -> None:
     """Without the question for the assignor the reversed list goes through, and it is said who runs otherwise."""
-    group = classic_group()
-    plan, found = plan_of(group, COOPERATIVE), _found(group)
-    gate = tuple(one for one in plan.steps[0].gate if not isinstance(one, ProtocolIs))
-    plan = replace(plan, steps=(replace(plan.steps[0], gate=gate), plan.steps[1]))
-    simulated = simulated_for_plan(plan, found)
-    right = rehearse(plan, found, simulated, 1, with_story=True, last_step=1)
-    placed = _made(plan, simulated, Mistake.REVERSED_LIST, 1)
-    played = play_mistake(plan, found, simulated, placed, right)
-    assert played.outcome is OPENED
-    assert "although m1 does not run as planned" in played.why
-    assert worst_of([replace(played, outcome=CLOSED), played]) is played
+    scene = PLANS["two bounces"]
+    first, second = scene.plan.steps
+    gate = tuple(condition for condition in first.gate if not isinstance(condition, ProtocolIs))
+    scene = replace(scene, plan=replace(scene.plan, steps=(replace(first, gate=gate), second)))
+    result = play(scene, made(scene, Mistake.REVERSED_LIST, 1), last_step=1)
+    assert result.outcome is OPENED
+    assert "although m1 does not run as planned" in result.why
+    assert worst_of([replace(result, outcome=CLOSED), result]) is result

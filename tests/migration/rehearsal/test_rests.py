@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
-from types import MappingProxyType
 
 import pytest
 
@@ -15,18 +14,19 @@ from coordinator.simulation import idle_time
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.run import LIMIT
 from coordinator.simulation.world import World
-from groups.model import Cluster, Group, Topic
+from groups.model import Topic
 from groups.snapshot import Snapshot, read_snapshot
 from migration.clients import parse_clients
-from migration.model import Destination, Plan
+from migration.model import Destination
 from migration.plan import case_of, make_plan
-from migration.rehearsal.plan_run import places, rehearse, simulated_for_plan
+from migration.rehearsal.plan_run import places
 from migration.rehearsal.rehearsed import Rehearsed
-from migration.rehearsal.simulated_members import FoundGroup
+from migration.rehearsal.simulated_members import StepRound
 from migration.rehearsal.simulation import Simulation
 from migration.rules.case import PlanRequest
-from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER, NEW
-from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER
+from tests.migration.rehearsal.groups import PlannedGroup, classic_group, planned
+from tests.support.long import LONG
 
 SAMPLE = (
     ("audit", CLASSIC),
@@ -60,42 +60,24 @@ def sample() -> Snapshot:
         return read_snapshot(file)
 
 
-def of_sample(name: str, to: Destination) -> tuple[Plan, FoundGroup]:
+def of_sample(name: str, to: Destination) -> PlannedGroup:
     fleet = sample()
     group, topics = fleet.groups[name], list(fleet.topics.values())
     request = PlanRequest(destination=to, declared=parse_clients(["java:4.1.0"]))
     plan = make_plan(case_of(request, group, fleet.cluster, topics=topics))
-    return plan, FoundGroup(group=group, cluster=fleet.cluster, topics=fleet.topics)
+    return PlannedGroup(plan, group, fleet.cluster, fleet.topics)
 
 
-def made_up(group: Group, to: Destination, cluster: Cluster = NEW) -> tuple[Plan, FoundGroup]:
-    return plan_of(group, to), FoundGroup(group=group, cluster=cluster, topics=TOPICS)
-
-
-def both(
-    plan: Plan,
-    found: FoundGroup,
-    seed: int,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    stop: bool = False,
-    config: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Rehearsed, Rehearsed]:
+def assert_alike(
+    scene: PlannedGroup, seed: int, monkeypatch: pytest.MonkeyPatch, *, stop_at: StepRound | None = None
+) -> Rehearsed:
     """With rests leapt over, and with rests played; but for how many requests that took."""
-    stop_at = places(plan)[-1] if stop else None
-    simulated = simulated_for_plan(plan, found)
-    simulated = replace(
-        simulated,
-        members={
-            member: replace(each, script=replace(each.script, config={**each.script.config, **config}))
-            for member, each in simulated.members.items()
-        },
-    )
-    fast = rehearse(plan, found, simulated, seed, with_story=True, stop_at=stop_at)
+    fast = scene.rehearse(seed, with_story=True, stop_at=stop_at)
     with monkeypatch.context() as patch:
         patch.setattr(idle_time, "pass_idle", play_all)
-        slow = rehearse(plan, found, simulated, seed, with_story=True, stop_at=stop_at)
-    return _uncounted(fast), _uncounted(slow)
+        slow = scene.rehearse(seed, with_story=True, stop_at=stop_at)
+    assert _uncounted(fast) == _uncounted(slow)
+    return fast
 
 
 def _uncounted(rehearsed: Rehearsed) -> Rehearsed:
@@ -103,23 +85,20 @@ def _uncounted(rehearsed: Rehearsed) -> Rehearsed:
     return replace(rehearsed, result=replace(rehearsed.result, requests=0))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=LONG) for seed in (2, 3))])
 @pytest.mark.parametrize(("name", "to"), SAMPLE, ids=[f"{name}-{to.value}" for name, to in SAMPLE])
 def test_plans_of_the_sample(name: str, to: Destination, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    fast, slow = both(*of_sample(name, to), seed, monkeypatch)
-    assert fast == slow
-    assert fast.story != ()
+    assert assert_alike(of_sample(name, to), seed, monkeypatch).story != ()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=LONG)])
 @pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
 @pytest.mark.parametrize(("client", "static"), OTHERS)
 def test_other_libraries_and_static_members_there_and_back(
     client: str, static: bool, to: Destination, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast, slow = both(*made_up(classic_group(client, static=static), to), seed, monkeypatch, stop=True)
-    assert fast == slow
-    assert fast.back is not None
+    scene = planned(classic_group(client, static=static), to)
+    assert assert_alike(scene, seed, monkeypatch, stop_at=places(scene.plan)[-1]).back is not None
 
 
 @pytest.mark.parametrize("to", [COOPERATIVE, CONSUMER])
@@ -135,22 +114,18 @@ def test_members_that_heartbeat_and_commit_otherwise(
     config: Mapping[str, str], to: Destination, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for static in (False, True):
-        fast, slow = both(*made_up(classic_group(static=static), to), 1, monkeypatch, config=config)
-        assert fast == slow
+        assert_alike(planned(classic_group(static=static), to, settings=config), 1, monkeypatch)
 
 
 def test_more_members_than_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = classic_group()
-    plan = plan_of(group, CONSUMER)
-    found = FoundGroup(group=group, cluster=NEW, topics={"orders": Topic(name="orders", partitions=2)})
-    fast, slow = both(plan, found, 1, monkeypatch)
-    assert fast == slow
+    topics = {"orders": Topic(name="orders", partitions=2)}
+    assert_alike(planned(classic_group(), CONSUMER, topics=topics), 1, monkeypatch)
 
 
-def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_of_a_restart_is_leapt_over() -> None:
     """A leap does what it is for: it leaves out most of the requests."""
-    plan, found = made_up(classic_group(), COOPERATIVE)
-    leapt = Simulation(found, simulated_for_plan(plan, found), 1, with_story=False)
+    scene = planned(classic_group(), COOPERATIVE)
+    leapt = Simulation(scene.found, scene.simulated, 1, with_story=False)
     leapt.begin()
     before = leapt.world.answered
     leapt.wait(600.0)
@@ -160,8 +135,8 @@ def test_most_of_a_restart_is_leapt_over(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_group_is_shown_again_only_where_it_has_changed() -> None:
-    plan, found = made_up(classic_group(), COOPERATIVE)
-    simulation = Simulation(found, simulated_for_plan(plan, found), 1, with_story=False)
+    scene = planned(classic_group(), COOPERATIVE)
+    simulation = Simulation(scene.found, scene.simulated, 1, with_story=False)
     simulation.begin()
     shown = simulation.group()
     simulation.wait(30.0)

@@ -9,9 +9,9 @@ import pytest
 from coordinator.errors import InvalidSetting
 from groups.model import Cluster
 from migration.model import Destination
-from migration.rehearsal.plan_run import rehearse, simulated_for_plan
-from migration.rehearsal.simulated_members import FoundGroup, overrides_from, with_settings
-from tests.migration.rehearsal.groups import TOPICS, classic_group, plan_of
+from migration.rehearsal.plan_run import rehearse
+from migration.rehearsal.simulated_members import overrides_from, with_settings
+from tests.migration.rehearsal.groups import classic_group, planned
 
 SESSION = "group.consumer.session.timeout.ms"
 
@@ -47,8 +47,8 @@ def test_what_is_no_setting_of_a_rehearsal(name: str, value: str, reported: str)
 def test_it_takes_the_place_of_the_groups_own_setting() -> None:
     """What is set for a group itself wins over the brokers': not over what the rehearsal is asked for."""
     group = replace(classic_group(), settings={"consumer.session.timeout.ms": "50000", "other": "1"})
-    found = FoundGroup(group=group, cluster=Cluster(settings={SESSION: "45000"}), topics=TOPICS)
-    simulated = simulated_for_plan(plan_of(classic_group(), Destination.CONSUMER), found)
+    scene = planned(group, Destination.CONSUMER, cluster=Cluster(settings={SESSION: "45000"}))
+    found, simulated = scene.found, scene.simulated
     assert with_settings(found, simulated, {}) == (found, simulated)
     other, members = with_settings(found, simulated, {SESSION: "55000"})
     assert other.group.settings == {"other": "1"}
@@ -58,13 +58,14 @@ def test_it_takes_the_place_of_the_groups_own_setting() -> None:
 
 def test_members_are_played_with_it_before_and_after_a_restart() -> None:
     """A slower heartbeat is slower to show a rebalance, under both protocols."""
-    plan = plan_of(classic_group(), Destination.CONSUMER)
-    found = FoundGroup(group=classic_group(), cluster=Cluster(), topics=TOPICS)
+    scene = planned(classic_group(), Destination.CONSUMER, cluster=Cluster())
     quick, slow = (
         rehearse(
-            plan, *with_settings(found, simulated_for_plan(plan, found), {"heartbeat.interval.ms": each}), 1
+            scene.plan,
+            *with_settings(scene.found, scene.simulated, {"heartbeat.interval.ms": interval_ms}),
+            1,
         )
-        for each in ("1000", "9000")
+        for interval_ms in ("1000", "9000")
     )
     assert quick.is_safe
     assert slow.is_safe

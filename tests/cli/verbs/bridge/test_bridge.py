@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from tests.kafka.secure import SCRAM_PASSWORDS, SecureBroker
 from tests.kafka.settings import HEARTBEAT_MS
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.migration.end_to_end.bridged import to_restart
+from tests.migration.end_to_end.bridged import make_it_lead, to_restart
 from tests.migration.raw_group import RawGroup
 from tests.support.long import LONG
 
@@ -34,15 +34,11 @@ DOING = ("--execute", "--yes")
 
 
 @contextmanager
-def bridge(kohort: Kohort, directory: Path, broker: Broker, group: str) -> Iterator[Running]:
-    with bridge_at(kohort, directory, broker.bootstrap, group) as running:
-        yield running
-
-
-@contextmanager
-def bridge_at(
-    kohort: Kohort, directory: Path, bootstrap: str, group: str, *options: str | Path
+def bridge(
+    kohort: Kohort, directory: Path, broker: Broker | str, group: str, *options: str | Path
 ) -> Iterator[Running]:
+    """Running, at a broker or at an address of one."""
+    bootstrap = broker if isinstance(broker, str) else broker.bootstrap
     command = ("bridge", group, "-b", bootstrap, *DOING, "--watch", *options)
     with in_pipe(kohort, directory, *command, name="bridge") as running:
         yield running
@@ -98,14 +94,9 @@ def sizes(members: list[Member]) -> list[int]:
     return [sum(map(len, each.assignment().values())) for each in members]
 
 
-def ids(broker: Broker, group: str) -> set[str]:
-    found = describe(broker, group)
-    return set() if found is None else {each.member_id for each in found.members}
-
-
 def owned(broker: Broker, group: str) -> dict[str, Partitions]:
-    found = describe(broker, group)
-    return {} if found is None else {each.member_id: each.assignment for each in found.members}
+    view = describe(broker, group)
+    return {} if view is None else {member.member_id: member.assignment for member in view.members}
 
 
 def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
@@ -135,9 +126,9 @@ def test_a_signal_has_it_leave_the_group_as_it_was(
     before = owned(broker, group)
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
-        assert len(ids(broker, group)) == 3
+        assert len(owned(broker, group)) == 3
         assert running.interrupt(number) == 128 + number
-    assert ids(broker, group) == set(before)
+    assert owned(broker, group).keys() == before.keys()
     wait_group(broker, group, members=2)
     assert owned(broker, group) == before
     assert sizes(started) == [2, 2]
@@ -191,96 +182,45 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
         assert running.interrupt() == 130
 
 
-def refusals() -> dict[str, tuple[Callable[[Broker, Members], str], str]]:
-    def of_type_consumer(broker: Broker, members: Members) -> str:
-        topic, group = fresh_name("orders"), fresh_name("consumer")
-        create_topics(broker, {topic: 1})
-        members.confluent(broker, group, [topic], group_protocol="consumer")
-        wait_group(broker, group, members=1)
-        return group
-
-    def homemade(broker: Broker, _: Members) -> str:
-        raw = RawGroup(broker=broker, assignor="homemade", user_data=b"data")
-        raw.grow(1)
-        return raw.id
-
-    def without_user_data(broker: Broker, _: Members) -> str:
-        raw = RawGroup(broker=broker, assignor="sticky")
-        raw.grow(1)
-        return raw.id
-
-    def rebalancing(broker: Broker, _: Members) -> str:
-        raw = RawGroup(broker=broker, assignor="sticky", user_data=b"data")
-        raw.grow(2)
-        raw.start_joining([raw.leader])
-        wait_until(lambda: state(broker, raw.id) == "PreparingRebalance", "it rebalances")
-        return raw.id
-
-    return {
-        "of type consumer": (of_type_consumer, "of type consumer"),
-        "with its own assignor": (homemade, "homemade"),
-        "without user data": (without_user_data, "no bridge is needed"),
-        "rebalancing": (rebalancing, "PreparingRebalance"),
-    }
-
-
 def state(broker: Broker, group: str) -> str:
     found = describe(broker, group)
     return "" if found is None else found.state
 
 
-@pytest.mark.parametrize("kind", refusals())
+@pytest.mark.parametrize(
+    ("user_data", "reason"), [(None, "no bridge is needed"), (b"data", "PreparingRebalance")]
+)
 def test_it_never_joins_a_group_that_it_cannot_lead(
-    kohort: Kohort, broker: Broker, members: Members, kind: str
+    kohort: Kohort, broker: Broker, user_data: bytes | None, reason: str
 ) -> None:
-    make, reason = refusals()[kind]
-    group = make(broker, members)
-    before = ids(broker, group)
+    raw = RawGroup(broker=broker, assignor="sticky", user_data=user_data)
+    raw.grow(2)
+    if user_data:
+        raw.start_joining([raw.leader])
+        wait_until(lambda: state(broker, raw.id) == "PreparingRebalance", "it rebalances")
+    before = owned(broker, raw.id).keys()
     for options in ((), DOING):
-        kohort("bridge", group, "-b", broker.bootstrap, *options).assert_refused(reason, status=4)
-    assert ids(broker, group) == before
+        kohort("bridge", raw.id, "-b", broker.bootstrap, *options).assert_refused(reason, status=4)
+    assert owned(broker, raw.id).keys() == before
 
 
-def test_it_never_joins_where_a_bridge_is(
-    kohort: Kohort, broker: Broker, cooperative: tuple[str, list[Member]], tmp_path: Path
+def test_there_is_never_another_bridge(
+    kohort: Kohort, broker: Broker, members: Members, cooperative: tuple[str, list[Member]], tmp_path: Path
 ) -> None:
-    group, _ = cooperative
-    before = owned(broker, group)
+    """A second one does not join; where one joins at the same moment, the first one leaves."""
+    group, started = cooperative
+    before, empty = owned(broker, group), fresh_name("empty")
+    create_topics(broker, {empty: 1})
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
         joined = owned(broker, group)
         second = kohort("bridge", group, "-b", broker.bootstrap, *DOING)
         second.assert_refused("the group already has a bridge", status=4)
         assert owned(broker, group) == joined
-        assert running.interrupt() == 130
-    wait_group(broker, group, members=2)
-    assert owned(broker, group) == before
-
-
-def test_it_leaves_when_another_bridge_joins(
-    kohort: Kohort,
-    broker: Broker,
-    members: Members,
-    cooperative: tuple[str, list[Member]],
-    tmp_path: Path,
-) -> None:
-    group, started = cooperative
-    before = owned(broker, group)
-    empty = fresh_name("empty")
-    create_topics(broker, {empty: 1})
-    with bridge(kohort, tmp_path, broker, group) as running:
-        wait_move(running, "restart")
-        own = ids(broker, group)
-        members.confluent(
-            broker,
-            group,
-            [empty],
-            client_id="kohort-bridge",
-            partition_assignment_strategy="cooperative-sticky",
-        )
+        librdkafka_member(broker, members, group, empty, "kohort-bridge")
         assert_ended(running, 4, "another bridge has joined")
     wait_group(broker, group, members=3)
-    assert len(ids(broker, group) - own) == 1
+    assert len(set(owned(broker, group)) - set(joined)) == 1
     assert owned(broker, group).items() >= before.items()
     assert sizes(started) == [2, 2]
 
@@ -300,20 +240,20 @@ def test_it_leaves_a_group_that_turns_consumer_under_its_feet(
         wait_move(running, "restart")
         members.confluent(broker, raw.id, [topic], group_protocol="consumer")
         assert_ended(running, 4, "though the bridge did not lead it")
-    assert "kohort-bridge" not in str(ids(broker, raw.id))
+    assert "kohort-bridge" not in str(owned(broker, raw.id))
 
 
 def test_it_ends_when_it_is_removed(
     kohort: Kohort, broker: Broker, cooperative: tuple[str, list[Member]], tmp_path: Path
 ) -> None:
     group, _ = cooperative
-    before = ids(broker, group)
+    before = owned(broker, group)
     with bridge(kohort, tmp_path, broker, group) as running:
         wait_move(running, "restart")
-        (own,) = ids(broker, group) - before
+        (own,) = owned(broker, group).keys() - before
         RawGroup(broker=broker, id=group, members=[own]).leave(own)
         assert_ended(running, 4, "bridge")
-    assert ids(broker, group) == before
+    assert owned(broker, group) == before
 
 
 @pytest.fixture
@@ -337,22 +277,24 @@ def relayed(
         relay.cut()
 
 
+@LONG
 def test_a_lost_connection_ends_it_and_the_group_is_as_before(
     kohort: Kohort, relayed: tuple[Broker, Relay, Members], tmp_path: Path
 ) -> None:
     broker, relay, members = relayed
     group, started = librdkafka_group(broker, members)
     before = owned(broker, group)
-    with bridge_at(kohort, tmp_path, f"{HOST}:{relay.port}", group) as running:
+    with bridge(kohort, tmp_path, f"{HOST}:{relay.port}", group) as running:
         wait_move(running, "restart")
         relay.cut()
         assert_ended(running, 4, "session expires within 10 s")
-    wait_until(lambda: ids(broker, group) == set(before), "the bridge's session ends")
+    wait_until(lambda: owned(broker, group).keys() == before.keys(), "the bridge's session ends")
     wait_group(broker, group, members=2)
     assert owned(broker, group) == before
     assert sizes(started) == [2, 2]
 
 
+@LONG
 def test_a_conversion_over_tls_and_sasl_with_documented_permissions(
     kohort: Kohort, secure: SecureBroker, members: Members, tmp_path: Path
 ) -> None:
@@ -367,20 +309,16 @@ def test_a_conversion_over_tls_and_sasl_with_documented_permissions(
     )
     secure.allow("bob", "group", group, "READ")
     secure.allow("bob", "topic", topic, "DESCRIBE")
-    by_name = {each.name: each for each in started}
+    by_name = {member.name: member for member in started}
+
+    def restart(member: str) -> None:
+        name = next(name for name in by_name if member.startswith(f"{name}-"))
+        by_name[name].stop()
+        by_name[name] = librdkafka_member(broker, members, group, topic, name)
+
     try:
-        with bridge_at(kohort, tmp_path, secure.at("SASL_SSL"), group, "--command-config", file) as running:
-            restarted: list[str] = []
-            while " s  lead: " not in running.stdout:
-                running.wait_for(
-                    lambda each: " s  lead: " in each.stdout or to_restart(each) not in (None, *restarted),
-                    "it leads, or asks for a restart",
-                )
-                if member := to_restart(running):
-                    restarted.append(member)
-                    name = next(each for each in by_name if member.startswith(f"{each}-"))
-                    by_name[name].stop()
-                    by_name[name] = librdkafka_member(broker, members, group, topic, name)
+        with bridge(kohort, tmp_path, secure.at("SASL_SSL"), group, "--command-config", file) as running:
+            make_it_lead(running, restart)
             members.confluent(broker, group, [topic], group_protocol="consumer")
             assert running.process.wait(120) == 0, (running.stdout, running.stderr)
     finally:
