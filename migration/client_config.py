@@ -128,7 +128,7 @@ class ClientConfig:
 
     def setting(self, key: str) -> Setting | None:
         """The setting with this name; None if it is missing or empty."""
-        return next((each for each in self.settings if each.key == key and each.value), None)
+        return next((setting for setting in self.settings if setting.key == key and setting.value), None)
 
     @property
     def protocol(self) -> str:
@@ -155,7 +155,9 @@ class ClientConfig:
         if self.library in LIBRARIES_WITH_FILES:
             keys = set(by_library.get(self.library, ()))
         empty_counts = self.library == "librdkafka"
-        return tuple(each for each in self.settings if each.key in keys and (each.value or empty_counts))
+        return tuple(
+            setting for setting in self.settings if setting.key in keys and (setting.value or empty_counts)
+        )
 
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_+[A-Z0-9]+)+")

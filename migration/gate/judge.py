@@ -54,7 +54,9 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
 
     With `accept_drift`, a group whose topics or members have changed is judged all the same.
     """
-    found = tuple(each for each in differences(observed) if not (each.drift and accept_drift))
+    found = tuple(
+        difference for difference in differences(observed) if not (difference.drift and accept_drift)
+    )
     if found:
         return GateResult(differences=found)
     if observed.step is None:

@@ -88,7 +88,7 @@ class Notes:
 
         Otherwise the members that are restarted in the rollback would count as restarted for the steps after it.
         """
-        return replace(self, opened={each: one for each, one in self.opened.items() if each < number})
+        return replace(self, opened={opened: one for opened, one in self.opened.items() if opened < number})
 
     def with_step_started(self, number: int) -> Notes:
         """The notes with a step that has started: its gate has been checked."""
@@ -110,7 +110,9 @@ def notes_to_data(notes: Notes) -> dict[str, object]:
     data = _TREES.write(Notes, notes)
     opened = data.pop("opened", {})
     for one in opened.values():
-        one["members"] = [{name: each[name] for name in _NOTED if name in each} for each in one["members"]]
+        one["members"] = [
+            {name: member[name] for name in _NOTED if name in member} for member in one["members"]
+        ]
     return {"kohort": FORMAT_VERSION, **data, "opened": {str(number): one for number, one in opened.items()}}
 
 

@@ -267,7 +267,10 @@ class GateResult:
     def reasons(self) -> tuple[str, ...]:
         """Why the gate is not open; empty if it is."""
         if self.differences:
-            return tuple(f"{each.what}: {each.plan} in the plan, {each.now} now" for each in self.differences)
+            return tuple(
+                f"{difference.what}: {difference.plan} in the plan, {difference.now} now"
+                for difference in self.differences
+            )
         texts = [self.strayed.message] if self.strayed else []
         is_open = self.open
         return (*texts, *(check.text for check in self.checks if check.holds is is_open is not True))

@@ -225,7 +225,9 @@ def new_release(context: PathContext) -> tuple[str, ...]:
         return ()
     libraries = {client.library for client in context.outdated.values()}
     newer = " and ".join(
-        sorted(f"{each.name} {version_text(each.cooperative or ())}" for each in libraries if each)
+        sorted(
+            f"{library.name} {version_text(library.cooperative or ())}" for library in libraries if library
+        )
     )
     whose = (
         "the members"

@@ -188,8 +188,8 @@ class PlanRun:
         if not self._unsafe and not simulation.settles():
             self._unsafe.append(f"the group does not settle: {simulation.unsettled()}")
         self._unsafe += [
-            f"{each.invariant} is violated at {each.at_s:.1f} s{_weakness_text(each)}: {each.message}"
-            for each in simulation.violations
+            f"{broken.invariant} is violated at {broken.at_s:.1f} s{_weakness_text(broken)}: {broken.message}"
+            for broken in simulation.violations
         ]
         return Rehearsed(
             seed=self._seed,

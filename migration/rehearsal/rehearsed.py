@@ -132,11 +132,11 @@ def figures_of(played: Sequence[Rehearsed], step: int) -> RehearsedStep | None:
 
 
 def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
-    rounds = [each for each in run.rounds if each.step == step]
+    rounds = [played for played in run.rounds if played.step == step]
     if not rounds:
         return None
-    costs = sum((each.costs for each in rounds[1:]), rounds[0].costs)
-    times = [each.gate_open_after_s for each in rounds]
+    costs = sum((played.costs for played in rounds[1:]), rounds[0].costs)
+    times = [played.gate_open_after_s for played in rounds]
     known = [each for each in times if each is not None]
     return StepFigures(
         rebalances=costs.rebalances,

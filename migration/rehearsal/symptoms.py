@@ -135,8 +135,10 @@ def compare(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mistak
 
 
 def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> MistakeSymptoms:
-    usual = {each.error for each in right.refusals}
-    refused = Counter((each.member, each.error) for each in wrong.refusals if each.error not in usual)
+    usual = {refusal.error for refusal in right.refusals}
+    refused = Counter(
+        (refusal.member, refusal.error) for refusal in wrong.refusals if refusal.error not in usual
+    )
     last = wrong.polls[-1]
     of_plan = [poll.shown for poll in right.polls if poll.place <= last.place]
     kinds = {(each.type, each.protocol) for each in of_plan}
@@ -163,7 +165,7 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
         planned=of_plan[-1],
         costs=_costs(wrong, played),
         planned_costs=_costs(right, played),
-        violations=tuple(dict.fromkeys(each.invariant for each in wrong.violations)),
+        violations=tuple(dict.fromkeys(violation.invariant for violation in wrong.violations)),
     )
 
 

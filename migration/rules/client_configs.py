@@ -130,7 +130,7 @@ def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
 
 
 def _places(settings: tuple[Setting, ...]) -> str:
-    return ", ".join(each.place for each in settings)
+    return ", ".join(setting.place for setting in settings)
 
 
 def _moved(left: tuple[Setting, ...], wanted: str) -> str:
@@ -197,7 +197,7 @@ def configs_use_released_settings(case: Case) -> Iterator[Finding]:
                 remedy=f"Write {PROTOCOL}=classic or {PROTOCOL}=consumer.",
                 source=_REFUSES,
             )
-        listed = next((each for each in config.settings if each.key == LOCAL_ASSIGNORS), None)
+        listed = next((setting for setting in config.settings if setting.key == LOCAL_ASSIGNORS), None)
         if listed is not None:
             refuses = config.library == "librdkafka"
             yield case.finding(

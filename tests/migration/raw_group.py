@@ -98,7 +98,7 @@ class RawGroup:
     def finish(self, started: Iterable[Future[Any]]) -> None:
         """Wait for the answers, and let the leader assign."""
         self.joined(started)
-        self.assign({each: {} for each in self.members})
+        self.assign({member: {} for member in self.members})
 
     def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
         """SyncGroup of the leader."""

@@ -117,7 +117,7 @@ class Fleet:
             settings["group_instance_id"] = name
         if start.protocol is MemberProtocol.CONSUMER:
             return {**settings, "group_protocol": "consumer"}
-        names = [JAVA[each] if self.way.library == "java" else each for each in start.assignors]
+        names = [JAVA[assignor] if self.way.library == "java" else assignor for assignor in start.assignors]
         strategy = ",".join(names)
         return {
             **settings,
@@ -140,9 +140,9 @@ class Fleet:
         if view is None or view.state != "Stable" or len(view.members) != count:
             return None
         found = [
-            (partition, each.instance or each.member_id)
-            for each in view.members
-            for partition in each.assignment.get(self.topic, ())
+            (partition, member.instance or member.member_id)
+            for member in view.members
+            for partition in member.assignment.get(self.topic, ())
         ]
         return dict(found) if len(found) == len(dict(found)) == PARTITIONS else None
 

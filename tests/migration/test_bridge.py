@@ -145,7 +145,7 @@ def test_a_place_is_that_of_the_map_that_the_bridge_makes_grow() -> None:
 def test_next_in_line_it_asks_for_a_restart_of_the_leader() -> None:
     step = BridgeProgress(0).next_step(IN_FRONT, FIRST, 0)
     assert step.move is Move.RESTART
-    assert [each.member for each in step.restart] == [A]
+    assert [restart.member for restart in step.restart] == [A]
 
 
 def test_it_asks_for_nothing_until_the_group_stays_unchanged() -> None:
@@ -159,7 +159,7 @@ def test_it_asks_for_nothing_until_the_group_stays_unchanged() -> None:
 
 def test_once_those_to_restart_have_gone_it_leads() -> None:
     step = BridgeProgress(0).next_step(BEHIND_THE_FIRST, C, 0)
-    gone = {each.member for each in step.restart}
+    gone = {restart.member for restart in step.restart}
     assert step.move is Move.RESTART
     stayed = tuple(each for each in BEHIND_THE_FIRST.members if each.id not in gone)
     found = succession(replace(BEHIND_THE_FIRST, members=stayed))
@@ -178,7 +178,7 @@ def test_behind_another_it_draws_a_new_id_a_few_times() -> None:
 
 def test_where_no_id_comes_first_it_asks_for_a_restart_at_once() -> None:
     step = BridgeProgress(0).next_step(BEHIND_THE_FIRST, C, 0)
-    assert [each.member for each in step.restart] == [FIRST, A]
+    assert [restart.member for restart in step.restart] == [FIRST, A]
 
 
 def test_it_leads_until_the_converted_group_is_stable() -> None:

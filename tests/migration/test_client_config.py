@@ -81,7 +81,7 @@ def test_only_what_rules_look_at_is_kept(entries: dict[str, str]) -> None:
         "ssl.key.password": "hunter2",
     }
     config = config_of(secret)
-    assert {each.key for each in config.settings} <= KEPT
+    assert {setting.key for setting in config.settings} <= KEPT
     assert "hunter2" not in repr(config)
 
 

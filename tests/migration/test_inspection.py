@@ -203,7 +203,7 @@ def test_user_data_in_assignments_block_an_online_upgrade() -> None:
     light = Member(id="b", protocol=CLASSIC, user_data=UserData(subscription=b"1"))
     found = inspect(classic_group(heavy, light))
     assert found.upgrade_blocked_by == ("a",)
-    assert [each.user_data_bytes for each in found.members] == [5, 0]
+    assert [member.user_data_bytes for member in found.members] == [5, 0]
     assert inspect(classic_group(heavy, classic("c"))).upgrade_blocked_by == ("a",)
     assert inspect(classic_group(light, classic("c"))).upgrade_blocked_by is None
     assert inspect(consumer_group()).upgrade_blocked_by is None
@@ -228,9 +228,9 @@ def test_labels_name_one_member_each() -> None:
 @given(group_named("g"))
 def test_whatever_a_source_tells_there_is_an_answer_that_can_be_shown(group: Group) -> None:
     found = inspect(group)
-    assert len({each.label for each in found.members}) == len(group.members)
-    assert len({each.rank for each in found.members if each.rank is not None}) == sum(
-        each.rank is not None for each in found.members
+    assert len({member.label for member in found.members}) == len(group.members)
+    assert len({member.rank for member in found.members if member.rank is not None}) == sum(
+        member.rank is not None for member in found.members
     )
     blocks = [*migration_blocks([found], verbose=True)]
     assert blocks[0] == Heading(group.id)

@@ -79,7 +79,7 @@ def test_a_java_pattern_is_not_sent_to_the_broker(broker: Broker, members: Membe
     running.wait_assignment({f"{prefix}-orders": [0]})
     with live_source(broker) as source:
         (found,) = source.describe([group], offsets=False).items
-    (subscribed,) = [each.subscription for each in found.members]
+    (subscribed,) = [member.subscription for member in found.members]
     assert subscribed == Subscription(topics=(f"{prefix}-orders",))
 
 

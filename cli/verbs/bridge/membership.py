@@ -260,7 +260,7 @@ class Membership:
             member=response.member_id,
             # The bridge is left out: Java's sticky assigns partitions to a first member that has no topics.
             members=tuple(
-                _member_value(each) for each in response.members if each.member_id != request.member
+                _member_value(member) for member in response.members if member.member_id != request.member
             ),
         )
         if answer.member:

@@ -72,9 +72,9 @@ class Rehearsal:
     @property
     def undetected(self) -> list[MistakeResult]:
         return [
-            each
-            for each in self.mistakes
-            if isinstance(each, MistakeResult) and each.outcome is GateOutcome.OPENED
+            mistake
+            for mistake in self.mistakes
+            if isinstance(mistake, MistakeResult) and mistake.outcome is GateOutcome.OPENED
         ]
 
 
@@ -89,7 +89,10 @@ def find(plan: Plan, source: Source) -> FoundGroup:
     found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
     differences = is_of_group(plan, found).differences
     if differences:
-        changes = "; ".join(f"{each.what}: {each.plan} in the plan, now {each.now}" for each in differences)
+        changes = "; ".join(
+            f"{difference.what}: {difference.plan} in the plan, now {difference.now}"
+            for difference in differences
+        )
         raise UsageError(
             f"the group {plan.group} does not match this plan, or no longer does: {changes}. Make a new plan"
         )
@@ -150,7 +153,7 @@ def request_of(
 
 
 def _refuse_unknown_members(configs: Sequence[ClientConfig], group: Group) -> None:
-    known = {name for each in group.members for name in (each.id, each.instance, each.client.id)}
+    known = {name for member in group.members for name in (member.id, member.instance, member.client.id)}
     for config in configs:
         if config.member is not None and config.member not in known:
             raise UsageError(f"--client-config names {config.member!r}, which is not a member of {group.id}")
@@ -164,7 +167,7 @@ def _why_no_steps(plan: Plan) -> str:
 
 def _faults(plan: Plan, simulated: SimulatedMembers, file: Path) -> PlanFaults:
     try:
-        return read_faults(file, [each.name for each in simulated.members.values()], places(plan))
+        return read_faults(file, [member.name for member in simulated.members.values()], places(plan))
     except TreeError as error:
         raise UsageError(str(error)) from None
 
@@ -219,7 +222,7 @@ def _rollback_places(request: RehearsalRequest) -> list[tuple[int, int]]:
 
 def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:
     request, runs = rehearsal.request, (*rehearsal.played, *rehearsal.back)
-    each = next((each for each in runs if not each.is_safe), runs[0] if shows else None)
+    each = next((run for run in runs if not run.is_safe), runs[0] if shows else None)
     if each is None:
         return None
     place = request.stop_at if each.back is None else (each.back.step, each.back.round)

@@ -46,7 +46,7 @@ def picture_of(group: str, run: Rehearsed) -> Picture | None:
 
 
 def _in_words(run: Rehearsed) -> str:
-    opened = [each for each in run.rounds if each.gate_open_after_s is not None]
+    opened = [played for played in run.rounds if played.gate_open_after_s is not None]
     sentence = f"Seed {run.seed}: {share(len(opened), len(run.rounds), 'round')} ended with an open gate"
     return f"{sentence}; {run.unsafe[0]}." if run.unsafe else f"{sentence}."
 
@@ -59,7 +59,7 @@ def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawin
         callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),
         thrown=tuple(each for each in result.thrown if each.at_s >= axis.start),
     )
-    costs = sum((each.costs for each in run.rounds), RehearsalCosts())
+    costs = sum((played.costs for played in run.rounds), RehearsalCosts())
     return Drawing(
         title=f"{group}: owners round by round",
         text=text,
@@ -80,7 +80,7 @@ def _rounds(run: Rehearsed, axis: Axis) -> Lane:
 
 
 def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
-    begins = [each.began_s for each in run.rounds]
+    begins = [played.began_s for played in run.rounds]
     ends = [later for _, later in pairwise(begins)]
     last = run.rounds[-1]
     if run.back is not None:

@@ -63,8 +63,8 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
     """For each round that any seed reached, the results of all seeds that reached it."""
     by_place: dict[tuple[int, int], list[RoundPlayed]] = {}
     for run in rehearsal.played:
-        for each in run.rounds:
-            by_place.setdefault((each.step, each.round), []).append(each)
+        for played in run.rounds:
+            by_place.setdefault((played.step, played.round), []).append(played)
     return iter(by_place[place] for place in sorted(by_place))
 
 
@@ -246,7 +246,7 @@ _GATE = {
 
 def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, object]]:
     """An item for each mistake and step; for a mistake that does not apply here, the reason."""
-    return [_data(each) for each in rehearsal.mistakes]
+    return [_data(mistake) for mistake in rehearsal.mistakes]
 
 
 def _data(each: MistakeResult | Inapplicable) -> dict[str, object]:
@@ -297,7 +297,7 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         return
     yield Table(
         columns=columns("MISTAKE", "#STEP", "#ROUND", "DESCRIPTION", "SYMPTOM", "GATE", "CLOSED-BY"),
-        rows=[_row(each) for each in rehearsal.mistakes],
+        rows=[_row(mistake) for mistake in rehearsal.mistakes],
     )
     for each in rehearsal.undetected:
         yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
@@ -328,8 +328,8 @@ def _words(symptom: MistakeSymptoms) -> str:
 
 def _refused(refused: tuple[RefusedRequest, ...]) -> Iterator[str]:
     members: dict[str, list[str]] = {}
-    for each in refused:
-        members.setdefault(each.error, []).append(each.member)
+    for refusal in refused:
+        members.setdefault(refusal.error, []).append(refusal.member)
     for error, names in members.items():
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
         yield f"{error} at {', '.join(names[:2])}{more}"
@@ -337,8 +337,8 @@ def _refused(refused: tuple[RefusedRequest, ...]) -> Iterator[str]:
 
 def _group(symptom: MistakeSymptoms) -> Iterator[str]:
     shown, planned = symptom.shown, symptom.planned
-    for each in symptom.passed:
-        yield f"the group is {_kind(each)} for a while"
+    for summary in symptom.passed:
+        yield f"the group is {_kind(summary)} for a while"
     if (shown.type, shown.protocol) != (planned.type, planned.protocol):
         yield f"the group is {_kind(shown)}, not {_kind(planned)}"
     if shown.state is not planned.state:

@@ -162,7 +162,7 @@ def _essence(played: MistakeResult) -> dict[str, object]:
     return {
         "gate": played.outcome.value,
         "closed by": sorted(played.closed_by) if played.outcome is GateOutcome.CLOSED else None,
-        "errors": sorted({each.error for each in played.symptom.refused} & FATAL),
+        "errors": sorted({refusal.error for refusal in played.symptom.refused} & FATAL),
         "group": (shown.type, shown.protocol, shown.members, shown.upgraded),
         "fewest members": None if played.placed.mistake in RACES else played.symptom.fewest,
     }

@@ -19,14 +19,14 @@ def carrying(leader: str | None, *, static: bool = False) -> Group:
     No new id comes before that of m2.
     """
     group = classic_group("librdkafka:2.16.0", "cooperative-sticky", static=static)
-    members = tuple(replace(each, user_data=UserData(assignment=b"d")) for each in group.members)
-    leads = next((each.id for each in members if each.client.id == leader), None)
+    members = tuple(replace(member, user_data=UserData(assignment=b"d")) for member in group.members)
+    leads = next((member.id for member in members if member.client.id == leader), None)
     return replace(group, members=members, leader=leads)
 
 
 def in_map_order(group: Group) -> Group:
     """The same, its members listed as the broker's map has them, so that a plan knows their order."""
-    by_name = {each.client.id: each for each in group.members}
+    by_name = {member.client.id: member for member in group.members}
     return replace(group, members=tuple(by_name[name] for name in ("m2", "m1", "m3")))
 
 
@@ -49,7 +49,7 @@ def test_a_bridge_leads_the_group_over(seed: int) -> None:
     assert sum("lead: the bridge leads, and no assignment carries user data" in line for line in said) >= 1
     assert sum("converted: the group has been converted and is Stable" in line for line in said) == 1
     assert not any("onPartitionsAssigned: orders" in line for line in said)
-    assert "GROUP_ID_NOT_FOUND" not in {each.error for each in played.refusals}
+    assert "GROUP_ID_NOT_FOUND" not in {refusal.error for refusal in played.refusals}
 
 
 def test_without_the_bridge_the_first_member_is_refused() -> None:
@@ -58,7 +58,7 @@ def test_without_the_bridge_the_first_member_is_refused() -> None:
     of = scene.plan
     at_once = [replace(step, strays=()) for step in of.steps if step.id in ("first-member", "other-members")]
     played = replace(scene, plan=replace(of, steps=tuple(at_once))).rehearse(with_story=True)
-    assert "GROUP_ID_NOT_FOUND" in {each.error for each in played.refusals}
+    assert "GROUP_ID_NOT_FOUND" in {refusal.error for refusal in played.refusals}
     assert "the gate of step 1 does not open" in played.unsafe[0]
     assert len(played.rounds) == 1
 

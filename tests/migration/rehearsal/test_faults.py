@@ -29,7 +29,7 @@ def _rehearse(faults: PlanFaults, seed: int = 1) -> Rehearsed:
 
 
 def _events(directory: Path, *events: str) -> PlanFaults:
-    return _read(directory, "\n".join(("kohort: 1", "events:", *(f"  - {{{each}}}" for each in events))))
+    return _read(directory, "\n".join(("kohort: 1", "events:", *(f"  - {{{event}}}" for event in events))))
 
 
 def test_times_count_from_the_first_round_or_another(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_a_member_that_is_away_cannot_crash(tmp_path: Path) -> None:
         _rehearse(faults)
         for faults in (PlanFaults(), _events(tmp_path, "at: 1.1+5, restart: m1, kill: true, after: 1"))
     )
-    assert [each.gate_open_after_s for each in crashed.rounds] == [
-        each.gate_open_after_s for each in quiet.rounds
+    assert [played.gate_open_after_s for played in crashed.rounds] == [
+        played.gate_open_after_s for played in quiet.rounds
     ]
 
 

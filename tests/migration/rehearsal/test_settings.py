@@ -69,5 +69,5 @@ def test_members_are_played_with_it_before_and_after_a_restart() -> None:
     )
     assert quick.is_safe
     assert slow.is_safe
-    without_owner = [sum(each.costs.without_owner_s for each in run.rounds) for run in (quick, slow)]
+    without_owner = [sum(played.costs.without_owner_s for played in run.rounds) for run in (quick, slow)]
     assert without_owner[0] < without_owner[1]

@@ -91,7 +91,7 @@ def librdkafka_member(
 
 
 def sizes(members: list[Member]) -> list[int]:
-    return [sum(map(len, each.assignment().values())) for each in members]
+    return [sum(map(len, member.assignment().values())) for member in members]
 
 
 def owned(broker: Broker, group: str) -> dict[str, Partitions]:
@@ -106,7 +106,7 @@ def test_the_preview_names_the_leader_to_restart_and_joins_nothing(
     before = owned(broker, group)
     found = kohort("bridge", group, "-b", broker.bootstrap, "--output", "json").succeeded().document
     assert found["leader"] in before
-    assert [each["id"] for each in found["restart"]][-1] == found["leader"]
+    assert [restart["id"] for restart in found["restart"]][-1] == found["leader"]
     assert (found["converted"], found["steps"], found["members_with_user_data"]) == (None, [], 2)
     assert owned(broker, group) == before
 
@@ -163,7 +163,7 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
     def rejoin(joining: list[str]) -> None:
         raw.joined(raw.start_joining(joining))
         if raw.leader in raw.members:
-            raw.assign({each: {} for each in raw.members})
+            raw.assign({member: {} for member in raw.members})
 
     with bridge(kohort, tmp_path, broker, raw.id) as running:
         while raw.leader in raw.members:

@@ -148,7 +148,11 @@ def test_a_file_of_clients_that_is_invalid(
 
 def test_frameworks_are_declared(kohort: Kohort, sample: Path) -> None:
     answer = _plan(kohort, sample, "billing", "--framework", "Decaton", output="json")
-    said = [each["message"] for each in answer.document["findings"] if each["rule"] == "rebalance-listener"]
+    said = [
+        finding["message"]
+        for finding in answer.document["findings"]
+        if finding["rule"] == "rebalance-listener"
+    ]
     assert any(message.startswith("Decaton: ") for message in said)
     _plan(kohort, sample, "billing", "--framework", "decatron").assert_refused(
         "--framework: unknown framework 'decatron'; known: arroyo, ", status=2
@@ -159,7 +163,9 @@ def test_a_configuration_names_what_must_go(kohort: Kohort, sample: Path, tmp_pa
     file = tmp_path / "java.properties"
     file.write_text(JAVA_FILE)
     answer = _plan(kohort, sample, "billing", "--client", "java:4.1", "--client-config", file, output="json")
-    leftover = next(each for each in answer.document["findings"] if each["rule"] == "client-config-leftover")
+    leftover = next(
+        finding for finding in answer.document["findings"] if finding["rule"] == "client-config-leftover"
+    )
     assert "session.timeout.ms (line 5), partition.assignment.strategy (line 6)" in leftover["message"]
 
 
@@ -216,7 +222,9 @@ def test_of_several_groups_a_file_counts_for_the_one_that_it_names(
     file = tmp_path / "java.properties"
     file.write_text(JAVA_FILE)
     answer = _plan(kohort, sample, "billing", "warehouse", "--client-config", file, output="json")
-    rules = {plan["group"]: [each["rule"] for each in plan["findings"]] for plan in answer.document["plans"]}
+    rules = {
+        plan["group"]: [finding["rule"] for finding in plan["findings"]] for plan in answer.document["plans"]
+    }
     assert "client-config-leftover" in rules["billing"]
     assert not any(rule.startswith("client-config") for rule in rules["warehouse"])
     alone = _plan(kohort, sample, "warehouse", "--client-config", file, output="json")

@@ -195,7 +195,7 @@ def test_lists_that_librdkafka_refuses(
         f"plan billing --to cooperative --client librdkafka:2.16 --client-config {file} --output json",
         "--embedded", sample,
     )  # fmt: skip
-    assert ("client-config-mixed" in {each["rule"] for each in answer.document["findings"]}) != starts
+    assert ("client-config-mixed" in {finding["rule"] for finding in answer.document["findings"]}) != starts
     assert _starts(**{"partition.assignment.strategy": names}) == starts
 
 

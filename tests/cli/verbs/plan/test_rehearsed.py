@@ -62,7 +62,7 @@ def test_a_plan_that_is_not_safe_is_blocked_with_its_story(kohort: Kohort, tmp_p
     assert answer.status == 1
     plan = answer.document
     assert (plan["verdict"], plan["steps"], plan["rehearsal"]["safe"]) == ("blocked", [], False)
-    (blocker,) = (each for each in plan["findings"] if each["level"] == "blocker")
+    (blocker,) = (finding for finding in plan["findings"] if finding["level"] == "blocker")
     assert blocker["rule"] == "rehearsal"
     assert "Seed 1: the gate of step" in blocker["message"]
     assert "does not open" in blocker["message"]
