@@ -141,7 +141,7 @@ class _Walk:
             yield ".".join(where), text, None
 
     def _of_list(self, where: tuple[str, ...], values: list[object], *, in_lists: bool) -> Iterator[Entry]:
-        plain = [str(each) for each in values if isinstance(each, str | int)]
+        plain = [str(value) for value in values if isinstance(value, str | int)]
         pairs = [text.partition("=") for text in plain]
         if any(sign and ENVIRONMENT_NAME.fullmatch(name) for name, sign, _ in pairs):
             yield from ((name, text, None) for name, sign, text in pairs if sign)

@@ -57,7 +57,9 @@ def inspect(group: Group) -> Inspection:
     waits = waits_of(group)
     leader = None if order is None else order.leader
     ranks = (
-        {} if order is None or leader is None else {each: rank for rank, each in enumerate(order.order, 1)}
+        {}
+        if order is None or leader is None
+        else {member_id: rank for rank, member_id in enumerate(order.order, 1)}
     )
     members = tuple(
         _inspected(group, member, labels[member.id], leader, ranks.get(member.id), waits[member.id])
@@ -114,7 +116,7 @@ def _classic_standing(group: Group) -> str:
             f"{spoken} and {'lists' if total == 1 else 'list'} {group.protocol}, which is in use{bounced}. A broker "
             "does not show what else is listed."
         )
-    return f"{spoken}; {group.protocol} is in use{_bounced([each for each in lists if each is not None])}."
+    return f"{spoken}; {group.protocol} is in use{_bounced([names for names in lists if names is not None])}."
 
 
 def _may_bounce(group: Group) -> bool:
@@ -126,8 +128,8 @@ def _may_bounce(group: Group) -> bool:
 def _bounced(lists: Sequence[Sequence[str]]) -> str:
     """The progress of the two bounces to the cooperative assignor, according to the lists of all members."""
     listing, alone = (
-        sum(COOPERATIVE in each for each in lists),
-        sum(list(each) == [COOPERATIVE] for each in lists),
+        sum(COOPERATIVE in names for names in lists),
+        sum(list(names) == [COOPERATIVE] for names in lists),
     )
     if not listing:
         return ""

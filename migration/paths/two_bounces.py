@@ -292,7 +292,8 @@ def _older_clients(context: PathContext) -> tuple[str, ...]:
         if library.name in context.libraries and library.replaced_in_first_bounce and library.cooperative
     ]
     return tuple(
-        f"Start older clients without cooperative-sticky ({each}) only from this step on." for each in since
+        f"Start older clients without cooperative-sticky ({version}) only from this step on."
+        for version in since
     )
 
 

@@ -253,7 +253,7 @@ class PlanRun:
     def _spread(self, actions: Sequence[MemberAction]) -> tuple[MemberAction, ...]:
         """Processes that are started together are up one after the other; the seed decides the order."""
         late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in actions[1:])]
-        return tuple(each.delayed(by_s) for each, by_s in zip(actions, late_s, strict=False))
+        return tuple(action.delayed(by_s) for action, by_s in zip(actions, late_s, strict=False))
 
     def _start_temporary_members(self, rollout: Rollout) -> None:
         for temporary in rollout.temporary_members:

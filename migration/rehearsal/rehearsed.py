@@ -63,7 +63,7 @@ class GatePoll:
 
     def repeats(self, before: GatePoll) -> bool:
         """Whether an earlier poll has shown the same."""
-        mine, its = ((each.place, each.round, each.closed_by, each.shown) for each in (self, before))
+        mine, its = ((poll.place, poll.round, poll.closed_by, poll.shown) for poll in (self, before))
         return mine == its
 
 
@@ -137,7 +137,7 @@ def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
         return None
     costs = sum((played.costs for played in rounds[1:]), rounds[0].costs)
     times = [played.gate_open_after_s for played in rounds]
-    known = [each for each in times if each is not None]
+    known = [time_s for time_s in times if time_s is not None]
     return StepFigures(
         rebalances=costs.rebalances,
         moved=costs.moved,
@@ -151,7 +151,7 @@ def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
 def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -> StepFigures:
     """`of` applied to each figure separately; None for a figure that is missing in some seed."""
     found: dict[str, float | None] = {}
-    for name in (each.name for each in fields(StepFigures)):
+    for name in (figure.name for figure in fields(StepFigures)):
         values = [getattr(run, name) for run in runs]
         found[name] = None if None in values else as_number(of(values))
     return StepFigures(**found)  # type: ignore[arg-type]

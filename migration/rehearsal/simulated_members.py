@@ -78,7 +78,9 @@ def simulated_members(
             client=SimulatedClient(id=member.client.id or name, host=member.client.host or "/127.0.0.1"),
             id=member.id if _can_be_drawn(member) else None,
         )
-    return SimulatedMembers(members=members, remarks=tuple(_remark(*each) for each in sorted(taken.items())))
+    return SimulatedMembers(
+        members=members, remarks=tuple(_remark(*remark) for remark in sorted(taken.items()))
+    )
 
 
 def started(script: MemberScript, start: MemberStart) -> MemberScript:
@@ -147,7 +149,7 @@ class CannotRehearseError(Exception):
     """The plan cannot be rehearsed; the message explains to the operator why."""
 
 
-_OF_MEMBERS = tuple(each.name.replace("_", ".") for each in fields(MemberSettings))
+_OF_MEMBERS = tuple(setting.name.replace("_", ".") for setting in fields(MemberSettings))
 NAMES = (*Config.names(), *_OF_MEMBERS)
 OF_PLANS = ("concurrency", "bounce-seconds")
 """Options of `kohort plan` that rehearsals of many plans can also vary."""

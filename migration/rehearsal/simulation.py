@@ -102,16 +102,18 @@ class Simulation:
             name=found.group.id,
             topics={topic.name: topic.partitions for topic in found.topics.values()},
             settings=settings,
-            members={each.name: each.script for each in members},
+            members={member.name: member.script for member in members},
         )
         self.world = World(
             scenario,
             seed,
-            member_ids={each.name: [each.id] for each in members if each.id is not None},
+            member_ids={member.name: [member.id] for member in members if member.id is not None},
             with_story=with_story,
             initial=InitialState(
                 clients={
-                    name: each.client for each in members for name in (each.name, _successor(each.name))
+                    name: member.client
+                    for member in members
+                    for name in (member.name, _successor(member.name))
                 },
                 topic_ids={name: topic.id for name, topic in topics.topics.items()},
                 log=_log_of(found.group, topics),
@@ -121,10 +123,14 @@ class Simulation:
                 },
             ),
         )
-        self.scripts = {member: each.script for member, each in simulated.members.items()}
+        self.scripts = {
+            member: simulated_member.script for member, simulated_member in simulated.members.items()
+        }
         """The script with which each member was started last."""
         self._stopped: set[str] = set()
-        self._names = {member: each.name for member, each in simulated.members.items()}
+        self._names = {
+            member: simulated_member.name for member, simulated_member in simulated.members.items()
+        }
         """The name of each member's process in the world."""
 
     # Actions
@@ -210,7 +216,7 @@ class Simulation:
     def inject(self, faults: PlanFaults, place: StepRound | None) -> None:
         """Inject the faults of this round, which starts now; None: those of the first round that is played."""
         world, now_s = self.world, self.now_s
-        partitions = tuple(from_now(each, now_s) for each in faults.partitions.get(place, ()))
+        partitions = tuple(from_now(partition, now_s) for partition in faults.partitions.get(place, ()))
         world.network.set_faults(replace(faults.network, partitions=partitions))
         for event in faults.events.get(place, ()):
             world.schedule.at(world.schedule.now_ms + int(event.at * 1000), self._inject_fault, event)
@@ -220,7 +226,11 @@ class Simulation:
         if isinstance(event, FailCoordinator):
             self.world.play(event)
             return
-        member = next(member for member, each in self._simulated.members.items() if each.name == event.member)
+        member = next(
+            member
+            for member, simulated_member in self._simulated.members.items()
+            if simulated_member.name == event.member
+        )
         name = self._names[member]
         if not self.world.processes[name].is_running:
             return
@@ -298,7 +308,7 @@ class Simulation:
         """The id that a member, now `member_id`, had when the plan was made. :raises StopIteration: the group as
         found does not have the member"""
         name = self.world.name_of(member_id)
-        return next(member for member, each in self._names.items() if each == name)
+        return next(member for member, member_name in self._names.items() if member_name == name)
 
     def refusals(self) -> tuple[Refusal, ...]:
         """Error responses to members so far; empty without a story."""
@@ -314,7 +324,7 @@ class Simulation:
             for member in self.found.group.members
             for place in _places(self.found.group, member)
         }
-        has = {(place, name) for name, each in self.world.processes.items() for place in each.owned}
+        has = {(place, name) for name, process in self.world.processes.items() for place in process.owned}
         return len(has - wanted)
 
     def group(self) -> Group | None:

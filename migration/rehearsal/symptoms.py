@@ -141,7 +141,7 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
     )
     last = wrong.polls[-1]
     of_plan = [poll.shown for poll in right.polls if poll.place <= last.place]
-    kinds = {(each.type, each.protocol) for each in of_plan}
+    kinds = {(summary.type, summary.protocol) for summary in of_plan}
     strange = [
         replace(poll.shown, members=0, upgraded=0)
         for poll in wrong.polls
@@ -152,13 +152,17 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
         min(poll.shown.members for poll in run.polls if placed.place <= poll.place <= last.place)
         for run in (wrong, right)
     )
-    played = {(each.step, each.round) for each in wrong.rounds if (each.step, each.round) >= placed.place}
+    played = {
+        (checked.step, checked.round)
+        for checked in wrong.rounds
+        if (checked.step, checked.round) >= placed.place
+    }
     return MistakeSymptoms(
         refused=tuple(
             RefusedRequest(member=member, error=error, times=times)
             for (member, error), times in refused.items()
         ),
-        passed=tuple(each for each in dict.fromkeys(strange) if each != end),
+        passed=tuple(summary for summary in dict.fromkeys(strange) if summary != end),
         fewest=fewest,
         planned_fewest=planned_fewest,
         shown=last.shown,
@@ -170,4 +174,6 @@ def _symptom(placed: PlacedMistake, wrong: Rehearsed, right: Rehearsed) -> Mista
 
 
 def _costs(run: Rehearsed, played: set[StepRound]) -> RehearsalCosts:
-    return sum((each.costs for each in run.rounds if (each.step, each.round) in played), RehearsalCosts())
+    return sum(
+        (checked.costs for checked in run.rounds if (checked.step, checked.round) in played), RehearsalCosts()
+    )

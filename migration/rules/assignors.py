@@ -243,7 +243,9 @@ def no_user_data_in_assignments(case: Case) -> Iterator[Finding]:
 
 def _size(case: Case, member: str) -> int:
     return next(
-        len(each.user_data.assignment) for each in case.group.members if each.id == member and each.user_data
+        len(owner.user_data.assignment)
+        for owner in case.group.members
+        if owner.id == member and owner.user_data
     )
 
 

@@ -134,7 +134,7 @@ def _places(settings: tuple[Setting, ...]) -> str:
 
 
 def _moved(left: tuple[Setting, ...], wanted: str) -> str:
-    timeouts = [each for each in left if each.key in _TIMEOUTS]
+    timeouts = [setting for setting in left if setting.key in _TIMEOUTS]
     return (
         " The timeouts then belong to the group (see group-timeouts)."
         if timeouts and wanted == "consumer"

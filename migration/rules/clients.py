@@ -300,7 +300,7 @@ def callbacks_change(case: Case) -> Iterator[Finding]:
 
 def frameworks_support_it(case: Case) -> Iterator[Finding]:
     for name in case.request.frameworks:
-        reports = [each for each in framework_named(name).reports if case.destination in each.to]
+        reports = [report for report in framework_named(name).reports if case.destination in report.to]
         for report in reports:
             yield case.finding(
                 report.level,

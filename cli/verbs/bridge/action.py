@@ -209,9 +209,9 @@ class BridgeChange:
         if standing.member is None:
             return BridgeStep(move=Move.WAIT, why="the bridge is joining")
         read = source.describe([self.name], offsets=False)
-        gone = not read.items and all(each.cause is Cause.ABSENT for each in read.problems)
+        gone = not read.items and all(problem.cause is Cause.ABSENT for problem in read.problems)
         if not read.items and not gone:
-            raise BridgeStopped("; ".join(each.message for each in read.problems))
+            raise BridgeStopped("; ".join(problem.message for problem in read.problems))
         group = replace(read.items[0], leader=standing.leader) if read.items else None
         now_ms = time.monotonic_ns() // 1_000_000
         return progress.next_step(group, standing.member, now_ms, withheld=standing.withheld)
@@ -222,7 +222,7 @@ class BridgeChange:
         while True:
             read = self.source.describe([self.name], offsets=False)
             if not read.items:
-                raise BridgeStopped("; ".join(each.message for each in read.problems))
+                raise BridgeStopped("; ".join(problem.message for problem in read.problems))
             why_not = unsettled(read.items[0])
             if why_not is None:
                 return self.source.with_leaders(read.items)[0]

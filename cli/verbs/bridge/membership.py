@@ -246,7 +246,9 @@ class Membership:
             "member_id": request.member,
             "group_instance_id": None,
             "protocol_type": request.protocol_type,
-            "protocols": [{"name": each.name, "metadata": each.metadata} for each in request.protocols],
+            "protocols": [
+                {"name": protocol.name, "metadata": protocol.metadata} for protocol in request.protocols
+            ],
             "reason": "a bridge for the conversion of the group",
         }
         response = self._ask(JOIN_GROUP, fields, is_held_back=bool(request.member))
@@ -372,7 +374,7 @@ def _leave(
         for member in members
     ]
     for response in (yield from connection.ask(LEAVE_GROUP, requests, deadline)):
-        codes = [response.error_code, *(each.error_code for each in response.members or ())]
+        codes = [response.error_code, *(answer.error_code for answer in response.members or ())]
         wrong = [code for code in codes if code not in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID)]
         if wrong:
             return {group: refusal(wrong[0])}

@@ -203,7 +203,7 @@ class GatePoller:
         question, plan = self.question, self.question.plan
         described = source.describe([plan.group], offsets=False)
         group = described.items[0] if described.items else None
-        if group is None and not all(each.cause is Cause.ABSENT for each in described.problems):
+        if group is None and not all(problem.cause is Cause.ABSENT for problem in described.problems):
             return GateAnswer(result=None, problems=described.problems)
         if group is not None:
             for problem in described.problems:

@@ -210,15 +210,15 @@ def document_of(
     from cli.verbs.plan.view import plan_document, readiness_document
 
     if not is_single(selection):
-        return readiness_document([each.plan for each in planned], problems, verbose=verbose)
-    ((plan, rehearsal),) = ((each.plan, each.rehearsal) for each in planned)
+        return readiness_document([group_plan.plan for group_plan in planned], problems, verbose=verbose)
+    ((plan, rehearsal),) = ((group_plan.plan, group_plan.rehearsal) for group_plan in planned)
     written = time_of_writing() if output.output in PAGES and output.shape is None else None
     return plan_document(plan, problems, write, rehearsal, written=written, verbose=verbose)
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
     """FALSE if a plan is blocked."""
-    blocked = any(each.plan.verdict is PlanVerdict.BLOCKED for each in planned)
+    blocked = any(group_plan.plan.verdict is PlanVerdict.BLOCKED for group_plan in planned)
     return ExitStatus.FALSE if blocked else ExitStatus.DONE
 
 

@@ -244,7 +244,7 @@ class _Picture:
         """A row of bars, with their numbers if they fit."""
         most, bottom = max(values), 34.0
         texts = [f"{value:,.0f}" for value in values]
-        written = next((each for each in (texts, [*map(_brief, values)]) if self._fits(each)), None)
+        written = next((fitting for fitting in (texts, [*map(_brief, values)]) if self._fits(fitting)), None)
         spans = []
         for frame, value in enumerate(values):
             if not value:

@@ -67,7 +67,7 @@ class Rehearsal:
 
     @property
     def is_safe(self) -> bool:
-        return all(each.is_safe for each in (*self.played, *self.back))
+        return all(run.is_safe for run in (*self.played, *self.back))
 
     @property
     def undetected(self) -> list[MistakeResult]:
@@ -103,7 +103,7 @@ def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[To
     """The group with its effective settings, and those of the topics that it subscribes to."""
     wanted = wanted_topics([group], WhatIf())
     known = source.group_settings([group.id]).by_group.get(group.id, {})
-    settings = {name: each.value for name, each in known.items() if each.value is not None}
+    settings = {name: setting.value for name, setting in known.items() if setting.value is not None}
     return FoundGroup(
         group=replace(group, settings=settings) if settings else group,
         cluster=cluster,

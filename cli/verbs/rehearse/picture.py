@@ -56,8 +56,8 @@ def _drawing(group: str, run: Rehearsed, result: RunResult, text: str) -> Drawin
     # The formation of the group is not part of the rehearsal.
     shown = replace(
         result,
-        callbacks=tuple(each for each in result.callbacks if each.at_s >= axis.start),
-        thrown=tuple(each for each in result.thrown if each.at_s >= axis.start),
+        callbacks=tuple(callback for callback in result.callbacks if callback.at_s >= axis.start),
+        thrown=tuple(error for error in result.thrown if error.at_s >= axis.start),
     )
     costs = sum((played.costs for played in run.rounds), RehearsalCosts())
     return Drawing(

@@ -71,9 +71,9 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
 def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, float | None]:
     """The median or the worst value of each figure; a gate that stayed closed in a seed has no time."""
     of = max if worst else median
-    found = {name: as_number(of([getattr(each.costs, name) for each in played])) for name in _FIGURES}
-    times = [each.gate_open_after_s for each in played]
-    known = [each for each in times if each is not None]
+    found = {name: as_number(of([getattr(round_.costs, name) for round_ in played])) for name in _FIGURES}
+    times = [round_.gate_open_after_s for round_ in played]
+    known = [time_s for time_s in times if time_s is not None]
     return {**found, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
 
 
@@ -200,7 +200,7 @@ def _round_members(plan: Plan, played: RoundPlayed) -> str:
 
 
 def _is_measured(rehearsal: Rehearsal) -> bool:
-    return any(each["measured"] for each in _computed(rehearsal))
+    return any(row["measured"] for row in _computed(rehearsal))
 
 
 def _computed_table(rehearsal: Rehearsal) -> Table:
