@@ -67,8 +67,8 @@ class Access:
 def undescribable(access: Access, group: str, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each principal that may read the group: the topics that it may not describe, sorted."""
     names = sorted(topics)
-    found = {
+    unreadable = {
         principal: tuple(topic for topic in names if not access.may_describe(principal, topic))
         for principal in access.readers(group)
     }
-    return {principal: missing for principal, missing in found.items() if missing}
+    return {principal: missing for principal, missing in unreadable.items() if missing}

@@ -139,16 +139,16 @@ def subscribed_to(assignor: str) -> tuple[str, ...]:
 
 def bridge_plan(group: Group) -> BridgePlan:
     with_user_data = _with_user_data(group)
-    found = succession(group)
-    if found is None or found.leader is None or not found.certain:
-        why = "" if found is None else found.why
+    order = succession(group)
+    if order is None or order.leader is None or not order.certain:
+        why = "" if order is None else order.why
         leader = leader_of(group)
         return BridgePlan(leader=leader, restart=None, with_user_data=with_user_data, why=why)
     follower = first_follower(group, newcomers=1)
     first = [] if follower is None or follower.places else [follower.member, *follower.others]
     return BridgePlan(
-        leader=found.leader,
-        restart=_restarts(group, first, found.leader),
+        leader=order.leader,
+        restart=_restarts(group, first, order.leader),
         places=None if follower is None else follower.places,
         bins=None if follower is None else follower.bins,
         with_user_data=with_user_data,
@@ -163,8 +163,8 @@ def comes_first(group: Group, newcomer: str) -> bool:
 
 def _leads(group: Group, member_id: str) -> bool:
     """Whether a member leads for certain, and no assignment carries user data."""
-    found = succession(group)
-    return found is not None and found.certain and found.leader == member_id and not _with_user_data(group)
+    order = succession(group)
+    return order is not None and order.certain and order.leader == member_id and not _with_user_data(group)
 
 
 def _with_user_data(group: Group) -> int | None:
@@ -253,10 +253,10 @@ class BridgeProgress:
         return BridgeStep(move=Move.CONVERTED, why="the group has been converted and is Stable")
 
     def _next_when_settled(self, group: Group, member_id: str, withheld: int) -> BridgeStep:
-        found = succession(group)
-        if found is None or found.leader is None or not found.certain:
-            return BridgeStep(move=Move.WAIT, why=found.why if found else "the group has no leader")
-        if found.leader == member_id:
+        order = succession(group)
+        if order is None or order.leader is None or not order.certain:
+            return BridgeStep(move=Move.WAIT, why=order.why if order else "the group has no leader")
+        if order.leader == member_id:
             if _with_user_data(group):
                 return BridgeStep(
                     move=Move.WAIT, why="the bridge leads, and its assignments are not yet shown"
@@ -267,9 +267,9 @@ class BridgeProgress:
                     move=Move.WAIT, why=f"{withheld} partitions are revoked first, then assigned"
                 )
             return BridgeStep(move=Move.LEAD, why="the bridge leads, and no assignment carries user data")
-        ahead = found.order[: found.order.index(member_id)]
+        ahead = order.order[: order.order.index(member_id)]
         if not ahead:
-            restarts = _restarts(group, (), found.leader)
+            restarts = _restarts(group, (), order.leader)
             return BridgeStep(move=Move.RESTART, why="the bridge leads next", restart=restarts)
         follower = first_follower(group)
         if follower is not None and follower.places and self._rejoins_left:
@@ -277,4 +277,4 @@ class BridgeProgress:
             return BridgeStep(move=Move.REJOIN, why=f"{ahead[0]} precedes the bridge")
         why = f"{ahead[0]} precedes the bridge, and no new id comes before it"
         # One before the next observation: after it, the new ids may leave no member before the bridge.
-        return BridgeStep(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], found.leader))
+        return BridgeStep(move=Move.RESTART, why=why, restart=_restarts(group, ahead[:1], order.leader))

@@ -55,8 +55,8 @@ def read_config(name: str, text: str) -> ConfigContent:
             content = ConfigContent(entries=tuple(walk.entries(tree)), unread=tuple(walk.unread))
         documents.append(list(content.entries))
         unread += content.unread
-    found = _without_profiles(documents)
-    return replace(found, unread=(*unread, *found.unread))
+    entries = _without_profiles(documents)
+    return replace(entries, unread=(*unread, *entries.unread))
 
 
 def _documents_of_properties(text: str) -> Iterator[list[Entry]]:

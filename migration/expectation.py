@@ -129,12 +129,12 @@ def _summed(
 
 def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerGap, float]]:
     """Waits without duplicates, each with the number of partitions that wait, over all rounds."""
-    found: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
+    gaps: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
     for settled, weight in weighted:
         for wait in settled.waits:
             key = (wait.why, wait.mean_s, wait.most_s)
-            found[key] = (wait, wait.partitions * weight + found.get(key, (wait, 0.0))[1])
-    return list(found.values())
+            gaps[key] = (wait, wait.partitions * weight + gaps.get(key, (wait, 0.0))[1])
+    return list(gaps.values())
 
 
 def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:

@@ -172,7 +172,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
 
 def framework_named(name: str) -> Framework:
     """A framework by its name, in any case; ValueError lists the names."""
-    found = FRAMEWORKS.get(name.strip().lower())
-    if found is None:
+    framework = FRAMEWORKS.get(name.strip().lower())
+    if framework is None:
         raise ValueError(f"unknown framework {name!r}; known: {', '.join(sorted(FRAMEWORKS))}")
-    return found
+    return framework

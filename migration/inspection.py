@@ -209,6 +209,8 @@ def blocking_upgrade(group: Group) -> tuple[str, ...] | None:
     """The value of `Inspection.upgrade_blocked_by`."""
     if group.type is not GroupType.CLASSIC or group.protocol_type not in (None, "", "consumer"):
         return None
-    found = tuple(member.id for member in group.members if member.user_data and member.user_data.assignment)
+    carriers = tuple(
+        member.id for member in group.members if member.user_data and member.user_data.assignment
+    )
     unknown = any(member.user_data is None for member in group.members)
-    return None if unknown and not found else found
+    return None if unknown and not carriers else carriers

@@ -102,16 +102,16 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
 
 
 def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
-    least, most, found = condition.at_least, condition.at_most, len(observed.members)
-    text = f"the group has {counted(found, 'member')}"
+    least, most, count = condition.at_least, condition.at_most, len(observed.members)
+    text = f"the group has {counted(count, 'member')}"
     temporary_ids = [
         member.client.id for member in observed.members if member.client.id in observed.temporary_ids
     ]
     if twice := len(temporary_ids) - len(set(temporary_ids)):
-        found -= twice  # a duplicate does not count as a member of the group
+        count -= twice  # a duplicate does not count as a member of the group
         text += f", of which {counted(twice, 'temporary member')} too many"
     since = observed.roster
-    if least is not None and found < least:
+    if least is not None and count < least:
         missing = since.missing if since else ()
         more = f"; no member replaced {name_all(missing)}" if missing else ""
         return no(
@@ -119,7 +119,7 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
             f"{text}, not {least}{more}",
             awaited=await_all(missing, "has left, and no member replaced it"),
         )
-    if most is not None and found > most:
+    if most is not None and count > most:
         surplus = since.surplus if since else ()
         more = f"; new: {name_all(surplus)}" if surplus else ""
         return no(tag, f"{text}, {most} at most are expected{more}")
@@ -290,16 +290,16 @@ def _leads(condition: Leads, group: Group, tag: str) -> Check:
     if holds:
         return yes(tag, f"{wanted} leads the group")
     leader = leader_of(group)
-    found = [PlannedMember.of(member) for member in group.members if member.id == leader]
-    more = f"; {name_all(found)} does" if found else ""
+    leaders = [PlannedMember.of(member) for member in group.members if member.id == leader]
+    more = f"; {name_all(leaders)} does" if leaders else ""
     return no(tag, f"{wanted} does not lead the group{more}")
 
 
 def _unknown_order(group: Group) -> str:
-    found = succession(group)
-    if found is None or found.leader is None or found.certain:
+    order = succession(group)
+    if order is None or order.leader is None or order.certain:
         return _unknown(group)
-    return f"is unknown: {found.why}"
+    return f"is unknown: {order.why}"
 
 
 def _unknown(group: Group) -> str:

@@ -54,11 +54,11 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
 
     With `accept_drift`, a group whose topics or members have changed is judged all the same.
     """
-    found = tuple(
+    changed = tuple(
         difference for difference in differences(observed) if not (difference.drift and accept_drift)
     )
-    if found:
-        return GateResult(differences=found)
+    if changed:
+        return GateResult(differences=changed)
     if observed.step is None:
         return GateResult(checks=(check_settled(observed), _group_exists(observed)))
     return GateResult(strayed=find_deviation(observed), checks=_checks(observed, observed.step))
@@ -100,8 +100,8 @@ def implied_conditions(step: Step, conditions: Sequence[Condition]) -> tuple[Con
 def implied_checks(
     observed: GateObservation, step: Step, conditions: Sequence[Condition]
 ) -> tuple[Check, ...]:
-    found = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
-    return tuple(check for check in found if check is not None)
+    checks = (_all_rejoined(observed, conditions), _rejoined_as_planned(observed, step))
+    return tuple(check for check in checks if check is not None)
 
 
 def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
@@ -227,10 +227,10 @@ def differences(observed: GateObservation) -> tuple[PlanMismatch, ...]:
     cluster = tuple(_cluster(observed, baseline))
     if cluster or observed.group is None:
         return cluster
-    found = [*_kind(observed), *_partitions(observed, baseline), *_topics(observed, baseline)]
+    changes = [*_kind(observed), *_partitions(observed, baseline), *_topics(observed, baseline)]
     if observed.position < 0:
-        found += _members(observed)
-    return tuple(found)
+        changes += _members(observed)
+    return tuple(changes)
 
 
 def is_mixed(observed: GateObservation) -> bool:
@@ -319,13 +319,13 @@ def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
     """The first deviation found: first those that the plan lists, then those of every plan."""
     if observed.group is None or observed.position < 0:
         return None
-    found = (
+    deviations = (
         *_of_plan(observed),
         *_reverted(observed),
         *_old_member_rejoined(observed),
         *_unplanned(observed),
     )
-    return found[0] if found else None
+    return deviations[0] if deviations else None
 
 
 def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:

@@ -172,14 +172,14 @@ class StepOutcome:
 def outcomes(plan: Plan) -> tuple[StepOutcome, ...]:
     """The outcomes before the first step, and after each step."""
     baseline = plan.baseline
-    found = [
+    reached = [
         StepOutcome(type=baseline.type, protocol=baseline.protocol or None)
         if baseline
         else StepOutcome(type=None, protocol=None)
     ]
     for step in plan.steps:
-        found.append(_outcome_of(step, found[-1]))
-    return tuple(found)
+        reached.append(_outcome_of(step, reached[-1]))
+    return tuple(reached)
 
 
 def _outcome_of(step: Step, before: StepOutcome) -> StepOutcome:
@@ -278,12 +278,12 @@ class GateResult:
     @property
     def waiting_for(self) -> tuple[AwaitedMember, ...]:
         """The members that are missing, each once."""
-        found: dict[str, AwaitedMember] = {}
+        awaited: dict[str, AwaitedMember] = {}
         for check in self.checks:
             if check.holds is False:
                 for one in check.awaited:
-                    found.setdefault(one.id, one)
-        return tuple(found.values())
+                    awaited.setdefault(one.id, one)
+        return tuple(awaited.values())
 
     @property
     def is_final(self) -> bool:

@@ -99,8 +99,8 @@ def _blocking_members(context: PathContext) -> list[Member]:
     """Known followers that no new id can precede; they are restarted to get new ids."""
     if context.has_bridge:
         return []
-    found = bridge_plan(context.case.group)
-    ids = {each.member for each in found.restart or ()} - {found.leader}
+    plan = bridge_plan(context.case.group)
+    ids = {each.member for each in plan.restart or ()} - {plan.leader}
     return [member for member in context.members if member.id in ids]
 
 

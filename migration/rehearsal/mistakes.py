@@ -54,7 +54,7 @@ class Inapplicable:
 
 def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake | Inapplicable, ...]:
     """All seven mistakes in the order of the enum, each in every step in which it can be made."""
-    found: list[PlacedMistake | Inapplicable] = []
+    mistakes: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
         placed = [
             each
@@ -62,8 +62,8 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
             if step.rollout is not None and step.rollout.rounds and not step.rollout.temporary_members
             for each in ways(_Step(plan=plan, simulated=simulated, number=number, rollout=step.rollout))
         ]
-        found += placed or [Inapplicable(mistake=mistake, why=why_not)]
-    return tuple(found)
+        mistakes += placed or [Inapplicable(mistake=mistake, why=why_not)]
+    return tuple(mistakes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

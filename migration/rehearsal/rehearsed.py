@@ -150,11 +150,11 @@ def _of_run(run: Rehearsed, step: int) -> StepFigures | None:
 
 def _over(of: Callable[[Sequence[float]], float], runs: Sequence[StepFigures]) -> StepFigures:
     """`of` applied to each figure separately; None for a figure that is missing in some seed."""
-    found: dict[str, float | None] = {}
+    figures: dict[str, float | None] = {}
     for name in (figure.name for figure in fields(StepFigures)):
         values = [getattr(run, name) for run in runs]
-        found[name] = None if None in values else as_number(of(values))
-    return StepFigures(**found)  # type: ignore[arg-type]
+        figures[name] = None if None in values else as_number(of(values))
+    return StepFigures(**figures)  # type: ignore[arg-type]
 
 
 def as_number(value: float) -> float | int:

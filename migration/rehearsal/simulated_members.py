@@ -127,10 +127,10 @@ def _settings(member: Member, library: str | None, configs: Sequence[ClientConfi
     """The settings of the simulated consumer that the files contain; placeholders are left out."""
     names = (member.id, member.instance, member.client.id)
     return {
-        name: found.value
+        name: setting.value
         for config in configs_of_member(configs, names, library)
         for name in MemberSettings.names()
-        if (found := config.setting(name)) is not None and not found.is_placeholder
+        if (setting := config.setting(name)) is not None and not setting.is_placeholder
     }
 
 

@@ -129,9 +129,9 @@ def settings_are_known(case: Case) -> Iterator[Finding]:
 
 def policy_allows_it(case: Case) -> Iterator[Finding]:
     policy = (case.setting(POLICY) or "").lower()
-    found = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
-    if found is not None and case.must_convert:
-        level, means, remedy = found
+    allowed = _POLICIES[case.destination is Destination.CONSUMER].get(policy)
+    if allowed is not None and case.must_convert:
+        level, means, remedy = allowed
         yield case.finding(
             level,
             "migration-policy",

@@ -154,9 +154,9 @@ def named(case: Case, members: Sequence[str]) -> str:
 
 def members_by(case: Case, key: Callable[[MemberClient], Key | None]) -> dict[Key, list[str | None]]:
     """Members by the `key` of their clients, in the case's order; without members whose key is None."""
-    found: dict[Key, list[str | None]] = {}
+    members: dict[Key, list[str | None]] = {}
     for member, client in case.clients.items():
         made = key(client)
         if made is not None:
-            found.setdefault(made, []).append(member)
-    return found
+            members.setdefault(made, []).append(member)
+    return members

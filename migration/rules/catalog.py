@@ -106,5 +106,5 @@ def judge(case: Case) -> tuple[Finding, ...]:
 
 def nothing_to_migrate(case: Case) -> Finding | None:
     """The finding that the group cannot be migrated to its destination at all; None if it can."""
-    found = (finding for rule in KIND for finding in rule(case))
-    return next((finding for finding in found if finding.level is Level.BLOCKER), None)
+    findings = (finding for rule in KIND for finding in rule(case))
+    return next((finding for finding in findings if finding.level is Level.BLOCKER), None)

@@ -80,11 +80,11 @@ _compare = lru_cache(maxsize=256)(compare)
 
 def _regexes(case: Case) -> dict[str, list[str]]:
     """Members by regex; a declared regex has no members."""
-    found: dict[str, list[str]] = {pattern: [] for pattern in case.request.regexes}
+    members: dict[str, list[str]] = {pattern: [] for pattern in case.request.regexes}
     for member in case.group.members:
         if member.subscription is not None and member.subscription.regex:
-            found.setdefault(member.subscription.regex, []).append(member.id)
-    return found
+            members.setdefault(member.subscription.regex, []).append(member.id)
+    return members
 
 
 def _engines(case: Case) -> list[ClientEngine | None]:
@@ -92,8 +92,8 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     if case.group.type is not GroupType.CLASSIC:
         return [None]
     emulated = {engine.value: engine for engine in ClientEngine}
-    found = {library: emulated.get(library) for library in sorted(case.libraries)}
-    return list(dict.fromkeys(found.values())) or [None]
+    engines = {library: emulated.get(library) for library in sorted(case.libraries)}
+    return list(dict.fromkeys(engines.values())) or [None]
 
 
 def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:

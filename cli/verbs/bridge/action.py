@@ -86,11 +86,11 @@ class BridgeChange:
     def planned(cls, source: Source, name: str, *, is_watched: bool) -> BridgeChange:
         """The plan for a group in its present state."""
         read = source.describe([name], offsets=False)
-        found = source.with_leaders(read.items)
+        with_leader = source.with_leaders(read.items)
         return cls(
             source=source,
             name=name,
-            group=found[0] if found else None,
+            group=with_leader[0] if with_leader else None,
             problems=with_close_names(source, read.problems),
             is_watched=is_watched,
         )

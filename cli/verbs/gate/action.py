@@ -233,12 +233,12 @@ class GatePoller:
         if not names:
             return {}
         read = source.topics(names, end_offsets=False)
-        found = {topic.name: topic.partitions for topic in read.items}
+        partitions = {topic.name: topic.partitions for topic in read.items}
         for problem in read.problems:
             self._report(f"{problem.subject}: {problem.message}")
         if is_live(self.options) and not read.problems:
-            found |= dict.fromkeys(names - found.keys(), 0)
-        return found
+            partitions |= dict.fromkeys(names - partitions.keys(), 0)
+        return partitions
 
     def _keep(self, answer: GateAnswer) -> GateAnswer:
         """Record that the step has started and, if the gate is open, the members."""

@@ -59,7 +59,9 @@ def overview_blocks(plan: Plan) -> Iterator[Block]:
 
 def shown_clients(plan: Plan, comma: str) -> str:
     """The members' libraries, with a note if they are only inferred from the members' ids."""
-    is_inferred = any(found.rule == "client-library" and found.level is Level.INFO for found in plan.findings)
+    is_inferred = any(
+        finding.rule == "client-library" and finding.level is Level.INFO for finding in plan.findings
+    )
     return f"{comma.join(plan.clients)}{' (inferred)' if is_inferred else ''}"
 
 
@@ -72,9 +74,11 @@ def _pace(plan: Plan) -> str:
 
 
 def _figures(step: Step) -> tuple[Cell, Cell, Cell]:
-    found = step.expectation
+    expectation = step.expectation
     return (
-        (found.rebalances, found.moved, duration_cell(found.without_owner_s)) if found else (None, None, None)
+        (expectation.rebalances, expectation.moved, duration_cell(expectation.without_owner_s))
+        if expectation
+        else (None, None, None)
     )
 
 
@@ -184,8 +188,8 @@ def _expectation(found: Expectation, *, is_page: bool) -> Iterator[Block]:
 
 def assumptions(plan: Plan) -> tuple[str, ...]:
     """The assumptions in the figures of all steps, each line once."""
-    found = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
-    return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in found if line.startswith(_ASSUMED)))
+    lines = [line for step in plan.steps if step.expectation for line in step.expectation.arithmetic]
+    return tuple(dict.fromkeys(line.removeprefix(_ASSUMED) for line in lines if line.startswith(_ASSUMED)))
 
 
 def _back_to(plan: Plan, stray: Deviation) -> str:
@@ -201,23 +205,23 @@ def rehearsed_line(rehearsal: PlanRehearsal) -> str:
 
 def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]:
     """The figures of each step in a rehearsal, or the events of an unsafe run; nothing without a rehearsal."""
-    found = plan.rehearsal
-    if found is None:
+    noted = plan.rehearsal
+    if noted is None:
         return
     yield Heading("Rehearsal")
-    yield Text(rehearsed_line(found))
-    if found.safe:
+    yield Text(rehearsed_line(noted))
+    if noted.safe:
         yield Table(columns=columns("#STEP", "FIGURES", *_PLAYED), rows=list(_rows(plan)))
     else:
-        yield Code(found.unsafe, language="text")
+        yield Code(noted.unsafe, language="text")
     if rehearsal and rehearsal.detailed:
         from cli.verbs.rehearse.picture import picture_of
 
         picture = picture_of(plan.group, rehearsal.detailed)
         yield from () if picture is None else (picture,)
-    if found.story:
+    if noted.story:
         yield Text("Last events of the first seed that is not safe:")
-        yield Code(found.story, language="text")
+        yield Code(noted.story, language="text")
 
 
 def _rows(plan: Plan) -> Iterator[list[Cell]]:
@@ -227,14 +231,14 @@ def _rows(plan: Plan) -> Iterator[list[Cell]]:
         if expected is not None:
             computed = (expected.rebalances, expected.moved, duration_cell(expected.without_owner_s))
             yield [number, "computed", *computed, None, None, None]
-        for what, found in () if played is None else (("median", played.median), ("worst", played.worst)):
+        for what, figures in () if played is None else (("median", played.median), ("worst", played.worst)):
             yield [
                 number,
                 what,
-                found.rebalances,
-                found.moved,
-                duration_cell(found.without_owner_s),
-                found.read_twice,
-                found.commits_refused,
-                duration_cell(found.lasted_s),
+                figures.rebalances,
+                figures.moved,
+                duration_cell(figures.without_owner_s),
+                figures.read_twice,
+                figures.commits_refused,
+                duration_cell(figures.lasted_s),
             ]

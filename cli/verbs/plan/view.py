@@ -86,7 +86,7 @@ def plan_document(
 def _in_short(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
     yield from _head(plan)
     for level in (Level.BLOCKER, Level.WARNING):
-        yield from (_short_finding(plan, found) for found in plan.findings if found.level is level)
+        yield from (_short_finding(plan, finding) for finding in plan.findings if finding.level is level)
     yield from hidden_notes(_count(plan, Level.INFO))
     if plan.rehearsal is not None and plan.rehearsal.safe:
         yield Text(rehearsed_line(plan.rehearsal), Role.GOOD)
@@ -107,8 +107,8 @@ def _in_short(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[B
 
 def _in_full(plan: Plan, write: str, rehearsal: Rehearsal | None) -> Iterator[Block]:
     yield from _head(plan)
-    for found in plan.findings:
-        yield finding_item(found, *_member(found), f"Source: {found.source}")
+    for finding in plan.findings:
+        yield finding_item(finding, *_member(finding), f"Source: {finding.source}")
     yield from _after_findings(plan, write, rehearsal)
 
 
@@ -186,7 +186,7 @@ def _head(plan: Plan) -> Iterator[Block]:
 
 
 def _count(plan: Plan, level: Level) -> int:
-    return sum(found.level is level for found in plan.findings)
+    return sum(finding.level is level for finding in plan.findings)
 
 
 def _member(found: Finding) -> tuple[str, ...]:
@@ -210,9 +210,9 @@ def _finding_cards(plan: Plan) -> Iterator[Block]:
     if plan.findings:
         yield Heading("Findings")
     notes: list[Item] = []
-    for found in plan.findings:
-        card = finding_item(found, *_member(found), source=found.source)
-        if found.level is Level.INFO:
+    for finding in plan.findings:
+        card = finding_item(finding, *_member(finding), source=finding.source)
+        if finding.level is Level.INFO:
             notes.append(card)
         else:
             yield card

@@ -71,10 +71,10 @@ def _of_rounds(rehearsal: Rehearsal) -> Iterator[list[RoundPlayed]]:
 def _figures(played: Sequence[RoundPlayed], *, worst: bool) -> dict[str, float | None]:
     """The median or the worst value of each figure; a gate that stayed closed in a seed has no time."""
     of = max if worst else median
-    found = {name: as_number(of([getattr(round_.costs, name) for round_ in played])) for name in _FIGURES}
+    figures = {name: as_number(of([getattr(round_.costs, name) for round_ in played])) for name in _FIGURES}
     times = [round_.gate_open_after_s for round_ in played]
     known = [time_s for time_s in times if time_s is not None]
-    return {**found, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
+    return {**figures, "gate_open_after_s": as_number(of(known)) if len(known) == len(times) else None}
 
 
 def _rounds_data(rehearsal: Rehearsal) -> Iterator[dict[str, object]]:
@@ -207,10 +207,10 @@ def _computed_table(rehearsal: Rehearsal) -> Table:
     rows: list[list[Cell]] = []
     for each in _computed(rehearsal):
         for what in ("computed", "rehearsed", "measured"):
-            found = each[what]
-            if found or what != "measured":
+            figures = each[what]
+            if figures or what != "measured":
                 rows.append(
-                    [each["step"], what, *cells_of({name: (found or {}).get(name) for name in _REHEARSED})]
+                    [each["step"], what, *cells_of({name: (figures or {}).get(name) for name in _REHEARSED})]
                 )
     return Table(columns=columns("#STEP", "FIGURES", *_COLUMNS[:3], "#LASTED"), rows=rows)
 
