@@ -15,7 +15,6 @@ from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.broker import range as broker_range
 from assignors.broker import uniform as broker_uniform
 from assignors.errors import NoCommonProtocolError, UnknownAssignorError
-from assignors.java import cooperative_sticky as java_cooperative_sticky
 from assignors.java import range as java_range
 from assignors.java import roundrobin as java_roundrobin
 from assignors.java import sticky as java_sticky
@@ -45,7 +44,7 @@ BUILT_IN = (
     _client("range", Leader.JAVA, _EAGER, java_range.assign),
     _client("roundrobin", Leader.JAVA, _EAGER, java_roundrobin.assign),
     _client("sticky", Leader.JAVA, _EAGER, java_sticky.assign),
-    _client("cooperative-sticky", Leader.JAVA, _COOPERATIVE | _EAGER, java_cooperative_sticky.assign),
+    _client("cooperative-sticky", Leader.JAVA, _COOPERATIVE | _EAGER, java_sticky.assign_cooperatively),
     _broker("uniform", broker_uniform.assign),
     _broker("range", broker_range.assign),
     _client("range", Leader.LIBRDKAFKA, _EAGER, librdkafka_range.assign),

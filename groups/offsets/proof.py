@@ -22,7 +22,7 @@ from enum import Enum
 from groups.model import Group, GroupType, Problem, TopicPartition, commit_of, partition_name
 from groups.offsets.model import GroupChange, OffsetChange, Positions
 from groups.offsets.plan import refusals
-from wire.log.record_digests import RecordDigest, RecordWindow
+from wire.log.log_records import RecordDigest, RecordWindow
 
 Matches = Sequence[frozenset[int]]
 """For each record of the target, the indices of the same records in the source's window."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from assignors.errors import AssignorFailedError, AssignorHangsError
-from assignors.java import cooperative_sticky as cooperative
 from assignors.java import sticky
 from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec, MemberSpec
 from tests.assignors.groups import group, sticky_member, topics
@@ -73,7 +72,7 @@ def test_a_moving_partition_is_withheld_for_one_rebalance() -> None:
     b = MemberSpec(id="b", topics=("t",), owned=Claim(generation=1))
 
     def given(*members: MemberSpec) -> dict[str, dict[str, list[int]]]:
-        return cooperative.assign(DenseGroup.of(group(topics(t=2), *members))).assignment.named()
+        return sticky.assign_cooperatively(DenseGroup.of(group(topics(t=2), *members))).assignment.named()
 
     assert given(a, b) == {"a": {"t": [0]}, "b": {}}
     revoked = replace(a, owned=Claim(partitions={"t": [0]}, generation=2))

@@ -19,7 +19,7 @@ from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
 from wire.client.steps import Deadline, Steps
 from wire.errors import Failure
-from wire.log.record_digests import RecordDigest, RecordWindow, digest
+from wire.log.log_records import RecordDigest, RecordWindow, digest
 
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch

@@ -27,7 +27,7 @@ from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.offsets import OffsetsAtTimes, offsets_at
 from wire.client.record_windows import WindowRequest, record_windows
-from wire.log.record_digests import RecordWindow
+from wire.log.log_records import RecordWindow
 
 T = TypeVar("T")
 _AROUND = 16

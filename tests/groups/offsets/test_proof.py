@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groups.offsets.proof import Proof, ProofVerdict, TargetLog, key_record, merged, near_time, prove, same
 from tests.support.long import cases
-from wire.log.record_digests import RecordDigest, RecordWindow
+from wire.log.log_records import RecordDigest, RecordWindow
 
 AROUND = 4
 

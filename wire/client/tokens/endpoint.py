@@ -12,9 +12,8 @@ import urllib.request
 from collections.abc import Collection, Mapping
 from typing import NoReturn, TypeAlias
 
-from wire.client.commands import in_time
+from wire.client.commands import clipped, excerpt, in_time, masked
 from wire.client.errors import AuthenticationFailed, Unreachable, WireError
-from wire.client.excerpts import clipped, excerpt, masked
 from wire.client.security import MetadataEndpoint, TokenEndpoint
 from wire.client.steps import Deadline
 from wire.client.tokens.token import Token, token_in

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
-from wire.client.commands import in_time
+from wire.client.commands import clipped, in_time, masked
 from wire.client.errors import AuthenticationFailed, Unreachable, UnsupportedMechanism, WireError
-from wire.client.excerpts import clipped, masked
 from wire.client.logins import require
 from wire.client.security import TokenProvider
 from wire.client.steps import Deadline
