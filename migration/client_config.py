@@ -217,7 +217,7 @@ def kept(entries: Iterable[tuple[str, str, int | None]]) -> Iterator[Setting]:
             latest[key] = Setting(
                 key=key, written=written, value=_milliseconds(key, value.strip()), line=line
             )
-    yield from sorted(latest.values(), key=lambda each: each.line or 0)
+    yield from sorted(latest.values(), key=lambda entry: entry.line or 0)
 
 
 def _milliseconds(key: str, value: str) -> str:

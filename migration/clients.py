@@ -233,12 +233,12 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
     """The client of a member: the declared one, else the one that the source recorded, else inferred from its id."""
     known = library_of(member)
     named = (member.id, member.instance, member.client.id)
-    given = next(
+    declared_client = next(
         (declared.single[key] for key in named if key is not None and key in declared.single),
         declared.everybody,
     )
-    if given is not None:
-        client = _client_of(*given)
+    if declared_client is not None:
+        client = _client_of(*declared_client)
         misled = known.name is not None and client.library is not LIBRARIES[known.name]
         return replace(client, shown=known if misled else None)
     if known.name is None and declared.otherwise is not None:
@@ -252,8 +252,8 @@ def client_of(member: Member, declared: DeclaredClients) -> MemberClient:
 def clients_of(group: Group, declared: DeclaredClients) -> dict[str | None, MemberClient]:
     """The clients by member id; for a group without members, the declared client under None."""
     if not group.members:
-        given = declared.everybody or declared.otherwise
-        return {None: MemberClient(library=None) if given is None else _client_of(*given)}
+        declaration = declared.everybody or declared.otherwise
+        return {None: MemberClient(library=None) if declaration is None else _client_of(*declaration)}
     return {member.id: client_of(member, declared) for member in group.members}
 
 
@@ -265,10 +265,10 @@ def unknown_members(group: Group, declared: DeclaredClients) -> list[str]:
 
 def _client_of(name: str, version: str | None) -> MemberClient:
     binding = binding_named(name)
-    own = bundled(binding, version) if binding is not None and version is not None else version
+    bundled_version = bundled(binding, version) if binding is not None and version is not None else version
     return MemberClient(
         library=library_named(name),
-        version=_version_or_none(own),
+        version=_version_or_none(bundled_version),
         binding=binding,
         binding_version=version if binding is not None else None,
         known_by="declared",

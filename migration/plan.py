@@ -90,7 +90,7 @@ def _clients_to_migrate(
 def baseline_of(case: Case) -> Baseline:
     """The group as it is now, to be recorded in the plan."""
     group = case.group
-    wanted = {
+    names = {
         topic
         for member in group.members
         for topics in (member.owned or {}, member.target or {}, _subscribed(member))
@@ -103,8 +103,8 @@ def baseline_of(case: Case) -> Baseline:
         protocol=group.protocol,
         epoch=epoch_of(group),
         members=planned_members(case),
-        topics=tuple(sorted(wanted)),
-        partitions={name: case.topics[name].partitions for name in sorted(wanted) if name in case.topics}
+        topics=tuple(sorted(names)),
+        partitions={name: case.topics[name].partitions for name in sorted(names) if name in case.topics}
         if case.topics
         else {},
     )

@@ -80,9 +80,9 @@ def rebalance_classic(
         latest.update(after)
         knowing = {
             owner
-            for place, owners in before.items()
+            for partition, owners in before.items()
             for owner in owners
-            if owner not in eager and owner not in after.get(place, ())
+            if owner not in eager and owner not in after.get(partition, ())
         }
         before, timing = after, HeartbeatTiming.JUST_ANSWERED
     count = len(series.rebalances)
@@ -132,7 +132,7 @@ def _classic_waits(
 ) -> list[OwnerGap]:
     """The gaps while a classic group rejoins; `notified`: the number of members that learn from a heartbeat."""
     waits = []
-    free = sum(1 for place in latest if place not in before)
+    free = sum(1 for partition in latest if partition not in before)
     if free and notified:
         waits.append(
             OwnerGap(
@@ -166,9 +166,9 @@ def _handovers(
 ) -> tuple[OwnerGap, ...]:
     """The gaps while members reconcile with a target, grouped by how the new owner learns of it."""
     counts: dict[tuple[str, float, float], int] = {}
-    for place, (receiver,) in after.items():
-        givers = before.get(place, ())
-        if receiver in givers or place not in latest:
+    for partition, (receiver,) in after.items():
+        givers = before.get(partition, ())
+        if receiver in givers or partition not in latest:
             continue
         giver = givers[0] if givers else None
         if giver is None and receiver in joined:

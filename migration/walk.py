@@ -105,9 +105,9 @@ class Walk:
                 id=temporary.id, client=client, subscription=subscription, owned={}
             )
             self._away.add(temporary.id)
-        wanted = sampled(len(rollout.rounds), self.size, self._most_rounds)
+        walked = sampled(len(rollout.rounds), self.size, self._most_rounds)
         for index, members in enumerate(rollout.rounds):
-            if index not in wanted:
+            if index not in walked:
                 self._skip(members, rollout.start)
                 continue
             if rollout.action is not RoundAction.START:
@@ -202,9 +202,9 @@ class Walk:
         members = tuple(new if member.id == old.id else member for member in self._group.members)
         self._group = replace(self._group, members=members)
         if new.id != old.id:
-            for place in owners_in({new.id: current_of(self._group, new)}):
-                owners = self._latest.get(place, (old.id,))
-                self._latest[place] = tuple(new.id if owner == old.id else owner for owner in owners)
+            for partition in owners_in({new.id: current_of(self._group, new)}):
+                owners = self._latest.get(partition, (old.id,))
+                self._latest[partition] = tuple(new.id if owner == old.id else owner for owner in owners)
 
     def _draw(self, origin: str, start: MemberStart) -> Member:
         old = self._members[origin]

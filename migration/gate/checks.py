@@ -48,17 +48,17 @@ def check_condition(condition: Condition, observed: GateObservation) -> Check:
     return _OF_GROUP[kind](condition, observed.group, tag)
 
 
-def _type(condition: TypeIs, found: Group, tag: str) -> Check:
-    wanted = condition.type
-    if found.type is GroupType.UNKNOWN:
-        return undecided(tag, f"the group's type is unknown; expected: {wanted.value}")
-    text = f"the group's type is {found.type.value}"
-    holds = found.type is wanted
-    return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted.value}")
+def _type(condition: TypeIs, group: Group, tag: str) -> Check:
+    planned = condition.type
+    if group.type is GroupType.UNKNOWN:
+        return undecided(tag, f"the group's type is unknown; expected: {planned.value}")
+    text = f"the group's type is {group.type.value}"
+    holds = group.type is planned
+    return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {planned.value}")
 
 
 def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
-    wanted = " or ".join(state.value for state in condition.states)
+    planned = " or ".join(state.value for state in condition.states)
     if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
         text = f"the file does not contain the group {observed.plan.group}: it may have been deleted, or was not saved"
         return undecided(tag, text)
@@ -68,7 +68,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
         return no(tag, _no_group(observed))
     state = observed.group.state
     if state is GroupState.UNKNOWN:
-        return undecided(tag, f"the group's state is unknown; expected: {wanted}")
+        return undecided(tag, f"the group's state is unknown; expected: {planned}")
     text = f"the group is {state.value}"
     if state in condition.states and not (state in _WITHOUT_MEMBERS and observed.members):
         return yes(tag, text)
@@ -81,7 +81,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
     more = f", with {name_all(left)}" if left else ""
     return no(
         tag,
-        f"{text}{more}" if state in condition.states else f"{text}, not {wanted}{more}",
+        f"{text}{more}" if state in condition.states else f"{text}, not {planned}{more}",
         awaited=await_all(left, "is still a member"),
     )
 
@@ -90,15 +90,15 @@ _WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
 
 
 def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
-    wanted = condition.protocol
+    planned = condition.protocol
     if not group.protocol:
         if group.state is GroupState.EMPTY:
-            return no(tag, f"the group is Empty: no member uses {wanted}")
+            return no(tag, f"the group is Empty: no member uses {planned}")
         why = "" if group.state is GroupState.STABLE else f" while the group is {group.state.value}"
-        return undecided(tag, f"the assignor in use is not shown{why}; expected: {wanted}")
-    holds = group.protocol == wanted
+        return undecided(tag, f"the assignor in use is not shown{why}; expected: {planned}")
+    holds = group.protocol == planned
     text = f"the assignor in use is {group.protocol}"
-    return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {wanted}")
+    return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {planned}")
 
 
 def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
@@ -127,12 +127,12 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
 
 
 def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check:
-    wanted, members = condition.protocol, observed.members
-    able = [member for member in members if member.protocol is wanted]
-    others = [PlannedMember.of(member) for member in members if member.protocol not in (wanted, None)]
+    protocol, members = condition.protocol, observed.members
+    able = [member for member in members if member.protocol is protocol]
+    others = [PlannedMember.of(member) for member in members if member.protocol not in (protocol, None)]
     unknown = len(members) - len(able) - len(others)
     needed = max(1, len(members)) if condition.at_least is None else condition.at_least
-    text = f"{share(len(able), len(members), 'member', ('speaks', 'speak'))} the {wanted.value} protocol"
+    text = f"{share(len(able), len(members), 'member', ('speaks', 'speak'))} the {protocol.value} protocol"
     if len(able) >= needed:
         return yes(tag, text)
     if len(able) + unknown >= needed:
@@ -142,7 +142,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
         names = {name for one in (observed.step.rounds if observed.step else ()) for name in one}
         others = [one for one in others if is_named(one, names)]
     more = f"; not yet: {name_all(others)}" if others else ""
-    spoken = MemberProtocol.CLASSIC if wanted is MemberProtocol.CONSUMER else MemberProtocol.CONSUMER
+    spoken = MemberProtocol.CLASSIC if protocol is MemberProtocol.CONSUMER else MemberProtocol.CONSUMER
     why = f"speaks the {spoken.value} protocol"
     return no(tag, text + more, awaited=await_all(others, why))
 
@@ -160,16 +160,18 @@ def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
     if total < max(1, len(due)):
         return undecided(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
-    wanted = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
+    planned = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
     text = f"{share(len(gone), total, 'member', ('has', 'have'))} left or rejoined under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
         text += f", {len(early)} already spoke the new protocol when the step started"
-    if len(gone) + len(early) >= wanted:
+    if len(gone) + len(early) >= planned:
         return yes(tag, text)
     old = [one for one in stayed if is_named(one, due)] or stayed
-    if wanted != total:
-        text += f"; after round {observed.round} it must be {wanted}" if observed.round else f", not {wanted}"
+    if planned != total:
+        text += (
+            f"; after round {observed.round} it must be {planned}" if observed.round else f", not {planned}"
+        )
     return no(
         tag, f"{text}; not restarted: {name_all(old)}", awaited=await_all(old, "has not been restarted")
     )
@@ -192,8 +194,8 @@ def _speaking_members(observed: GateObservation) -> frozenset[str]:
     )
     if made_classic and observed.group and observed.group.type is GroupType.CLASSIC:
         return frozenset(member.id for member in new)
-    wanted = {one.protocol for one in gate if isinstance(one, Speaking)}
-    return frozenset(member.id for member in new if member.protocol in wanted)
+    protocols = {one.protocol for one in gate if isinstance(one, Speaking)}
+    return frozenset(member.id for member in new if member.protocol in protocols)
 
 
 def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]]) -> bool:
@@ -243,19 +245,19 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
 
 
 def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
-    wanted = condition.client_id
-    holds = precedes(group, wanted)
+    client_id = condition.client_id
+    holds = precedes(group, client_id)
     if holds is None:
-        return undecided(tag, f"whether {wanted} is next after the leader {_unknown_order(group)}")
-    text = f"{wanted} comes first in the order of succession"
+        return undecided(tag, f"whether {client_id} is next after the leader {_unknown_order(group)}")
+    text = f"{client_id} comes first in the order of succession"
     if holds:
         return yes(tag, text)
-    if not _holders(group.members, wanted):
-        return no(tag, f"{wanted} is not a member")
+    if not _holders(group.members, client_id):
+        return no(tag, f"{client_id} is not a member")
     front = first_follower(group)
     return no(
         tag,
-        f"{wanted} does not come first in the order of succession{_how_to_come_first(group, wanted, front)}",
+        f"{client_id} does not come first in the order of succession{_how_to_come_first(group, client_id, front)}",
         # The order changes only with the members; `kohort bridge` rejoins if a new id may come first.
         by_waiting=group.state is not GroupState.STABLE or (front is not None and front.places > 0),
     )
@@ -265,10 +267,10 @@ FEW_PLACES = 2
 """With fewer bins in front, another attempt is not worthwhile."""
 
 
-def _how_to_come_first(group: Group, wanted: str, front: FirstFollower | None) -> str:
+def _how_to_come_first(group: Group, client_id: str, front: FirstFollower | None) -> str:
     """A new id falls into a random bin, so it seldom precedes a follower in one of the first bins."""
     if front is None:
-        return f": restart {wanted} to get a new member id, then run the check again"
+        return f": restart {client_id} to get a new member id, then run the check again"
     first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     if front.places < FEW_PLACES:
@@ -277,22 +279,22 @@ def _how_to_come_first(group: Group, wanted: str, front: FirstFollower | None) -
             "a new member id, then run the check again"
         )
     return (
-        f", {name_all([first])} does: restart {wanted} to get a new member id, then run the check again ({chance}); "
+        f", {name_all([first])} does: restart {client_id} to get a new member id, then run the check again ({chance}); "
         "`kohort bridge` rejoins by itself"
     )
 
 
 def _leads(condition: Leads, group: Group, tag: str) -> Check:
-    wanted = condition.client_id
-    holds = leads(group, wanted)
+    client_id = condition.client_id
+    holds = leads(group, client_id)
     if holds is None:
-        return undecided(tag, f"whether {wanted} leads {_unknown(group)}")
+        return undecided(tag, f"whether {client_id} leads {_unknown(group)}")
     if holds:
-        return yes(tag, f"{wanted} leads the group")
+        return yes(tag, f"{client_id} leads the group")
     leader = leader_of(group)
     leaders = [PlannedMember.of(member) for member in group.members if member.id == leader]
     more = f"; {name_all(leaders)} does" if leaders else ""
-    return no(tag, f"{wanted} does not lead the group{more}")
+    return no(tag, f"{client_id} does not lead the group{more}")
 
 
 def _unknown_order(group: Group) -> str:
@@ -308,24 +310,24 @@ def _unknown(group: Group) -> str:
 
 
 def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
-    wanted, there = (
+    client_id, there = (
         condition.client_id,
         [PlannedMember.of(one) for one in _holders(observed.members, condition.client_id)],
     )
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
     if _has_unnamed(observed):
-        return undecided(tag, f"client ids are not known from this source: {wanted} may still be a member")
-    return yes(tag, f"{wanted} is not a member")
+        return undecided(tag, f"client ids are not known from this source: {client_id} may still be a member")
+    return yes(tag, f"{client_id} is not a member")
 
 
 def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
-    wanted = condition.client_id
-    if _holders(observed.members, wanted):
-        return yes(tag, f"{wanted} is a member")
+    client_id = condition.client_id
+    if _holders(observed.members, client_id):
+        return yes(tag, f"{client_id} is a member")
     if _has_unnamed(observed):
-        return undecided(tag, f"client ids are not known from this source: {wanted} may not be a member")
-    return no(tag, f"{wanted} is not a member yet")
+        return undecided(tag, f"client ids are not known from this source: {client_id} may not be a member")
+    return no(tag, f"{client_id} is not a member yet")
 
 
 def _has_unnamed(observed: GateObservation) -> bool:

@@ -129,19 +129,19 @@ def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
     since = observed.membership_diff
     if speaking is None or since is None:
         return None
-    wanted, came = speaking.protocol, since.new
+    protocol, came = speaking.protocol, since.new
     if speaking.at_least is not None:
         due = {name for names in step.rounds[: observed.round] for name in names}
         came = tuple(one for one in came if is_named(one, due))
     spoken = {member.id: member.protocol for member in observed.members}
-    wrong = [one for one in came if spoken[one.id] not in (wanted, None)]
+    wrong = [one for one in came if spoken[one.id] not in (protocol, None)]
     if not wrong:
         who = "every new member" if speaking.at_least is None else "every restarted member"
-        return yes("as-planned", f"{who} speaks the {wanted.value} protocol")
+        return yes("as-planned", f"{who} speaks the {protocol.value} protocol")
     return no(
         "as-planned",
-        f"{counted(len(wrong), 'member')} rejoined without the {wanted.value} protocol: {name_all(wrong)}",
-        awaited=await_all(wrong, f"rejoined without the {wanted.value} protocol"),
+        f"{counted(len(wrong), 'member')} rejoined without the {protocol.value} protocol: {name_all(wrong)}",
+        awaited=await_all(wrong, f"rejoined without the {protocol.value} protocol"),
     )
 
 
@@ -292,8 +292,8 @@ def _shows_topics(member: Member) -> bool:
 
 
 def _topics_of(member: Member) -> set[str]:
-    wanted = member.subscription.topics if member.subscription else ()
-    return {*wanted, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
+    topics = member.subscription.topics if member.subscription else ()
+    return {*topics, *(topic for topic, numbers in (member.owned or {}).items() if numbers)}
 
 
 def _members(observed: GateObservation) -> Iterator[PlanMismatch]:
@@ -349,11 +349,11 @@ def _reverted(observed: GateObservation) -> Iterator[ObservedDeviation]:
     end = len(ways) if observed.was_open else position + 2
     if any(_agree(now, way) for way in ways[begin:end]):
         return
-    for place in range(begin - 1, -1, -1):
-        if _agree(now, ways[place]) and not _agree(now, ways[place + 1]):
+    for index in range(begin - 1, -1, -1):
+        if _agree(now, ways[index]) and not _agree(now, ways[index + 1]):
             yield ObservedDeviation(
-                message=f"the group reverted: it is {now}, and was {ways[place + 1]} after step {place + 1}",
-                back_to=place,
+                message=f"the group reverted: it is {now}, and was {ways[index + 1]} after step {index + 1}",
+                back_to=index,
             )
             return
 
@@ -367,24 +367,24 @@ def _agree(now: StepOutcome, way: StepOutcome) -> bool:
 def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviation]:
     """After a completed step all members spoke one protocol, and now some member speaks another."""
     last = observed.position + 1 if observed.was_open else observed.position
-    for place in range(last - 1, -1, -1):
-        wanted = [
+    for index in range(last - 1, -1, -1):
+        protocols = [
             one.protocol
-            for one in observed.plan.steps[place].gate
+            for one in observed.plan.steps[index].gate
             if isinstance(one, Speaking) and one.at_least is None
         ]
-        if not wanted:
+        if not protocols:
             continue
         back = [
             PlannedMember.of(member)
             for member in observed.members
-            if member.protocol not in (wanted[-1], None) and member.client.id not in observed.temporary_ids
+            if member.protocol not in (protocols[-1], None) and member.client.id not in observed.temporary_ids
         ]
         if back:
             yield ObservedDeviation(
-                message=f"after step {place + 1} every member spoke the {wanted[-1].value} protocol, and "
+                message=f"after step {index + 1} every member spoke the {protocols[-1].value} protocol, and "
                 f"{name_all(back)} does not: stop it, or restart it with the configuration of that step",
-                back_to=place,
+                back_to=index,
             )
         return
 

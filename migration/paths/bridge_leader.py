@@ -136,7 +136,7 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
         )
     )
     shell = () if context.has_bridge else _bridge_commands(context)
-    place = (Precedes(client_id=BRIDGE),) if has_place else ()
+    conditions = (Precedes(client_id=BRIDGE),) if has_place else ()
     return Step(
         id=START,
         title="Start the bridge: a temporary member that owns nothing",
@@ -156,7 +156,7 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
             if has_place
             else "."
         ),
-        gate=(*_with_all_members(context), *place),
+        gate=(*_with_all_members(context), *conditions),
         dangers=(
             Risk(
                 what="Kohort cannot be a member: its own client does not support the login, or it must not run there.",

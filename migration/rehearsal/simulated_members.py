@@ -97,10 +97,10 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     protocol = member.protocol or usual_protocol(group.type)
     if protocol is None:
         raise CannotRehearseError(f"the group is of type {group.type.value}: only consumers are rehearsed")
-    wanted = member.subscription
+    subscription = member.subscription
     # If a classic client matches a regular expression itself, describe shows the matched topics.
-    topics = wanted.topics if wanted is not None else tuple(sorted(current_of(group, member)))
-    regex = wanted.regex if wanted is not None else None
+    topics = subscription.topics if subscription is not None else tuple(sorted(current_of(group, member)))
+    regex = subscription.regex if subscription is not None else None
     if not topics and not regex:
         raise CannotRehearseError(f"the subscription of {member.id} is unknown")
     assignors = member.protocols or ((group.protocol,) if group.protocol else ())
@@ -195,10 +195,10 @@ def with_settings(
     if not settings:
         return found, simulated
     theirs = found.cluster.settings or {}
-    own = found.group.settings or {}
+    group_settings = found.group.settings or {}
     new = overrides_from(settings, {name: value for name, value in theirs.items() if name in Config.names()})
     cluster = replace(found.cluster, settings={**theirs, **new.brokers})
-    kept = {name: value for name, value in own.items() if f"{_OF_GROUP}{name}" not in new.brokers}
+    kept = {name: value for name, value in group_settings.items() if f"{_OF_GROUP}{name}" not in new.brokers}
     members = {
         member: replace(each, script=replace(each.script, config={**each.script.config, **new.members}))
         for member, each in simulated.members.items()

@@ -319,13 +319,15 @@ class Simulation:
 
     def misplaced(self) -> int:
         """The number of partitions whose owner is not the member that had them in the group as found."""
-        wanted = {
-            (place, self._simulated.members[member.id].name)
+        owned = {
+            (partition, self._simulated.members[member.id].name)
             for member in self.found.group.members
-            for place in _places(self.found.group, member)
+            for partition in _places(self.found.group, member)
         }
-        has = {(place, name) for name, process in self.world.processes.items() for place in process.owned}
-        return len(has - wanted)
+        has = {
+            (partition, name) for name, process in self.world.processes.items() for partition in process.owned
+        }
+        return len(has - owned)
 
     def group(self) -> Group | None:
         """The group as a broker describes it, with its leader, or None. The same object while it does not change."""
@@ -346,14 +348,14 @@ def _places(group: Group, member: Member) -> Partitions:
     )
 
 
-def _topics(found: FoundGroup) -> TopicImage:
+def _topics(source: FoundGroup) -> TopicImage:
     """The topics; a topic with an unknown id gets an id derived from its name."""
     return TopicImage.of(
         [
             TopicInfo(
                 name=topic.name, id=topic.id or uuid5(NAMESPACE_URL, topic.name), partitions=topic.partitions
             )
-            for topic in found.topics.values()
+            for topic in source.topics.values()
         ],
         version=1,
     )
@@ -381,8 +383,8 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
 def _settings(found: FoundGroup) -> dict[str, str]:
     """The brokers' settings that the engine has; the group's own settings take precedence."""
     names = {field.name.replace("_", ".") for field in fields(Config)}
-    own = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
-    known = {**(found.cluster.settings or {}), **own}
+    settings = {f"group.{name}": value for name, value in (found.group.settings or {}).items()}
+    known = {**(found.cluster.settings or {}), **settings}
     return {name: value for name, value in known.items() if name in names}
 
 

@@ -81,7 +81,7 @@ class MistakeResult:
 def worst_of(played: Sequence[MistakeResult]) -> MistakeResult:
     """The first result with the worst outcome, of a mistake that was played from several seeds."""
     order = list(GateOutcome)
-    return max(played, key=lambda each: order.index(each.outcome))
+    return max(played, key=lambda result: order.index(result.outcome))
 
 
 def play_mistake(

@@ -69,7 +69,7 @@ def partitions_have_one_owner(case: Case) -> Iterator[Finding]:
     if not case.upgrades:
         return
     owners = owners_in({member.id: current_of(case.group, member) for member in case.group.members})
-    shared = {place: members for place, members in owners.items() if len(members) > 1}
+    shared = {partition: members for partition, members in owners.items() if len(members) > 1}
     if shared:
         named = [f"{topic}-{number}" for topic, number in sorted(shared)]
         whose = {member for members in shared.values() for member in members}

@@ -62,21 +62,21 @@ def group_version_is_finalized(case: Case) -> Iterator[Finding]:
 
 
 def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
-    wanted = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
+    protocol = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}.get(case.destination)
     enabled = case.setting_list("group.coordinator.rebalance.protocols")
-    if wanted is not None and enabled is not None and wanted not in (name.lower() for name in enabled):
+    if protocol is not None and enabled is not None and protocol not in (name.lower() for name in enabled):
         yield case.blocker(
             "rebalance-protocols",
             message=f"group.coordinator.rebalance.protocols is {','.join(enabled)}: the brokers refuse members of the "
-            f"{wanted} protocol.",
-            remedy=f"{_enable(case, wanted)} Restart the brokers one by one.",
+            f"{protocol} protocol.",
+            remedy=f"{_enable(case, protocol)} Restart the brokers one by one.",
             source="GroupCoordinatorConfig of Kafka 4.3.1; KIP-1237",
         )
 
 
-def _enable(case: Case, wanted: str) -> str:
+def _enable(case: Case, protocol: str) -> str:
     """The configuration with which brokers of this release accept a protocol."""
-    add = f"Add {wanted} to it on every broker."
+    add = f"Add {protocol} to it on every broker."
     if case.is_before((4, 3)):
         return add
     remove = (

@@ -110,21 +110,22 @@ def _clients_of(case: Case, config: ClientConfig) -> set[str]:
 
 def configs_have_no_leftovers(case: Case) -> Iterator[Finding]:
     protocols = {Destination.CONSUMER: "consumer", Destination.CLASSIC: "classic"}
-    wanted = protocols.get(case.destination)
-    if wanted is None:
+    protocol = protocols.get(case.destination)
+    if protocol is None:
         return
     for config in case.request.configs:
-        left = config.leftovers(wanted)
+        left = config.leftovers(protocol)
         if not left:
             continue
-        is_new = config.protocol == wanted
+        is_new = config.protocol == protocol
         yield case.finding(
             Level.BLOCKER if is_new else Level.WARNING,
             "client-config-leftover",
             members=owners_of(case, config),
-            message=f"{config.name}: with {PROTOCOL}={wanted} the client refuses to start while the file contains "
+            message=f"{config.name}: with {PROTOCOL}={protocol} the client refuses to start while the file contains "
             f"{_places(left)}." + (" It contains both now." if is_new else ""),
-            remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={wanted}.{_moved(left, wanted)}",
+            remedy=f"Remove {_places(left)} in the same change that sets {PROTOCOL}={protocol}."
+            + _moved(left, protocol),
             source=_REFUSES,
         )
 
@@ -133,11 +134,11 @@ def _places(settings: tuple[Setting, ...]) -> str:
     return ", ".join(setting.place for setting in settings)
 
 
-def _moved(left: tuple[Setting, ...], wanted: str) -> str:
+def _moved(left: tuple[Setting, ...], protocol: str) -> str:
     timeouts = [setting for setting in left if setting.key in _TIMEOUTS]
     return (
         " The timeouts then belong to the group (see group-timeouts)."
-        if timeouts and wanted == "consumer"
+        if timeouts and protocol == "consumer"
         else ""
     )
 

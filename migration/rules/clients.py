@@ -128,7 +128,7 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         return None
     to_cooperative = destination is Destination.COOPERATIVE
     needed = library.cooperative if to_cooperative else library.consumer
-    wanted = library.cooperative_wanted if to_cooperative else library.consumer_wanted
+    advised = library.cooperative_wanted if to_cooperative else library.consumer_wanted
     if needed is None:
         other = [
             each.name
@@ -140,7 +140,7 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         return Level.BLOCKER, f"{what}, in any version", remedy
     since = f"supports {_FEATURES[to_cooperative]} since {version_text(needed)}"
     if version is None or not (is_surely_older(version, needed) or is_surely_since(version, needed)):
-        best = version_text(wanted or needed)
+        best = version_text(advised or needed)
         remedy = f"Check that it is {best} or later, and set it with --client {library.name}:VERSION."
         if to_cooperative and library.replaced_in_first_bounce:
             remedy += " An older client is replaced in the restart that brings its new list."
@@ -150,11 +150,11 @@ def _support(client: MemberClient, destination: Destination) -> tuple[Level, str
         remedy = f"Have the members built with {version_text(needed)} or later before the first step."
         return Level.INFO, message, remedy
     if is_surely_older(version, needed):
-        remedy = f"{_upgrade(library, client, wanted or needed)} first, in a separate rolling restart."
+        remedy = f"{_upgrade(library, client, advised or needed)} first, in a separate rolling restart."
         return Level.BLOCKER, f"{since}, and this is {version_text(version)}{_bundled_in(client)}", remedy
-    if wanted is not None and not is_surely_since(version, wanted):
+    if advised is not None and not is_surely_since(version, advised):
         fault = library.cooperative_fault if to_cooperative else library.consumer_fault
-        remedy = f"{_upgrade(library, client, wanted)} first."
+        remedy = f"{_upgrade(library, client, advised)} first."
         return Level.WARNING, f"{version_text(version)}{_bundled_in(client)} {fault}", remedy
     return None
 
@@ -173,15 +173,17 @@ def _bundled_in(client: MemberClient) -> str:
     return f" (bundled in {client.binding.name} {client.binding_version})"
 
 
-def _upgrade(library: ClientLibrary, client: MemberClient, wanted: Version) -> str:
+def _upgrade(library: ClientLibrary, client: MemberClient, version: Version) -> str:
     """The instruction what to upgrade, and to which release."""
     if client.binding is None or client.binding_version is None:
-        return f"Upgrade {library.upgraded} to {version_text(wanted)} or later"
-    release = first_with(client.binding, wanted)
+        return f"Upgrade {library.upgraded} to {version_text(version)} or later"
+    release = first_with(client.binding, version)
     if release is None:
         known = f" (none is known up to {client.binding.last})" if client.binding.last else ""
-        return f"Upgrade {client.binding.name} to a release with librdkafka {version_text(wanted)} or later{known}"
-    return f"Upgrade {client.binding.name} to {release} or later (librdkafka {version_text(wanted)} or later)"
+        return f"Upgrade {client.binding.name} to a release with librdkafka {version_text(version)} or later{known}"
+    return (
+        f"Upgrade {client.binding.name} to {release} or later (librdkafka {version_text(version)} or later)"
+    )
 
 
 def lost_partitions_are_committed(case: Case) -> Iterator[Finding]:
@@ -242,9 +244,9 @@ def _refuses_a_mix(client: MemberClient) -> str | None:
 def library_has_the_assignor(case: Case) -> Iterator[Finding]:
     if case.request.assignor is None:
         return
-    wanted = case.request.assignor
+    assignor = case.request.assignor
     lacking = members_by(
-        case, lambda it: it.library.name if it.library and wanted not in it.library.assignors else None
+        case, lambda it: it.library.name if it.library and assignor not in it.library.assignors else None
     )
     for name, members in lacking.items():
         yield case.blocker(

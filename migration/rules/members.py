@@ -178,16 +178,16 @@ def group_has_members(case: Case) -> Iterator[Finding]:
 
 def members_subscribe_alike(case: Case) -> Iterator[Finding]:
     """Members with different topics often belong to different services, which are deployed separately."""
-    wanted: dict[frozenset[str], list[str]] = {}
+    sets: dict[frozenset[str], list[str]] = {}
     for member in case.group.members:
         if member.subscription is not None and not member.subscription.regex:
-            wanted.setdefault(frozenset(member.subscription.topics), []).append(member.id)
-    if len(wanted) > 1:
-        few = min(wanted.values(), key=len)
+            sets.setdefault(frozenset(member.subscription.topics), []).append(member.id)
+    if len(sets) > 1:
+        few = min(sets.values(), key=len)
         yield case.info(
             "shared-group",
             members=few,
-            message=f"The members subscribe to {len(wanted)} different sets of topics: they may belong to several "
+            message=f"The members subscribe to {len(sets)} different sets of topics: they may belong to several "
             "services.",
             remedy="Involve the owners of every service: no service of a group can move alone.",
             source="PostHog/posthog pull 94498",

@@ -26,8 +26,8 @@ MOST_TOPICS = 5
 def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
     if not case.upgrades:
         return
-    wanted = _regexes(case)
-    if not wanted:
+    regexes = _regexes(case)
+    if not regexes:
         if case.group.members:
             yield _cannot_be_seen(case)
         return
@@ -39,7 +39,7 @@ def regexes_stay_the_same(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 level, rule, members=compared.members, message=message, remedy=remedy, source=_SOURCE
             )
-    yield from _together(case, tuple(wanted))
+    yield from _together(case, tuple(regexes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +56,9 @@ class ComparedRegex:
 
 def compared_regexes(case: Case) -> Iterator[ComparedRegex]:
     """Every subscribed or declared regex, compared for every engine of the members."""
-    wanted = _regexes(case)
-    names = None if case.topics is None or not wanted else _names(tuple(sorted(case.topics)))
-    for pattern, members in wanted.items():
+    regexes = _regexes(case)
+    names = None if case.topics is None or not regexes else _names(tuple(sorted(case.topics)))
+    for pattern, members in regexes.items():
         for engine in _engines(case):
             yield ComparedRegex(
                 pattern=pattern,
@@ -142,11 +142,11 @@ _RuleResult = tuple[str, Level, str, str]
 """The rule, level, message and remedy of a finding."""
 
 
-def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_RuleResult]:
-    pattern, verdict = found.verdict.pattern, found.verdict
-    if found.is_literal:
+def _judged(comparison: Comparison, engine: ClientEngine | None) -> Iterator[_RuleResult]:
+    pattern, verdict = comparison.verdict.pattern, comparison.verdict
+    if comparison.is_literal:
         return
-    instead = f" Subscribe to {found.rewritten} instead." if found.rewritten else ""
+    instead = f" Subscribe to {comparison.rewritten} instead." if comparison.rewritten else ""
     if not verdict.valid:
         yield (
             "regex-refused",
@@ -166,28 +166,28 @@ def _judged(found: Comparison, engine: ClientEngine | None) -> Iterator[_RuleRes
             "regex-topics",
             Level.WARNING,
             f"It is unknown what the members' library matches with {pattern}; the broker matches whole names with "
-            f"RE2/J{_count(found)}.",
+            f"RE2/J{_count(comparison)}.",
             "Compare the topics that the members read now with those of kohort validate-regex.",
         )
-    elif found.client_reason is not None or found.flagged:
-        why = found.client_reason or ", ".join(found.flagged)
+    elif comparison.client_reason is not None or comparison.flagged:
+        why = comparison.client_reason or ", ".join(comparison.flagged)
         yield (
             "regex-topics",
             Level.WARNING,
-            f"It is not certain what {engine.value} matches with {pattern} ({why}){_count(found)}.",
+            f"It is not certain what {engine.value} matches with {pattern} ({why}){_count(comparison)}.",
             f"Compare the topics that the members read now with those of kohort validate-regex.{instead}",
         )
     else:
-        yield from _differences(found, engine, instead)
+        yield from _differences(comparison, engine, instead)
 
 
-def _count(found: Comparison) -> str:
-    topics = found.matched.broker
+def _count(comparison: Comparison) -> str:
+    topics = comparison.matched.broker
     return "" if topics is None else f": {_topics(topics)}"
 
 
-def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Iterator[_RuleResult]:
-    pattern, matched = found.verdict.pattern, found.matched
+def _differences(comparison: Comparison, engine: ClientEngine, instead: str) -> Iterator[_RuleResult]:
+    pattern, matched = comparison.verdict.pattern, comparison.matched
     hint = " (librdkafka matches anywhere in a name, the broker only the whole name)"
     why = hint if engine is ClientEngine.LIBRDKAFKA else ""
     advice = f"Change the subscription in the same step.{instead}"
@@ -205,8 +205,12 @@ def _differences(found: Comparison, engine: ClientEngine, instead: str) -> Itera
             f"With {pattern} the broker also matches {_topics(matched.gained)}.",
             advice,
         )
-    if not matched.lost and not matched.gained and found.ever is not None and not found.ever.same:
-        example = found.ever.only_first if found.ever.only_first is not None else found.ever.only_second
+    if not matched.lost and not matched.gained and comparison.ever is not None and not comparison.ever.same:
+        example = (
+            comparison.ever.only_first
+            if comparison.ever.only_first is not None
+            else comparison.ever.only_second
+        )
         yield (
             "regex-topics",
             Level.WARNING,

@@ -281,13 +281,13 @@ class Membership:
             self._ids.difference_update(members)
 
     def _sync(self, request: SyncGroup) -> SyncGroupAnswer:
-        given = dict(request.assignments)
+        shares = dict(request.assignments)
         self._withheld = 0
         if self._leader == request.member:
             there = sum(topic.partitions for topic in self._member.image.topics.values())
-            self._withheld = max(0, there - sum(map(_count, given.values())))
-            given[request.member] = _NOTHING
-        assignments = [{"member_id": member, "assignment": each} for member, each in given.items()]
+            self._withheld = max(0, there - sum(map(_count, shares.values())))
+            shares[request.member] = _NOTHING
+        assignments = [{"member_id": member, "assignment": each} for member, each in shares.items()]
         fields = {
             "group_id": request.group,
             "generation_id": request.generation,

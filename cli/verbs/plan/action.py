@@ -127,8 +127,8 @@ def plan_groups(
     settings = source.group_settings(moved) if moved else SettingsOfGroups()
     groups = source.with_pending_offsets(_with_leaders(source, described.items, request))
     # Regexes may match any topic.
-    wanted = None if request.regexes else wanted_topics(groups, WhatIf())
-    topics = source.topics(wanted, end_offsets=False)
+    topics_asked = None if request.regexes else wanted_topics(groups, WhatIf())
+    topics = source.topics(topics_asked, end_offsets=False)
 
     def planned(group: Group) -> RehearsedPlan:
         # If there are several groups, a file that names a group is for that one.

@@ -177,12 +177,12 @@ def _place(member: PlannedMember, name: str) -> str:
     return ", ".join([*parts, counted(member.partitions, "partition")])
 
 
-def _expectation(found: Expectation, *, is_page: bool) -> Iterator[Block]:
+def _expectation(expectation: Expectation, *, is_page: bool) -> Iterator[Block]:
     yield Text(
-        f"Expected: {counted(found.rebalances, 'rebalance')}, {counted(found.moved, 'partition')} moved, "
-        f"{found.without_owner_s:g} partition-seconds without an owner."
+        f"Expected: {counted(expectation.rebalances, 'rebalance')}, {counted(expectation.moved, 'partition')} moved, "
+        f"{expectation.without_owner_s:g} partition-seconds without an owner."
     )
-    lines = Bullets(tuple(line for line in found.arithmetic if not line.startswith(_ASSUMED)))
+    lines = Bullets(tuple(line for line in expectation.arithmetic if not line.startswith(_ASSUMED)))
     yield Details(summary="How this is computed", blocks=(lines,)) if is_page else lines
 
 

@@ -409,8 +409,8 @@ def _shown(settled_groups: Sequence[SettledGroup]) -> list[Sequence[SettledGroup
     together = list(rounds.values())
     if len(together) <= MOST_FRAMES:
         return list(together)
-    wanted = [index * (len(together) - 1) // (MOST_FRAMES - 1) for index in range(MOST_FRAMES)]
-    return [together[index] for index in wanted]
+    indexes = [index * (len(together) - 1) // (MOST_FRAMES - 1) for index in range(MOST_FRAMES)]
+    return [together[index] for index in indexes]
 
 
 def _frame(settled_groups: Sequence[SettledGroup]) -> TimelineFrame:

@@ -189,20 +189,20 @@ def _count(plan: Plan, level: Level) -> int:
     return sum(finding.level is level for finding in plan.findings)
 
 
-def _member(found: Finding) -> tuple[str, ...]:
-    return () if found.member is None else (f"Member: {found.member}",)
+def _member(finding: Finding) -> tuple[str, ...]:
+    return () if finding.member is None else (f"Member: {finding.member}",)
 
 
-def _short_finding(plan: Plan, found: Finding) -> Item:
+def _short_finding(plan: Plan, finding: Finding) -> Item:
     """A blocker in full; of a warning, the members and the first sentences of message and remedy."""
-    if found.level is Level.BLOCKER:
-        return finding_item(found, *_member(found))
-    message = without_members(found)
-    members = found.message.removeprefix(message)
-    if plan.baseline and MOST_NAMED < len(found.members) == len(plan.baseline.members):
-        members = f" All {len(found.members)} members."
-    message, remedy = first_sentence(message) + members, first_sentence(found.remedy)
-    return finding_item(replace(found, message=message, remedy=remedy))
+    if finding.level is Level.BLOCKER:
+        return finding_item(finding, *_member(finding))
+    message = without_members(finding)
+    members = finding.message.removeprefix(message)
+    if plan.baseline and MOST_NAMED < len(finding.members) == len(plan.baseline.members):
+        members = f" All {len(finding.members)} members."
+    message, remedy = first_sentence(message) + members, first_sentence(finding.remedy)
+    return finding_item(replace(finding, message=message, remedy=remedy))
 
 
 def _finding_cards(plan: Plan) -> Iterator[Block]:

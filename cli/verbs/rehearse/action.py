@@ -85,8 +85,8 @@ def find(plan: Plan, source: Source) -> FoundGroup:
         raise ending(described.problems[0])
     leader_matters = any(step.rollout and step.rollout.temporary_members for step in plan.steps)
     (group,) = source.with_leaders(described.items) if leader_matters else described.items
-    wanted = wanted_topics([group], WhatIf())
-    found = found_of(source, group, source.cluster(), source.topics(wanted, end_offsets=False).items)
+    names = wanted_topics([group], WhatIf())
+    found = found_of(source, group, source.cluster(), source.topics(names, end_offsets=False).items)
     differences = is_of_group(plan, found).differences
     if differences:
         changes = "; ".join(
@@ -101,13 +101,13 @@ def find(plan: Plan, source: Source) -> FoundGroup:
 
 def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
     """The group with its effective settings, and those of the topics that it subscribes to."""
-    wanted = wanted_topics([group], WhatIf())
+    names = wanted_topics([group], WhatIf())
     known = source.group_settings([group.id]).by_group.get(group.id, {})
     settings = {name: setting.value for name, setting in known.items() if setting.value is not None}
     return FoundGroup(
         group=replace(group, settings=settings) if settings else group,
         cluster=cluster,
-        topics={topic.name: topic for topic in topics if wanted is None or topic.name in wanted},
+        topics={topic.name: topic for topic in topics if names is None or topic.name in names},
     )
 
 
@@ -197,9 +197,9 @@ def carry_out(request: RehearsalRequest, *, shows: bool) -> Rehearsal:
         for seed in request.seeds:
             rehearsal.played.append(_play(request, seed, request.stop_at))
             progress.advance(1)
-        for place in ways:
+        for way in ways:
             if rehearsal.played[0].is_safe:
-                rehearsal.back.append(_play(request, request.seeds[0], place))
+                rehearsal.back.append(_play(request, request.seeds[0], way))
             progress.advance(1)
         if rehearsal.is_safe and wrong:
             right = [_play(request, seed, None, with_story=True) for seed in request.seeds]
@@ -217,7 +217,7 @@ def _rollback_places(request: RehearsalRequest) -> list[tuple[int, int]]:
         return []
     known = places(request.plan)
     chosen = sampled(len(known), 0, MOST_ROLLBACKS)
-    return [place for index, place in enumerate(known) if index in chosen]
+    return [known_place for index, known_place in enumerate(known) if index in chosen]
 
 
 def _detailed_run(rehearsal: Rehearsal, *, shows: bool) -> Rehearsed | None:

@@ -249,17 +249,17 @@ def mistakes_data(rehearsal: Rehearsal) -> list[dict[str, object]]:
     return [_data(mistake) for mistake in rehearsal.mistakes]
 
 
-def _data(each: MistakeResult | Inapplicable) -> dict[str, object]:
-    if isinstance(each, Inapplicable):
-        return {"mistake": each.mistake.value, "why_not": each.why}
-    symptom = each.symptom
+def _data(result: MistakeResult | Inapplicable) -> dict[str, object]:
+    if isinstance(result, Inapplicable):
+        return {"mistake": result.mistake.value, "why_not": result.why}
+    symptom = result.symptom
     return {
-        "mistake": each.placed.mistake.value,
+        "mistake": result.placed.mistake.value,
         "why_not": None,
-        "step": each.placed.place[0],
-        "round": each.placed.place[1],
-        "what": each.placed.what,
-        "seed": each.seed,
+        "step": result.placed.place[0],
+        "round": result.placed.place[1],
+        "what": result.placed.what,
+        "seed": result.seed,
         "symptom": _words(symptom),
         "refused": [asdict(one) for one in symptom.refused],
         "group": _shown(symptom.shown),
@@ -270,11 +270,11 @@ def _data(each: MistakeResult | Inapplicable) -> dict[str, object]:
         "planned_costs": asdict(symptom.planned_costs),
         "invariants": list(symptom.violations),
         "gate": {
-            "outcome": each.outcome.value,
-            "step": each.step,
-            "round": each.round,
-            "closed_by": list(each.closed_by),
-            "why": each.why,
+            "outcome": result.outcome.value,
+            "step": result.step,
+            "round": result.round,
+            "closed_by": list(result.closed_by),
+            "why": result.why,
         },
     }
 
@@ -303,21 +303,21 @@ def mistakes_blocks(rehearsal: Rehearsal) -> Iterator[Block]:
         yield Text(f"{_name(each)}: {each.why}. The gate does not detect it.")
 
 
-def _name(each: MistakeResult) -> str:
-    place = f"step {each.placed.place[0]}, round {each.placed.place[1]}"
-    return f"{each.placed.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {each.seed})"
+def _name(result: MistakeResult) -> str:
+    place = f"step {result.placed.place[0]}, round {result.placed.place[1]}"
+    return f"{result.placed.mistake.value.replace('-', ' ').capitalize()} ({place}, seed {result.seed})"
 
 
-def _row(each: MistakeResult | Inapplicable) -> list[Cell]:
-    if isinstance(each, Inapplicable):
-        return [each.mistake.value, None, None, f"does not apply: {each.why}", None, None, None]
+def _row(result: MistakeResult | Inapplicable) -> list[Cell]:
+    if isinstance(result, Inapplicable):
+        return [result.mistake.value, None, None, f"does not apply: {result.why}", None, None, None]
     return [
-        each.placed.mistake.value,
-        *each.placed.place,
-        each.placed.what,
-        _words(each.symptom),
-        _GATE[each.outcome],
-        " ".join(each.closed_by) or None,
+        result.placed.mistake.value,
+        *result.placed.place,
+        result.placed.what,
+        _words(result.symptom),
+        _GATE[result.outcome],
+        " ".join(result.closed_by) or None,
     ]
 
 
