@@ -31,7 +31,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientLibrary:
+class LibrarySupport:
     """The abilities of a library, each with the first version that has it; None: no version."""
 
     name: str
@@ -67,10 +67,10 @@ _SPINS_SOURCE = "KAFKA-20765 (apache/kafka pull 22747): in kafka-clients 4.4.0, 
 """Checked in the classes of those jars; 4.3.2 was not available."""
 
 _KAFKAS = ("range", "roundrobin", "sticky", "cooperative-sticky")
-LIBRARIES: Mapping[str, ClientLibrary] = {
+LIBRARIES: Mapping[str, LibrarySupport] = {
     library.name: library
     for library in (
-        ClientLibrary(
+        LibrarySupport(
             name="java",
             cooperative=(2, 4),
             replaced_in_first_bounce=True,
@@ -80,7 +80,7 @@ LIBRARIES: Mapping[str, ClientLibrary] = {
             assignors=_KAFKAS,
             source=f"KIP-429 and KIP-848 as released in Apache Kafka 2.4 and 4.0; {_SPINS_SOURCE}",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="connect",
             cooperative=(3, 2),
             consumer=(4, 0),
@@ -91,7 +91,7 @@ LIBRARIES: Mapping[str, ClientLibrary] = {
             source="apache/kafka pull 10563 (sink tasks take incremental callbacks since 3.2); KIP-848 in 4.0; "
             f"{_SPINS_SOURCE}",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="librdkafka",
             cooperative=(1, 6, 0),
             consumer=(2, 12, 0),
@@ -104,35 +104,35 @@ LIBRARIES: Mapping[str, ClientLibrary] = {
             source="librdkafka CHANGELOG of 1.6.0, 2.10.0 (issue 4059), 2.10.1 (issue 5088: better than 2.10.0), "
             "2.12.0 and 2.15.0; issue 5541",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="franz-go",
             cooperative=(1, 17, 0),
             consumer=(1, 19, 0),
             assignors=_KAFKAS,
             source="franz-go issue 686 (before 1.17.0 partitions are stranded in the first bounce)",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="kafka-python",
             cooperative=(3, 0, 0),
             assignors=_KAFKAS,
             source="kafka-python 3.0.12: KafkaConfigurationError for a list that mixes eager and cooperative",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="aiokafka",
             assignors=("range", "roundrobin", "sticky"),
             source="aiokafka assignors",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="kafkajs",
             assignors=("RoundRobinAssigner",),
             source="KafkaJS assigners",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="sarama",
             assignors=("range", "roundrobin", "sticky"),
             source="sarama balance strategies",
         ),
-        ClientLibrary(
+        LibrarySupport(
             name="kafka-go",
             assignors=("range", "roundrobin", "rack-affinity"),
             source="segmentio/kafka-go groupbalancer.go",
@@ -145,7 +145,7 @@ LIBRARIES: Mapping[str, ClientLibrary] = {
 class MemberClient:
     """The library that a member runs, and how it is known."""
 
-    library: ClientLibrary | None
+    library: LibrarySupport | None
     version: Version | None = None
     """The version of the library itself, not of a binding."""
     binding: Binding | None = None
@@ -212,7 +212,7 @@ def parse_clients(values: Iterable[str]) -> DeclaredClients:
     return DeclaredClients(everybody=everybody, single=single)
 
 
-def library_named(name: str) -> ClientLibrary:
+def library_named(name: str) -> LibrarySupport:
     """A library by its name or a binding's; ValueError lists the names."""
     return LIBRARIES[canonical_library(name)]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from groups.model import Group, GroupType, MemberProtocol
 from migration import commands
-from migration.clients import ClientLibrary
+from migration.clients import LibrarySupport
 from migration.model import Alternative, Destination, Step
 from migration.paths.bridge_leader import START as BRIDGE_STARTS
 from migration.paths.bridge_leader import bridge_leader, stop_leftover_bridge
@@ -144,7 +144,7 @@ _LAST_MEMBER_LEFT = Alternative(
 )
 
 
-def _libraries(context: PathContext) -> list[ClientLibrary]:
+def _libraries(context: PathContext) -> list[LibrarySupport]:
     return [client.library for client in context.case.clients.values() if client.library]
 
 

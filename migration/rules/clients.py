@@ -10,7 +10,7 @@ from groups.listing import shown_id
 from groups.model import GroupType
 from migration.clients import (
     LIBRARIES,
-    ClientLibrary,
+    LibrarySupport,
     MemberClient,
     Version,
     is_surely_older,
@@ -173,7 +173,7 @@ def _bundled_in(client: MemberClient) -> str:
     return f" (bundled in {client.binding.name} {client.binding_version})"
 
 
-def _upgrade(library: ClientLibrary, client: MemberClient, version: Version) -> str:
+def _upgrade(library: LibrarySupport, client: MemberClient, version: Version) -> str:
     """The instruction what to upgrade, and to which release."""
     if client.binding is None or client.binding_version is None:
         return f"Upgrade {library.upgraded} to {version_text(version)} or later"
