@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.seeds import always
-from coordinator.simulation.shipped import shipped_scenario
 from pipeline.session import SessionSettings, session
 from pipeline.simulation import SimulationCase, simulate
 

@@ -23,7 +23,7 @@ from coordinator.engine import groups, session_expiry
 from coordinator.engine.calls import Call, CoordinatorResult, RegexRefresh
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer import client_assignment, regex_refresh
+from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer import heartbeat as consumer_heartbeat
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.context import EngineContext, EngineState, require_group_id
@@ -37,7 +37,7 @@ from coordinator.engine.replay import (
     unload,
 )
 from coordinator.engine.timers import TimerKey, TimerKind, Timers
-from coordinator.engine.topic_changes import topics_changed
+from coordinator.engine.topic_changes import put_regexes, topics_changed
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
@@ -270,7 +270,7 @@ class Engine:
             group = ctx.state.groups.get(refresh.group)
             if isinstance(group, ConsumerGroup):
                 try:
-                    regex_refresh.put(ctx, group, refresh, matched)
+                    put_regexes(ctx, group, refresh, matched)
                 except CannotBeWritten as error:
                     _log.warning("Group %.80r: the topics of its regexes have no effect: %s", group.id, error)
         return ctx.take()

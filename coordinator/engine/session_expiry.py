@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from coordinator.engine import topic_changes
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.consumer import client_assignment, regex_refresh
+from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.update import remove
 from coordinator.engine.context import EngineContext
@@ -100,7 +101,7 @@ def rebalance_timed_out(ctx: EngineContext, group: ConsumerGroup, key: TimerKey)
 
 
 def resolve_regexes(ctx: EngineContext, group: ConsumerGroup, _key: TimerKey) -> None:
-    regex_refresh.resolve(ctx, group)
+    topic_changes.resolve_regexes(ctx, group)
 
 
 def consumer_group_loaded(ctx: EngineContext, group: ConsumerGroup) -> None:

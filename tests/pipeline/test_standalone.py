@@ -12,7 +12,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.variants import with_settings
 from pipeline.audit import Snapshots
 from pipeline.history import Logs, run_history
@@ -69,7 +69,7 @@ def work(spark, snapshot, variations):
     "simulations": """
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.seeds import always
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from pipeline.simulation import RunOptions, SimulationCase, simulate
 def work(spark, rule):
     cases = [

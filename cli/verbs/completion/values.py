@@ -284,7 +284,7 @@ def _scenarios(_: Context) -> Described:
     from pathlib import Path
 
     from coordinator.simulation import random_scenario
-    from coordinator.simulation.shipped import shipped_names, shipped_scenario
+    from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 
     files = [(each.name, "a file") for each in Path().glob("*.yaml")]
     shipped = [(name, shipped_scenario(name).description) for name in shipped_names()]

@@ -13,7 +13,7 @@ from cli.render.output_format import StreamOutput
 from cli.times import duration_parser, moment
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
 from cli.verbs.plan.options import ClientOptions
-from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
+from cli.verbs.simulate.command import BrokenRule, Limit, Protocol, ProtocolOption
 
 Report = Annotated[
     list[Path] | None,

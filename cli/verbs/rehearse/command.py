@@ -80,7 +80,7 @@ def rehearse(
     from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
     from cli.verbs.rehearse.picture import write_picture
     from cli.verbs.rehearse.view import rehearsal_document
-    from cli.verbs.simulate.options import settings_of
+    from cli.verbs.simulate.action import settings_of
 
     read, configs = read_plan(plan), configs_of(client_config or ())
     with opened(source) as groups:

@@ -13,7 +13,6 @@ from types import FrameType
 
 from cli.errors import ExitStatus, UsageError
 from cli.progress import Progress
-from cli.verbs.simulate.options import settings_of
 from coordinator.errors import InvalidSetting
 from coordinator.simulation import random_scenario
 from coordinator.simulation.broken_rules import BROKEN_RULES
@@ -21,9 +20,13 @@ from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import LIMIT, run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_checks import unknown
-from coordinator.simulation.scenario_file import parse_scenario, read_scenario
+from coordinator.simulation.scenario_file import (
+    parse_scenario,
+    read_scenario,
+    shipped_names,
+    shipped_scenario,
+)
 from coordinator.simulation.seeds import RunSummary, ScenarioOf, always, play_seeds, set_for_all, summary_of
-from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.shrink import shrink
 from coordinator.simulation.variants import check_playable, with_settings
 from groups.yaml_files import read_text
@@ -186,6 +189,17 @@ def check_rule(name: str | None) -> None:
     """:raises UsageError: there is no safety rule of that name"""
     if name is not None and name not in BROKEN_RULES:
         raise UsageError(f"--break: {unknown('rule', name, BROKEN_RULES)}")
+
+
+def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
+    """The settings of `--set`, with the last value of each name. :raises UsageError: one has no name or no value"""
+    settings: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"--set {text}: expected NAME=VALUE, such as session.timeout.ms=10000")
+        settings[name] = value
+    return settings
 
 
 def check_settings(source: ScenarioSource, settings: Mapping[str, str], variant: Variant, seed: int) -> None:

@@ -1,14 +1,35 @@
-"""`kohort simulate`."""
+"""`kohort simulate`, and the options that it shares with `kohort fleet simulate`."""
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.options import OutputOptions, option
-from cli.verbs.simulate.options import BrokenRule, Limit, Protocol, ProtocolOption
+
+
+class ProtocolOption(Enum):
+    """`--protocol`."""
+
+    AS_WRITTEN = "as-written"
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    CONSUMER = "consumer"
+    ALL = "all"
+
+
+Protocol = Annotated[
+    ProtocolOption, option("--protocol", "Protocol of the members; all compares the last three.")
+]
+BrokenRule = Annotated[
+    str | None, option("--break", "Disable this safety rule, to see which invariant breaks.", "RULE")
+]
+Limit = Annotated[
+    int | None, option("--limit", "Stop a run after this many steps.", "STEPS", min=1, max=2**53)
+]
 
 
 def simulate(

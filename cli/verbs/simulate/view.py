@@ -14,9 +14,9 @@ from coordinator.consumer.outputs import Partitions
 from coordinator.simulation.result import CallbackCall, RunResult, StoryEntry, Violation
 from coordinator.simulation.run import replay_command
 from coordinator.simulation.scenario import Variant
+from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import RunCosts, median_and_worst
-from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from groups.counts import counted, first_names
 
 MOST_LINES = 200

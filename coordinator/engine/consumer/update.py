@@ -24,7 +24,6 @@ from coordinator.engine.consumer.client_assignors import without_reason
 from coordinator.engine.consumer.group import ConsumerGroup, member_timer_keys
 from coordinator.engine.consumer.member import ConsumerMember, subscribed_names, subscribed_names_of
 from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
-from coordinator.engine.consumer.regex_refresh import refresh_is_due
 from coordinator.engine.consumer.target_assignment import (
     AssignmentInput,
     chosen_assignor,
@@ -47,7 +46,7 @@ from coordinator.engine.records import (
     TopicPartitions,
 )
 from coordinator.engine.timers import TimerKey, TimerKind
-from coordinator.engine.topic_changes import next_epoch
+from coordinator.engine.topic_changes import next_epoch, refresh_is_due
 from coordinator.errors import RequestRefused
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
 from wire.errors import ErrorCode

@@ -13,7 +13,7 @@ from coordinator.engine.records import Record
 from coordinator.faults import FailCoordinator
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.earlier_brokers import CannotBeLoaded
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World
 from coordinator.store.data_directory import DataDirectory, StorageSettings
 from tests.coordinator.simulation.test_compacted_log import every_compaction, restored

@@ -11,7 +11,7 @@ from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.result import CallbackCall, RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Event, Restart, Scenario, Variant
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World
 from tests.support.long import IS_LONG
 

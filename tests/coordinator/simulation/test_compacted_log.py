@@ -17,7 +17,7 @@ from coordinator.engine.records import Record
 from coordinator.simulation.compacted_log import CleanerPositions, compacted, key_of
 from coordinator.simulation.earlier_brokers import LACKS, CannotBeLoaded
 from coordinator.simulation.scenario import Close, Commit, Event, MemberScript, Restart, Scenario, Start
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.world import World
 from tests.coordinator.simulation.scenarios import STORM
 from tests.support.long import cases

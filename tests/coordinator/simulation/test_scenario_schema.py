@@ -11,8 +11,7 @@ from jsonschema import Draft202012Validator
 from coordinator.consumer.library import LIBRARIES, AfterError
 from coordinator.consumer.settings import MemberSettings
 from coordinator.simulation import scenario as model
-from coordinator.simulation.scenario_file import VERBS, parse_scenario
-from coordinator.simulation.shipped import shipped_names, shipped_text
+from coordinator.simulation.scenario_file import VERBS, parse_scenario, shipped_names, shipped_text
 from tests.cli.schemas import load
 from tests.coordinator.simulation.test_scenario_file import YAML
 from tests.docs.pages import DOCS, blocks

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from coordinator.simulation.scenario import Scenario, Variant
-from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_file import parse_scenario, shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text, scenario_tree
-from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from coordinator.simulation.variants import with_variant
 from tests.coordinator.simulation.test_scenario_file import READ
 

@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import Restart, Variant
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.variants import NAMES, check_playable, with_settings, with_variant
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from coordinator.simulation.scenario import Start, Variant
-from coordinator.simulation.shipped import shipped_names, shipped_scenario
+from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.variants import with_variant
 
 WANTED = {

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Start, Variant
-from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_file import parse_scenario, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
-from coordinator.simulation.shipped import shipped_scenario
 from coordinator.simulation.shrink import shrink
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Variant
-from coordinator.simulation.shipped import shipped_scenario
+from coordinator.simulation.scenario_file import shipped_scenario
 from tests.support.long import cases
 
 SEEDS = cases("KOHORT_SEEDS", 4, many=500)

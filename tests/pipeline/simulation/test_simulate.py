@@ -13,9 +13,8 @@ from pyspark.sql import SparkSession
 
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
-from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_file import parse_scenario, shipped_scenario
 from coordinator.simulation.seeds import always, costs_of, median_and_worst
-from coordinator.simulation.shipped import shipped_scenario
 from pipeline.simulation import RunOptions, SimulationCase, simulate
 from pipeline.simulation.play import FIGURES, SPREAD, TABLES, play_row
 from pipeline.store import NotATableStore

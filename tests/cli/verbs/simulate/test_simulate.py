@@ -32,9 +32,8 @@ from coordinator.simulation.result import (
     ZombieOverlap,
 )
 from coordinator.simulation.scenario import Variant
-from coordinator.simulation.scenario_file import parse_scenario
+from coordinator.simulation.scenario_file import parse_scenario, shipped_names, shipped_scenario
 from coordinator.simulation.seeds import RunCosts, always, median_and_worst, play_seeds, summary_of
-from coordinator.simulation.shipped import shipped_names, shipped_scenario
 from groups.times import seconds_text
 from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
