@@ -18,7 +18,6 @@ from coordinator.simulation.earlier_brokers import LACKS, Check
 from coordinator.simulation.log_rules import hard_state
 from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.node import (
-    CRASH_WAIT_MS,
     NO_ID,
     AppendedBatch,
     CoordinatorNode,
@@ -94,33 +93,6 @@ def running(desk: Desk) -> CoordinatorNode:
     return node
 
 
-def test_a_node_that_is_not_the_coordinator_says_so() -> None:
-    desk = Desk()
-    node = desk.node()
-    refused = desk.send(node, 0)
-    assert refused is not None
-    assert refused.error is ErrorCode.NOT_COORDINATOR
-    node.status = NodeStatus.LOADING
-    loads = desk.send(node, 0)
-    assert loads is not None
-    assert loads.error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert desk.log == []
-
-
-def test_another_node_takes_over_with_the_same_state() -> None:
-    desk = Desk()
-    old, new = running(desk), desk.node(2)
-    joined = desk.send(old, 0)
-    assert joined is not None
-    old.unload()
-    new.load(TOPICS, old)
-    assert desk.replays[-1] is old.engine
-    assert hard_state(new.engine) == hard_state(old.engine)
-    alive = desk.send(new, joined.epoch)
-    assert alive is not None
-    assert (alive.error, alive.epoch) == (ErrorCode.NONE, joined.epoch)
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_crash_loses_the_answer_and_perhaps_the_records(seed: int) -> None:
     desk = Desk(seed)
@@ -134,29 +106,6 @@ def test_a_crash_loses_the_answer_and_perhaps_the_records(seed: int) -> None:
     node.load(TOPICS, node)
     assert node.engine.state.groups.keys() == ({GROUP} if desk.log else set())
     assert (desk.replays[-1] is None) is bool(desk.losses)
-
-
-def test_both_kinds_of_crash_come() -> None:
-    kept = set()
-    for seed in range(8):
-        desk = Desk(seed)
-        node = running(desk)
-        node.arm(lambda: None)
-        desk.send(node, 0)
-        kept.add(bool(desk.log))
-    assert kept == {True, False}
-
-
-def test_a_crash_waits_a_moment_for_something_to_append() -> None:
-    desk = Desk()
-    node = running(desk)
-    joined = desk.send(node, 0)
-    assert joined is not None
-    crashes: list[int] = []
-    node.arm(lambda: crashes.append(desk.schedule.now_ms))
-    assert desk.send(node, joined.epoch) is not None
-    desk.schedule.play(10_000, 100)
-    assert crashes == [CRASH_WAIT_MS]
 
 
 def test_a_zombie_answers_what_needs_no_append_and_forgets_the_rest() -> None:

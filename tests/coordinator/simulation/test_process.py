@@ -7,18 +7,14 @@ from dataclasses import replace
 import pytest
 
 from coordinator.consumer.member import ClientMember
-from coordinator.consumer.outputs import CallbackKind, TopicPartition
+from coordinator.consumer.outputs import CallbackKind
 from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import (
-    Close,
     Event,
     Freeze,
-    Kill,
-    ListenerScript,
     MemberScript,
-    Pause,
     Restart,
     Scenario,
     Start,
@@ -34,7 +30,6 @@ TWO = Scenario(
     events=(Start(at=0, member="a"), Start(at=1, member="b")),
     until_s=60,
 )
-ALL = frozenset({TopicPartition("orders", 0), TopicPartition("orders", 1)})
 VARIANTS = (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
 
 
@@ -55,53 +50,6 @@ def test_a_frozen_member_is_a_zombie_until_it_hears_of_it(variant: Variant) -> N
     owned = [each for each in result.owners if each.member == "a" and each.zombie_from_s is not None]
     assert owned
     assert all(each.zombie_from_s is not None and each.zombie_from_s > 24 for each in owned)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_short_pause_changes_nothing(variant: Variant) -> None:
-    result = play(variant, Pause(at=20, member="a", for_s=25))
-    assert not [each for each in result.callbacks if each.at_s > 20]
-    assert (result.zombies, result.thrown) == ((), ())
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_kill_leaves_partitions_without_an_owner_for_the_session(variant: Variant) -> None:
-    result = play(variant, Kill(at=20, member="a"))
-    assert result.final == {"b": ALL}
-    assert result.without_owner_s > 7
-    assert result.moved >= 1
-    # What a had read since its last automatic commit b reads again.
-    assert 0 < result.read_twice <= 60
-    assert [(each.member, each.end_s) for each in result.presence] == [("a", 20.0), ("b", 60.0)]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_nothing_is_read_twice_where_members_come_and_close(variant: Variant) -> None:
-    result = play(variant, Close(at=20, member="a"))
-    assert result.read_twice == 0
-    assert result.without_owner_s < 7
-
-
-def test_a_member_without_automatic_commits_has_all_read_twice() -> None:
-    script = replace(SCRIPT, config={**SCRIPT.config, "enable.auto.commit": "false"})
-    result = play(Variant.COOPERATIVE, Close(at=20, member="a"), members={"a": script, "b": script})
-    assert result.read_twice > 100
-
-
-def test_an_application_that_dies_of_an_exception_ends_and_may_start_again() -> None:
-    listener = {"assigned": ListenerScript(throws=True)}
-    for policy, starts in (("poll-again", 1), ("die", 1), ("restart", 2)):
-        script = replace(SCRIPT, listener=listener, after_error=policy)
-        result = play(Variant.EAGER, members={"a": script, "b": SCRIPT})
-        processes = [each for each in result.presence if each.member == "a"]
-        assert len(processes) >= starts
-        assert ("a" in result.final) == (policy != "die")
-
-
-def test_a_listener_that_never_returns_is_never_closed() -> None:
-    script = replace(SCRIPT, listener={"assigned": ListenerScript(takes_s=None)})
-    result = play(Variant.EAGER, Close(at=20, member="a"), members={"a": script, "b": SCRIPT})
-    assert "a" in result.final
 
 
 def test_prescribed_ids_are_those_of_successive_processes() -> None:

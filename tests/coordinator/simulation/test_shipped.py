@@ -6,21 +6,6 @@ from coordinator.simulation.scenario import Start, Variant
 from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.variants import with_variant
 
-WANTED = {
-    "scale-out", "scale-in", "rolling-bounce", "rolling-bounce-static", "crash", "two-bounces", "one-bounce",
-    "upgrade", "downgrade", "enforce-rebalance", "storm", "standard", "pause", "leader-never-answers",
-    "shutdown-rounds", "static-close", "owner-never-polls", "callback-never-returns", "coordinator-away",
-    "repeated-requests", "version-0-member", "topic-growth", "listener-throws", "evicted-member-works-on",
-    "leave-while-revoking", "group-gone", "commits-at-old-epochs", "offset-fetch-spins",
-    "offsets-before-group", "compacted-while-loading", "change-of-balancer",
-    "commit-while-joining", "revoked-not-lost", "static-fenced-by-itself",
-    "commit-while-rebalancing",
-}  # fmt: skip
-
-
-def test_the_scenarios_are_there() -> None:
-    assert set(shipped_names()) >= WANTED
-
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_shipped_scenario_starts_all_its_members_and_says_what_it_is(name: str) -> None:
