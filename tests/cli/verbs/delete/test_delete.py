@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.cli.offset_rig import OffsetRig
+from tests.cli.stories import Story
 from tests.kafka.columns import parse
 from tests.kafka.connect import join_connect_group
 from tests.kafka.members import Members, fresh_name
@@ -22,39 +23,28 @@ def names(rig: OffsetRig, prefix: str) -> list[str]:
     return [row["group"] for row in rig.ours("list --match", f"^{prefix}").document["groups"]]
 
 
-def test_groups_are_shown_and_then_deleted(rig: OffsetRig, topic: str) -> None:
-    prefix = fresh_name("old")
-    groups = [rig.group({(topic, 0): 1, (topic, 1): 2}, f"{prefix}-{letter}") for letter in "abc"]
-    shown = rig.ours("delete --match", f"^{prefix}", output="csv")
-    assert [(row["GROUP"], row["STATE"], row["#OFFSETS"]) for row in shown.rows] == [
-        (group, "Empty", "2") for group in groups
-    ]
-    assert names(rig, prefix) == groups
-    done = rig.ours("delete", groups[0], groups[2], "--execute", "--yes")
-    assert (done.status, done.document["executed"]) == (0, True)
-    assert [group["deleted"] for group in done.document["groups"]] == [True, True]
-    assert names(rig, prefix) == [groups[1]]
-    assert rig.committed(groups[0]) == {}
-
-
-def test_active_groups_stay_and_the_others_go(rig: OffsetRig, topic: str) -> None:
-    prefix = fresh_name("mixed")
-    groups = [rig.group({(topic, 0): 1}, f"{prefix}-{letter}") for letter in "ab"]
-    with rig.joined(groups[0], topic) as member:
-        done = rig.ours(f"delete --match ^{prefix} --execute --yes")
-        tool = rig.tool("--delete", "--group", groups[0])
-    assert (done.status, done.document["executed"]) == (4, True)
-    assert f"{groups[0]}: 1 active member (Stable): {member} at /127.0.0.1; stop them" in done.stderr
-    assert f"deleted {groups[1]}" in done.stderr
-    assert names(rig, prefix) == [groups[0]]
+def test_deletions_have_the_recorded_answers(rig: OffsetRig, topic: str) -> None:
+    """Groups with members stay, and so do offsets of topics that they subscribe to; the others go."""
+    story = Story(rig, orders=topic, refunds=rig.topic([1]))
+    story.name("old")
+    for letter in "abcd":
+        story.names[letter] = f"{story.names['old']}-{letter}"
+        story.group(letter, {0: 1, 1: 2, 2: 3})
+    story.group("d", {0: 1}, topic="refunds")
+    story.tell("delete --match ^{old}")
+    story.tell("delete {a} {c} no-such-group --execute --yes", output="json")
+    story.tell("list --match ^{old}")
+    story.tell("offsets delete {b} --topic {orders}:0,2 --execute --yes")
+    story.tell("offsets delete {b} --topic no-such-topic --execute --yes")
+    story.tell("offsets delete no-such-group --topic {orders}")
+    with story.joined("d"):
+        story.tell("delete --match ^{old} --execute --yes")
+        story.tell("offsets delete {d} --execute --yes --topic {orders}")
+        story.tell("offsets delete {d} --execute --yes --topic {refunds}")
+        tool = rig.tool("--delete", "--group", story.names["d"])
     assert "GroupNotEmptyException" in tool.stdout + tool.stderr
-
-
-def test_an_unknown_group_is_named(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 1})
-    done = rig.ours("delete", group, "no-such-group", "--execute", "--yes")
-    done.assert_said(3, "no-such-group: no such group")
-    assert names(rig, group) == []
+    story.committed("a", "b", "d")
+    story.is_as_recorded("delete/groups.txt")
 
 
 @pytest.mark.kafka
@@ -108,30 +98,3 @@ def test_offsets_of_a_topic_are_deleted_as_the_tool_deletes_them(rig: OffsetRig,
     tool = rig.tool("--delete-offsets", "--group", theirs, "--topic", topic)
     assert {row["STATUS"] for row in parse(tool.stdout.partition("\n\n")[2])} == {"Successful"}
     assert rig.committed(ours) == rig.committed(theirs) == {(other, 0): 1}
-
-
-def test_offsets_of_some_partitions(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 1, (topic, 1): 2, (topic, 2): 3})
-    assert rig.ours(f"offsets delete {group} --topic {topic}:0,2 --execute --yes").status == 0
-    assert rig.committed(group) == {(topic, 1): 2}
-
-
-def test_offsets_of_a_subscribed_topic_stay(rig: OffsetRig, topic: str) -> None:
-    other = rig.topic([1])
-    group = rig.group({(topic, 0): 1, (other, 0): 1})
-    with rig.joined(group, topic) as member:
-        refused = rig.ours(f"offsets delete {group} --execute --yes --topic {topic}")
-        # Of another topic they go, members or not.
-        assert rig.ours(f"offsets delete {group} --execute --yes --topic {other}").status == 0
-    assert (refused.status, refused.document["executed"]) == (4, False)
-    assert f"{group}, {topic}: {member} at /127.0.0.1 subscribes to it; stop them first" in refused.stderr
-    assert (topic, 0) in rig.committed(group)
-    assert (other, 0) not in rig.committed(group)
-
-
-def test_a_topic_of_which_nothing_is_committed(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 1})
-    done = rig.ours("offsets delete", group, "--topic", "no-such-topic", "--execute", "--yes")
-    done.assert_said(3, f"{group}, no-such-topic: the group shows no committed offset there")
-    unknown = rig.ours("offsets delete no-such-group --topic", topic)
-    assert (unknown.status, unknown.stderr) == (3, "kohort: no-such-group: no such group\n")

@@ -17,6 +17,7 @@ from groups.offsets.plan import plan_reset
 from groups.offsets.scenarios import ToCurrent, ToOffset
 from tests.cli.offset_rig import OffsetRig, after
 from tests.cli.sources.live_source import admin_only
+from tests.cli.stories import Story
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
@@ -72,136 +73,63 @@ def test_where_a_scenario_ends(rig: OffsetRig, topic: str, scenario: str, ends: 
     assert {(group, *place): offset for place, offset in rig.committed(group).items()} == wanted
 
 
-def test_what_was_never_committed_cannot_be_shifted(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 3})
-    words = ["offsets", "reset", group, "--topic", f"{topic}:0,1,2", "--shift-by", "1", "--execute", "--yes"]
-    answer = rig.ours(*words)
-    assert answer.status == 3
-    assert answer.stderr == (
-        "kohort: nothing was changed\n"
-        f"kohort: {group}, {topic}-1, {topic}-2: nothing is committed, so there is nothing to shift\n"
-    )
-    # As with Kafka's tool nothing at all is set then.
-    assert not answer.document["executed"]
-    assert rig.committed(group) == {(topic, 0): 3}
-
-
-def test_committed_offsets_outside_the_log_stay_with_to_current(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 500, (topic, 1): 1})
-    words = ["--topic", f"{topic}:0,1", "--to-current"]
-    assert rig.previewed(group, *words) == rig.reported("--group", group, *words)
-    assert rig.previewed(group, *words)[group, topic, 0] == 500
-
-
-def test_the_table_says_what_was_brought_into_the_log(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 3})
-    answer = rig.ours("offsets reset", group, "--topic", topic, "--to-offset", "15", output="csv")
-    names = ("CURRENT-OFFSET", "NEW-OFFSET", "LAG", "NEW-LAG", "REMARK")
-    assert [tuple(row[name] for name in names) for row in answer.rows] == [
-        ("3", "15", "17", "5", ""),
-        ("", "15", "", "5", ""),
-        ("", "10", "", "0", "15 is beyond the end"),
-        ("", "0", "", "0", "15 is beyond the end"),
-    ]  # fmt: skip
-    early = rig.ours("offsets reset", group, "--topic", f"{topic}:1", "--to-offset", "0", output="csv")
-    assert [(row["NEW-OFFSET"], row["REMARK"]) for row in early.rows] == [("5", "0 is before the earliest")]
-
-
-def test_a_group_that_does_not_exist_is_made(rig: OffsetRig, topic: str) -> None:
-    group = fresh_name("new")
-    words = ["--topic", f"{topic}:0", "--to-latest"]
-    shown = rig.ours("offsets reset", group, *words)
-    assert (shown.status, shown.document["groups"][0]["exists"]) == (0, False)
-    assert f"{group}: no such group; committing offsets creates a classic group" in shown.stderr
-    assert rig.ours("offsets reset", group, *words, "--execute", "--yes").status == 0
-    assert rig.committed(group) == {(topic, 0): 20}
-
-
-def test_an_active_group_is_refused_and_its_members_named(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 3})
-    reset = f"offsets reset {group} --topic {topic} --to-latest"
-    with rig.joined(group, topic) as member:
-        for consent in ([], ["--execute", "--yes"]):
-            answer = rig.ours(reset, *consent)
-            answer.assert_said(4, f"{group}: 1 active member (Stable): {member} at /127.0.0.1; stop them")
-            (reported,) = answer.document["groups"]
-            assert (reported["applicable"], reported["members"]) == (False, [member])
-            assert not answer.document["executed"]
-        assert rig.committed(group)[topic, 0] == 3
-    # Its last member gone, the group is Empty.
-    answer = rig.ours(reset, "--execute", "--yes")
-    assert (answer.status, rig.committed(group)[topic, 0]) == (0, 20)
-
-
-def test_several_groups_where_one_is_active(rig: OffsetRig, topic: str) -> None:
-    prefix = fresh_name("several")
-    groups = [rig.group({(topic, 0): 3, (topic, 1): 7}, f"{prefix}-{letter}") for letter in "abc"]
-    line = f"offsets reset --match ^{prefix} --all-topics --to-earliest"
-    with rig.joined(groups[1], topic):
-        answer = rig.ours(f"{line} --execute --yes")
-        preview, outcome = rig.ours(line, output="csv"), rig.ours(f"{line} --execute --yes", output="csv")
-        table = rig.ours(f"{line} --execute --yes", output="table")
-    assert answer.status == preview.status == outcome.status == table.status == 4
-    marks = [(groups[0], "yes"), (groups[1], "no"), (groups[2], "yes")]
-    assert sorted({(row["GROUP"], row["APPLICABLE"]) for row in preview.rows}) == marks
-    assert sorted({(row["GROUP"], row["APPLIED"]) for row in outcome.rows}) == marks
-    words = [line.split() for line in table.stdout.splitlines()]
-    assert words[0][-1] == "APPLICABLE"
-    assert sorted({(row[0], row[-1]) for row in words[1:]}) == marks
-    assert [group["applicable"] for group in answer.document["groups"]] == [True, False, True]
-    assert f"set 2 offsets of {groups[0]}; 2 offsets of {groups[2]}" in answer.stderr
-    for group in (groups[0], groups[2]):
-        assert rig.committed(group) == {(topic, 0): 0, (topic, 1): 5}
-    assert rig.committed(groups[1])[topic, 0] == 3
-
-
-@pytest.mark.parametrize(
-    ("scope", "said"),
-    [
-        (["--topic", "no-such-topic"], "no-such-topic: no such topic"),
-        (["--topic", "TOPIC:9"], "TOPIC-9: no such partition; TOPIC has 4, 0 to 3"),
-        (["--topic", "TOPIC:0,9,7"], "TOPIC-7: no such partition; TOPIC has 4, 0 to 3"),
-    ],
-)
-def test_unknown_partitions_are_named_and_nothing_is_set(
-    rig: OffsetRig, topic: str, scope: list[str], said: str
-) -> None:
-    group = rig.group({(topic, 0): 3})
-    words = [word.replace("TOPIC", topic) for word in scope]
-    answer = rig.ours("offsets reset", group, *words, "--to-latest", "--execute", "--yes")
-    answer.assert_said(3, said.replace("TOPIC", topic))
-    assert rig.committed(group) == {(topic, 0): 3}
-
-
-def test_to_group_takes_the_other_groups_place(rig: OffsetRig, topic: str) -> None:
-    other = rig.group({(topic, 0): 9, (topic, 1): 1})
-    group = rig.group({(topic, 0): 3, (topic, 2): 4})
-    answer = rig.ours("offsets reset", group, "--to-group", other, "--execute", "--yes").succeeded()
-    assert [row["remark"] for row in answer.document["groups"][0]["offsets"]] == [
-        None,
-        "1 is before the earliest",
-    ]
-    assert rig.committed(group) == {(topic, 0): 9, (topic, 1): 5, (topic, 2): 4}
-    missing = rig.ours("offsets reset", group, "--to-group", fresh_name("none"))
-    assert (missing.status, missing.stdout) == (3, "")
-
-
-def test_where_a_file_ends(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    groups = [rig.group({(topic, 0): 3}, fresh_name(name)) for name in ("a", "b")]
+def test_resets_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    """What cannot be reset is not changed at all; what was shown is what is set."""
+    story = Story(rig, orders=topic)
+    reset = "offsets reset {payments} --topic {orders}"
+    story.group("payments", {0: 3})
+    story.tell(f"{reset}:0,1,2 --shift-by 1 --execute --yes")
+    story.tell(f"{reset} --to-offset 15")
+    story.tell(f"{reset}:1 --to-offset 0")
+    for scope in ("no-such-topic", "{orders}:9", "{orders}:0,9,7"):
+        story.tell(f"offsets reset {{payments}} --topic {scope} --to-latest --execute --yes")
+    story.committed("payments")
+    with story.joined("payments"):
+        story.tell(f"{reset} --to-latest")
+        story.tell(f"{reset} --to-latest --execute --yes", output="json")
+        story.committed("payments")
+    story.tell(f"{reset} --to-latest --execute --yes")
+    story.committed("payments")
+    story.group("outside", {0: 500, 1: 1})
+    story.tell("offsets reset {outside} --topic {orders}:0,1 --to-current")
+    story.name("new")
+    story.tell("offsets reset {new} --topic {orders}:0 --to-latest")
+    story.tell("offsets reset {new} --topic {orders}:0 --to-latest --execute --yes")
+    story.group("one", {0: 9, 1: 1})
+    story.group("other", {0: 3, 2: 4})
+    story.tell("offsets reset {other} --to-group {one} --execute --yes")
+    story.tell("offsets reset {other} --to-group no-such-group")
+    story.committed("new", "other")
     single, several = tmp_path / "single.csv", tmp_path / "several.csv"
     single.write_text(f"{topic},0,8\n{topic},1,2\n{topic},2,99\n")
-    several.write_text(f"{groups[0]},{topic},0,8\n{groups[1]},{topic},1,1\n{groups[1]},{topic},2,5\n")
-    ends = {(groups[0], topic, 0): 8, (groups[0], topic, 1): 5, (groups[0], topic, 2): 10}
-    assert rig.previewed(groups[0], "--from-file", str(single)) == ends
-    ends = {(groups[0], topic, 0): 8, (groups[1], topic, 1): 5, (groups[1], topic, 2): 5}
-    assert rig.previewed(*groups, "--from-file", str(several)) == ends
+    lines = (("one", "0,8"), ("other", "1,1"), ("other", "2,5"))
+    several.write_text("".join(f"{story.names[group]},{topic},{rest}\n" for group, rest in lines))
+    story.names |= {"single": str(single), "several": str(several)}
+    for groups, file in (
+        ("{one}", "{single}"),
+        ("{one} {other}", "{single}"),
+        ("{one} {other}", "{several}"),
+    ):
+        story.tell(f"offsets reset {groups} --from-file {file}")
+    story.is_as_recorded("offsets/reset.txt")
 
 
-def test_a_file_for_one_group_is_not_for_two(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    file = tmp_path / "single.csv"
-    file.write_text(f"{topic},0,8\n")
-    groups = [rig.group({(topic, 0): 3}) for _ in range(2)]
-    rig.ours("offsets reset", *groups, "--from-file", str(file)).assert_refused("the file names no groups")
+def test_resets_of_several_groups_have_the_recorded_answers(rig: OffsetRig, topic: str) -> None:
+    """A group with members does not keep the others from being changed; many groups are reported by sums."""
+    story = Story(rig, orders=topic)
+    story.name("few", "many")
+    for name, letters in (("few", "abc"), ("many", "defghij")):
+        for letter in letters:
+            story.names[letter] = f"{story.names[name]}-{letter}"
+            story.group(letter, {0: 3, 1: 7})
+    few = "offsets reset --match ^{few} --all-topics --to-earliest"
+    with story.joined("b"):
+        story.tell(few)
+        story.tell(f"{few} --execute --yes")
+    story.tell("offsets reset --match ^{many} --all-topics --to-latest --execute --yes")
+    story.committed("a", "b", "c", "d", "j")
+    story.tell("delete --match ^{many} --execute --yes")
+    story.is_as_recorded("offsets/several.txt")
 
 
 def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,17 +152,6 @@ def test_a_large_group_is_set_in_one_request(rig: OffsetRig, monkeypatch: pytest
     assert len(after(answer)) == 1000
     assert asked["OffsetCommit"] == 1
     assert asked.total() < 15
-
-
-def test_many_groups_at_once(rig: OffsetRig, topic: str) -> None:
-    prefix = fresh_name("many")
-    groups = [rig.group({(topic, 0): 3, (topic, 1): 6}, f"{prefix}-{number}") for number in range(7)]
-    words = ["--match", f"^{prefix}-", "--execute", "--yes"]
-    done = rig.ours("offsets reset --all-topics --to-latest", *words)
-    assert (done.status, done.stderr) == (0, "kohort: set 14 offsets of 7 groups\n")
-    assert all(rig.committed(group) == {(topic, 0): 20, (topic, 1): 20} for group in groups)
-    gone = rig.ours("delete", *words)
-    assert (gone.status, gone.stderr) == (0, "kohort: deleted 7 groups\n")
 
 
 def test_a_group_of_the_consumer_protocol(rig: OffsetRig, members: Members, topic: str) -> None:

@@ -1,0 +1,55 @@
+"""Stories: commands one after the other on a broker, whose whole answers are recorded."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from tests.cli.offset_rig import OffsetRig
+from tests.kafka.members import fresh_name
+from tests.support.golden import assert_recorded
+
+
+class Story:
+    """The answers so far, with the story's names in place of those on the broker, which are new in each run."""
+
+    def __init__(self, rig: OffsetRig, **names: str) -> None:
+        self.rig, self.names = rig, names
+        self.answers: dict[str, str] = {}
+
+    def name(self, *names: str) -> None:
+        """Names of groups that do not exist."""
+        self.names |= {name: fresh_name(name) for name in names}
+
+    def group(self, name: str, offsets: Mapping[int, int], topic: str = "orders") -> str:
+        """A group without members that has committed these offsets of a topic."""
+        places = {(self.names[topic], partition): offset for partition, offset in offsets.items()}
+        self.names[name] = self.rig.group(places, self.names.get(name) or fresh_name(name))
+        return self.names[name]
+
+    @contextmanager
+    def joined(self, group: str, topic: str = "orders") -> Iterator[None]:
+        """`member` has joined a group, and leaves after the block."""
+        with self.rig.joined(self.names[group], self.names[topic]) as self.names["member"]:
+            yield
+
+    def tell(self, line: str, output: str = "csv") -> None:
+        """Run a command, in which `{name}` is a name of the story."""
+        answer = self.rig.ours(*shlex.split(line.format(**self.names)), output=output)
+        self._add(line, f"{answer.stdout}{answer.stderr}status {answer.status}")
+
+    def committed(self, *groups: str) -> None:
+        """What groups have committed now."""
+        offsets = (sorted(self.rig.committed(self.names[group]).items()) for group in groups)
+        lines = (", ".join(f"{topic}-{number}: {at}" for (topic, number), at in each) for each in offsets)
+        self._add(f"committed by {', '.join(groups)}", "\n".join(lines))
+
+    def _add(self, heading: str, text: str) -> None:
+        for name, real in sorted(self.names.items(), key=lambda pair: -len(pair[1])):
+            text = text.replace(real, name)
+        self.answers[f"{len(self.answers) + 1}. {heading.replace('{', '').replace('}', '')}"] = text
+
+    def is_as_recorded(self, file: str) -> None:
+        """Compare all answers with a file of tests/golden."""
+        assert_recorded(file, self.answers)
