@@ -34,10 +34,11 @@ class Story:
         with self.rig.joined(self.names[group], self.names[topic]) as self.names["member"]:
             yield
 
-    def tell(self, line: str, output: str = "csv") -> None:
-        """Run a command, in which `{name}` is a name of the story."""
+    def tell(self, line: str, output: str = "csv", note: str = "") -> None:
+        """Run a command, in which `{name}` is a name of the story; a note is added to its heading."""
         answer = self.rig.ours(*shlex.split(line.format(**self.names)), output=output)
-        self._add(line, f"{answer.stdout}{answer.stderr}status {answer.status}")
+        text = f"{answer.stdout}{answer.stderr}status {answer.status}"
+        self._add(" ".join(filter(None, (line.replace("{", "").replace("}", ""), note))), text)
 
     def committed(self, *groups: str) -> None:
         """What groups have committed now."""
@@ -48,7 +49,7 @@ class Story:
     def _add(self, heading: str, text: str) -> None:
         for name, real in sorted(self.names.items(), key=lambda pair: -len(pair[1])):
             text = text.replace(real, name)
-        self.answers[f"{len(self.answers) + 1}. {heading.replace('{', '').replace('}', '')}"] = text
+        self.answers[f"{len(self.answers) + 1}. {heading}"] = text
 
     def is_as_recorded(self, file: str) -> None:
         """Compare all answers with a file of tests/golden."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from jsonschema import Draft202012Validator
 
 from cli.errors import UsageError
 from cli.verbs.apply.desired import read_desired
-from tests.cli.command import Answer, Kohort, Word
-from tests.cli.offset_rig import FIRST_MS, STEP_MS, OffsetRig
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import load
-from tests.kafka.members import fresh_name
+from tests.cli.stories import Story
 from tests.kafka.tool_host import SHARE_GROUPS
 from tests.support.golden import assert_recorded
 from tests.support.long import cases
@@ -25,157 +26,82 @@ from tests.support.long import cases
 SESSION = "consumer.session.timeout.ms"
 
 
-class Files:
-    """Files of groups, and our command on them."""
+class ApplyStory(Story):
+    """A story with a file of groups."""
 
-    def __init__(self, rig: OffsetRig, directory: Path) -> None:
-        self.rig, self.file = rig, directory / "groups.yaml"
-
-    def apply(self, groups: dict[str, Any], *options: Word) -> Answer:
-        self.file.write_text(json.dumps({"kohort": 1, "groups": groups}))
-        return self.rig.kohort.quick(
-            "apply", self.file, "-b", self.rig.broker.bootstrap, "--output", "json", *options
-        )
-
-    def executed(self, groups: dict[str, Any]) -> Answer:
-        return self.apply(groups, "--execute", "--yes")
+    def apply(self, groups: str, *options: str) -> None:
+        """Write the groups, in the story's names, and apply the file."""
+        file = Path(self.names["file"])
+        text = groups
+        for name, real in self.names.items():
+            text = re.sub(rf"\b{name}\b", real, text)
+        file.write_text(f"kohort: 1\ngroups: {text}\n")
+        for option in options:
+            self.tell(f"apply {{file}} {option}", note=groups)
 
 
-@pytest.fixture
-def files(rig: OffsetRig, tmp_path: Path) -> Files:
-    """Give a directory for files, and the shared broker."""
-    return Files(rig, tmp_path)
+CHECK, EXECUTE = "--check", "--execute --yes"
 
 
-def test_what_differs_is_changed_once(files: Files) -> None:
-    rig = files.rig
-    topic = rig.topic([20, 20, 20])
-    group, old, gone = (
-        rig.group({(topic, 0): 3, (topic, 1): 4}),
-        rig.group({(topic, 0): 1}),
-        fresh_name("gone"),
+def test_differences_have_the_recorded_answers(rig: OffsetRig, tmp_path: Path) -> None:
+    """What differs is changed once; the second time there are no differences."""
+    story = ApplyStory(rig, orders=rig.topic([20, 20, 20]), file=str(tmp_path / "groups.yaml"))
+    story.group("payments", {0: 3, 1: 4})
+    story.group("old", {0: 1})
+    story.name("gone")
+    offsets = "{orders: {0: 9, 1: latest, 2: '2026-01-01T00:07:00Z'}}"
+    settings = f"{{{SESSION}: 46000}}"
+    deletions = "old: {delete: true}, gone: {delete: true}"
+    groups = f"{{payments: {{settings: {settings}, offsets: {offsets}}}, {deletions}}}"
+    story.apply(groups, CHECK, "")
+    story.committed("payments")
+    story.apply(groups, EXECUTE)
+    story.committed("payments")
+    story.apply(groups, CHECK, EXECUTE, "")
+    cleared = "{payments: {offsets: {orders: {1: none, 2: 7}}}, gone: {offsets: {orders: none}}}"
+    story.apply(cleared, EXECUTE, CHECK)
+    story.committed("payments")
+    story.apply(
+        f"{{payments: {{settings: {{{SESSION}: null}}, offsets: {{orders: earliest}}}}}}", EXECUTE, CHECK
     )
-    moment = f"2026-01-01T00:{7 * STEP_MS // 60_000:02}:00Z"
-    assert FIRST_MS == 1_767_225_600_000
-    wanted = {
-        group: {
-            "settings": {SESSION: 46000},
-            "offsets": {topic: {"0": 9, "1": "latest", "2": moment}},
-        },
-        old: {"delete": True},
-        gone: {"delete": True},
-    }
-    check = files.apply(wanted, "--check")
-    assert check.status == 1
-    shown = files.apply(wanted).succeeded()
-    assert shown.document == check.document
-    first, second, third = shown.document["groups"]
-    assert [(each["name"], each["after"]) for each in first["settings"]] == [(SESSION, "46000")]
-    assert [each["after"] for each in first["offsets"]] == [9, 20, 7]
-    assert (second["delete"], third["delete"], third["exists"]) == (True, False, False)
-    assert rig.committed(group) == {(topic, 0): 3, (topic, 1): 4}  # a preview
-
-    done = files.executed(wanted).succeeded()
-    assert all(each["applied"] for each in done.document["groups"][0]["offsets"])
-    assert done.document["groups"][1]["deleted"] is True
-    assert rig.committed(group) == {(topic, 0): 9, (topic, 1): 20, (topic, 2): 7}
-    assert rig.ours("describe", old).status == 3
-    for options in (["--check"], ["--execute", "--yes"], []):
-        again = files.apply(wanted, *options).succeeded()
-        assert "no differences" in again.stderr
-        assert [(each["settings"], each["offsets"]) for each in again.document["groups"]] == [([], [])] * 3
-    none = {
-        group: {"settings": {SESSION: 47000}, "offsets": {topic: {"1": "none", "2": 7}}},
-        gone: {"offsets": {topic: "none"}},
-    }
-    cleared = files.executed(none).succeeded()
-    assert "changed 1 setting" in cleared.stderr
-    assert "deleted 1 offset" in cleared.stderr
-    (row,) = cleared.document["groups"][0]["offsets"]
-    assert (row["before"], row["after"], row["applied"]) == (20, None, True)
-    assert rig.committed(group) == {(topic, 0): 9, (topic, 2): 7}
-    assert files.apply(none, "--check").status == 0
-    unset = {group: {"settings": {SESSION: None}, "offsets": {topic: "earliest"}}}
-    files.executed(unset).succeeded()
-    assert set(rig.committed(group).values()) == {0}
-    assert files.apply(unset, "--check").status == 0
+    story.committed("payments")
+    story.is_as_recorded("apply/differences.txt")
 
 
-def test_members_keep_offsets_and_groups_as_they_are(files: Files) -> None:
-    rig = files.rig
-    topic = rig.topic([5])
-    active, free = rig.group({(topic, 0): 2}), rig.group({(topic, 0): 1})
-    with rig.joined(active, topic) as member:
-        # Where nothing differs, members do no harm.
-        assert files.apply({active: {"offsets": {topic: 2}}}, "--check").status == 0
-        wanted = {
-            active: {"settings": {SESSION: 46000}, "offsets": {topic: 3}},
-            free: {"offsets": {topic: {"0": 4}}},
-        }
-        assert files.apply(wanted, "--check").status == 4
-        answer = files.executed(wanted)
-        answer.assert_said(4, "1 active member", member, "changed completely or not at all")
-        assert answer.document["groups"][0]["settings"][0]["applied"] is None
-        assert files.apply({active: {"settings": {SESSION: 46000}}}, "--check").status == 1
-        files.apply({active: {"offsets": {topic: "none"}}}).assert_said(4, member, "subscribes to it")
-        assert rig.committed(active) == {(topic, 0): 2}
-        assert rig.committed(free) == {(topic, 0): 4}
-        waited = files.apply({active: {"delete": True}}, "--wait-empty", "100ms", "--execute", "--yes")
-        waited.assert_said(
-            4, f"timed out after 100 ms waiting for 1 member of {active}", f"{active}: 1 active member"
-        )
+def test_what_cannot_be_applied_has_the_recorded_answers(rig: OffsetRig, tmp_path: Path) -> None:
+    """A group is changed completely or not at all; where nothing differs, members do no harm."""
+    story = ApplyStory(rig, orders=rig.topic([5]), file=str(tmp_path / "groups.yaml"))
+    for name in ("active", "free", "other"):
+        story.group(name, {0: 2})
+    both = f"{{active: {{settings: {{{SESSION}: 46000}}, offsets: {{orders: 3}}}}, free: {{offsets: {{orders: 4}}}}}}"
+    with story.joined("active"):
+        story.apply("{active: {offsets: {orders: 2}}}", CHECK)
+        story.apply(both, CHECK, EXECUTE)
+        story.apply("{active: {offsets: {orders: none}}}", CHECK)
+        story.apply("{active: {delete: true}}", f"{EXECUTE} --wait-empty 100ms")
+        story.committed("active", "free")
+    story.apply("{free: {offsets: {orders: 1}}, x: {settings: {consumer.sesion.timeout.ms: 45000}}}", EXECUTE)
+    story.apply(f"{{free: {{settings: {{{SESSION}: 1}}, offsets: {{orders: 1}}}}}}", EXECUTE)
+    story.apply("{free: {offsets: {orders: 77}}}", "")
+    story.apply(
+        "{other: {offsets: {orders: 4}}, free: {offsets: {no-such-topic: 1, orders: {7: 1}}}}", EXECUTE
+    )
+    story.apply("{free: {offsets: {no topic: 1}}}", CHECK, f"{CHECK} {EXECUTE}")
+    story.committed("free", "other")
+    story.is_as_recorded("apply/refusals.txt")
 
 
 @pytest.mark.kafka
-def test_a_share_group_starts_where_the_file_says(files: Files) -> None:
-    rig, group = files.rig, fresh_name("shared")
-    topic = rig.topic([10, 6])
-    made = ["--reset-offsets", "--execute", "--group", group, "--topic", topic, "--to-earliest"]
-    assert rig.tools.ask(rig.broker, SHARE_GROUPS, *made).returncode == 0
-    wanted = {
-        group: {"settings": {"share.auto.offset.reset": "earliest"}, "offsets": {topic: {"0": 4, "1": 0}}}
-    }
-    done = files.executed(wanted).succeeded()
-    assert "are delivered, including those that it has acknowledged" in done.stderr
-    assert [(each["partition"], each["after"]) for each in done.document["groups"][0]["offsets"]] == [(0, 4)]
-    again = files.apply(wanted, "--check").succeeded()
-    assert "delivered" not in again.stderr
-    files.executed({group: {"delete": True}}).succeeded()
-    assert files.apply({group: {"delete": True}}, "--check").status == 0
-
-
-def test_what_cannot_be_is_said_before_anything_is_changed(files: Files) -> None:
-    rig = files.rig
-    topic = rig.topic([5])
-    group = rig.group({(topic, 0): 2})
-    good = {"offsets": {topic: 4}}
-    typo = files.executed({group: good, "other": {"settings": {"consumer.sesion.timeout.ms": 45000}}})
-    typo.assert_refused("groups.yaml:1: groups.other.settings.consumer.sesion.timeout.ms", SESSION)
-    assert rig.committed(group) == {(topic, 0): 2}
-    bounds = files.apply({group: {"settings": {SESSION: 1}}})
-    bounds.assert_said(4, SESSION, "is less than 6000, the brokers' minimum")
-    half = files.executed({group: {"settings": {SESSION: 1}, **good}})
-    half.assert_said(4, "completely or not at all")
-    assert rig.committed(group) == {(topic, 0): 2}
-    beyond = files.apply({group: {"offsets": {topic: 77}}}, "--output", "csv").succeeded()
-    assert [(row["NEW"], row["REMARK"]) for row in beyond.rows] == [("5", "77 is beyond the end")]
-    other = rig.group({(topic, 0): 2})
-    missing = files.apply(
-        {other: good, group: {"offsets": {"no-such-topic": 1, topic: {"7": 1}}}},
-        "--execute",
-        "--yes",
-    )
-    field = f"groups.yaml:1: groups.{group}.offsets"
-    missing.assert_said(
-        3,
-        f"{field}.no-such-topic: no such topic",
-        f"{field}.{topic}.7: no such partition",
-    )
-    assert (rig.committed(group), rig.committed(other)) == ({(topic, 0): 2}, {(topic, 0): 4})
-    impossible = files.apply({group: {"offsets": {"no topic": 1}}})
-    impossible.assert_refused(f"{field}.no topic: not a topic's name: up to 249 letters")
-    both = files.apply({group: good}, "--check", "--execute", "--yes")
-    both.assert_refused("cannot be used together")
+def test_a_share_group_starts_where_the_file_says(rig: OffsetRig, tmp_path: Path) -> None:
+    story = ApplyStory(rig, orders=rig.topic([10, 6]), file=str(tmp_path / "groups.yaml"))
+    story.name("shared")
+    made = ["--group", story.names["shared"], "--topic", story.names["orders"], "--to-earliest"]
+    done = rig.tools.ask(rig.broker, SHARE_GROUPS, "--reset-offsets", "--execute", *made)
+    assert done.returncode == 0
+    settings = "{share.auto.offset.reset: earliest}"
+    story.apply(f"{{shared: {{settings: {settings}, offsets: {{orders: {{0: 4, 1: 0}}}}}}}}", EXECUTE, CHECK)
+    story.apply("{shared: {delete: true}}", EXECUTE, CHECK)
+    story.is_as_recorded("apply/share.txt")
 
 
 MISTAKES = [

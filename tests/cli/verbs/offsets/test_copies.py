@@ -15,6 +15,7 @@ from confluent_kafka import TopicPartition
 from groups.offsets.offsets_csv import MalformedOffsets, read_offsets
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig, after
+from tests.cli.stories import Story
 from tests.kafka.members import fresh_name
 
 
@@ -67,28 +68,6 @@ def test_a_file_goes_round(rig: OffsetRig, topic: str, tmp_path: Path, name: str
     assert after(rig.ours("offsets import", str(theirs))) == reported
 
 
-def test_an_import_sets_what_the_file_says(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    file = tmp_path / "offsets.csv"
-    group = rig.group({(topic, 0): 7, (topic, 1): 12})
-    file.write_text(exported(rig, group))
-    fresh = fresh_name("restored")
-    answer = rig.ours("offsets import", str(file), fresh, "--execute", "--yes")
-    assert (answer.status, answer.document["executed"]) == (0, True)
-    assert rig.committed(fresh) == rig.committed(group)
-    # The file names no group, so somebody has to.
-    missing = rig.ours("offsets import", str(file))
-    assert (missing.status, missing.stdout) == (2, "")
-
-
-def test_only_the_named_groups_of_a_file(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
-    groups = [fresh_name(letter) for letter in "ab"]
-    file = tmp_path / "offsets.csv"
-    file.write_text("".join(f"{group},{topic},0,7\n" for group in groups) + "\n")
-    assert after(rig.ours("offsets import", str(file), groups[1])) == {(groups[1], topic, 0): 7}
-    stranger = rig.ours("offsets import", str(file), "stranger")
-    assert (stranger.status, stranger.stderr) == (2, "kohort: the file has no offsets for stranger\n")
-
-
 def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) -> None:
     origin, target = fresh_name("origin"), rig.group({(topic, 0): 1, (topic, 2): 0})
     places = [
@@ -116,23 +95,26 @@ def test_a_clone_copies_offsets_epochs_and_metadata(rig: OffsetRig, topic: str) 
     assert facts(target)[0][1] == 7
 
 
-def test_a_clone_of_a_topic_only(rig: OffsetRig, topic: str) -> None:
-    origin, target = rig.group({(topic, 0): 7, (topic, 1): 12}), fresh_name("target")
-    assert after(rig.ours("offsets clone", origin, target, "--topic", f"{topic}:1")) == {
-        (target, topic, 1): 12
-    }
-
-
-def test_what_cannot_be_cloned(rig: OffsetRig, topic: str) -> None:
-    group = rig.group({(topic, 0): 7})
-    same = rig.ours("offsets clone", group, group)
-    assert (same.status, same.stdout) == (2, "")
-    missing = rig.ours("offsets clone no-such-group", group)
-    assert (missing.status, missing.stderr) == (3, "kohort: no-such-group: no such group\n")
-    other = rig.group({(topic, 0): 9})
-    with rig.joined(group, topic):
-        active = rig.ours(f"offsets clone {other} {group} --execute --yes")
-    assert (active.status, rig.committed(group)[topic, 0]) == (4, 7)
+def test_imports_and_clones_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    story = Story(rig, orders=topic)
+    story.group("payments", {0: 7, 1: 12})
+    story.name("restored", "refunds", "target")
+    single, both = tmp_path / "single.csv", tmp_path / "both.csv"
+    single.write_text(exported(rig, story.names["payments"]))
+    both.write_text("".join(f"{story.names[name]},{topic},0,7\n" for name in ("payments", "refunds")) + "\n")
+    story.names |= {"single": str(single), "both": str(both)}
+    story.tell("offsets import {single} {restored} --execute --yes")
+    story.tell("offsets import {single}")
+    story.tell("offsets import {both} {refunds}")
+    story.tell("offsets import {both} stranger")
+    story.tell("offsets clone {payments} {target} --topic {orders}:1")
+    story.tell("offsets clone {payments} {payments}")
+    story.tell("offsets clone no-such-group {payments}")
+    story.group("other", {0: 9})
+    with story.joined("payments"):
+        story.tell("offsets clone {other} {payments} --execute --yes")
+    story.committed("restored", "payments")
+    story.is_as_recorded("offsets/copies.txt")
 
 
 BAD_FILES: dict[bytes | None, str] = {
