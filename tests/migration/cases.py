@@ -33,7 +33,6 @@ def _two(name: str) -> tuple[int, int]:
 
 
 def upgraded(name: str = "m1", protocol: MemberProtocol = MemberProtocol.CONSUMER) -> Member:
-    """A member of a consumer group."""
     return replace(member(name, "java", "4.1.0"), protocol=protocol, target={"orders": _two(name)}, epoch=3)
 
 
@@ -72,7 +71,6 @@ def listing(group: Group, *assignors: str) -> Group:
 
 
 def policy(cluster: Cluster, value: str) -> Cluster:
-    """The cluster with that migration policy."""
     return replace(cluster, settings={**(cluster.settings or {}), "group.consumer.migration.policy": value})
 
 
@@ -122,12 +120,10 @@ def config_of(text: Mapping[str, str], library: str | None = None, member: str |
 
 
 def found(plan: Plan, rule: str) -> Finding | None:
-    """What a rule found first; None when it found nothing."""
     return next((finding for finding in plan.findings if finding.rule == rule), None)
 
 
 def the_finding(plan: Plan, rule: str) -> Finding:
-    """What a rule found first, where it must find something."""
     finding = found(plan, rule)
     assert finding is not None
     return finding
@@ -141,12 +137,10 @@ def check_finding(plan: Plan, rule: str, level: Level | None, said: str = "") ->
 
 
 def blockers(plan: Plan) -> list[str]:
-    """The rules that block a plan, each once."""
     return _rules(plan.findings, Level.BLOCKER)
 
 
 def warnings(plan: Plan) -> list[str]:
-    """The rules that warn, each once."""
     return _rules(plan.findings, Level.WARNING)
 
 

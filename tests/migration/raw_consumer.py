@@ -55,7 +55,6 @@ class RawConsumer:
         return wait_until(joined, "the coordinator has loaded")
 
     def heartbeat(self) -> None:
-        """One that says what it owns."""
         owned = [{"topic_id": topic, "partitions": numbers} for topic, numbers in self.owned.items()]
         self._take(self._ask(self.epoch, topic_partitions=owned))
 

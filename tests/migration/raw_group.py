@@ -96,12 +96,10 @@ class RawGroup:
         self.members = [each.member_id for each in answers]
 
     def finish(self, started: Iterable[Future[Any]]) -> None:
-        """Wait for the answers, and let the leader assign."""
         self.joined(started)
         self.assign({member: {} for member in self.members})
 
     def assign(self, assignments: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
-        """SyncGroup of the leader."""
         written = [
             {
                 "member_id": member,

@@ -67,7 +67,6 @@ class Fleet:
     moved: int = 0
 
     def begin(self) -> list[Expectation | None]:
-        """Start all, and say what each bounce is expected to cost."""
         create_topics(self.broker, {self.topic: PARTITIONS})
         for count, name in enumerate(NAMES, 1):
             self.start(name, self.way.first)
@@ -156,7 +155,6 @@ class Fleet:
         return ReplayedSource.read([self.broker.data]).describe([self.group], offsets=False).items[0]
 
     def epoch(self) -> int:
-        """The generation, or the group epoch."""
         group = self.seen()
         epoch = group.generation if group.type is GroupType.CLASSIC else group.group_epoch
         assert epoch is not None

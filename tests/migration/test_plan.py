@@ -57,13 +57,11 @@ GOLDEN = Path(__file__).parent / "plans.txt"
 
 
 def with_members(group: Group, **changes: object) -> Group:
-    """The group with the same changes of each member."""
     members = tuple(replace(one, **changes) for one in group.members)  # type: ignore[arg-type]
     return replace(group, members=members)
 
 
 def sized(size: int, group: Group) -> Group:
-    """The group with this many members like its first: m1, m2, …"""
     first = group.members[0]
     names = [f"m{number}" for number in range(1, size + 1)]
     members = (replace(first, id=name, client=replace(first.client, id=name)) for name in names)
@@ -125,7 +123,6 @@ def also(group: Group, *more: object) -> Group:
 
 
 def listed(*lists: tuple[str, ...], group: Group = GROUP) -> Group:
-    """The group, each member with its own list of assignors."""
     members = (replace(one, protocols=names) for one, names in zip(group.members, lists, strict=True))
     return replace(group, members=tuple(members))
 

@@ -99,7 +99,6 @@ def refusal(data: object) -> str:
 
 
 def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
-    """The plan's data with one value set."""
     data = copy.deepcopy(plan_to_data(PLAN))
     place: Any = data
     for step in path[:-1]:
@@ -243,7 +242,6 @@ VALUES: list[Any] = [
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every place in a tree, as its container and key."""
     if isinstance(value, dict):
         own: list[tuple[Any, Any]] = [(value, key) for key in value]
     elif isinstance(value, list):

@@ -48,7 +48,6 @@ UUID = "3f0c6f9e-5a0b-4c1d-9d55-7c1f0a6b2e00"
 
 
 def changed(group: Group = GROUP, **fields: object) -> Group:
-    """The group, something else of its first member."""
     return replace(group, members=(replace(group.members[0], **fields), *group.members[1:]))  # type: ignore[arg-type]
 
 

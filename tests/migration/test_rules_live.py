@@ -133,7 +133,6 @@ def _polled(condition: Callable[[], bool], *consumers: Consumer) -> Callable[[],
 
 
 def listed(*names: str) -> str:
-    """The value of Java's partition.assignment.strategy."""
     return assignors(["java"], names)[1].partition("=")[2]
 
 

@@ -36,7 +36,6 @@ WRITTEN = "1795867200"
 
 @pytest.fixture(scope="module")
 def kohort(tmp_path_factory: pytest.TempPathFactory) -> Kohort:
-    """Give the installed command."""
     return Kohort(tmp_path_factory.mktemp("home"))
 
 

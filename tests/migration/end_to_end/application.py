@@ -109,22 +109,18 @@ class Application:
         self.running = None
 
     def restart(self, lines: Iterable[str] = ()) -> None:
-        """Stop it, apply `lines`, start it."""
         self.stop()
         self.edit(lines)
         self.start()
 
     def errors(self) -> list[str]:
-        """What its running process complained of."""
         events = self.running.events() if self.running is not None else []
         return [event.reason or "" for event in events if event.kind == "error"]
 
     def thrown(self) -> list[Event]:
-        """What all its lives have had thrown, where they poll again."""
         return [event for life in self._past for event in life.events() if event.kind == "thrown"]
 
     def journals(self) -> list[Journal]:
-        """What all its lives wrote down so far."""
         found = [read_journal(life, path) for life, path in self._journals.items()]
         killed_ns = self._killed_ns
         return [ended(one, killed_ns[one.member]) if one.member in killed_ns else one for one in found]

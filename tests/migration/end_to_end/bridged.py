@@ -54,17 +54,14 @@ class RealBridge:
 
 
 def moves(running: Running) -> list[str]:
-    """The lines of the bridge so far."""
     return running.stdout.splitlines()
 
 
 def moved(move: str) -> Callable[[Running], bool]:
-    """Whether the newest line is that move."""
     return lambda running: bool(moves(running)) and f" s  {move}: " in moves(running)[-1]
 
 
 def restart_member(deployment: Deployment, member: str) -> None:
-    """The application of this member id."""
     next(one for one in deployment.applications.values() if member.startswith(f"{one.name}-")).restart()
 
 

@@ -48,13 +48,11 @@ def deploy(
 
 @pytest.fixture
 def shell(kafka_jars: Path, tmp_path: Path) -> Shell:
-    """Give the shell of the person who follows the plan."""
     return Shell(tmp_path / "shell", kafka_jars)
 
 
 @pytest.fixture
 def follow(shell: Shell) -> Iterator[Follow]:
-    """Give somebody who follows plans for a deployment."""
     with ExitStack() as stack:
 
         def follower(deployment: Deployment) -> Follower:

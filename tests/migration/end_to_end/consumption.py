@@ -17,8 +17,6 @@ FOREVER_NS = 2**63
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Stay:
-    """A consumer held a partition."""
-
     from_ns: int
     until_ns: int
     """FOREVER_NS where nothing says that it let go."""
@@ -27,8 +25,6 @@ class Stay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Two consumers held a partition at once."""
-
     partition: Partition
     members: tuple[str, str]
     overlap_ns: int
@@ -152,7 +148,6 @@ def repeated(journals: Iterable[Journal]) -> list[tuple[Partition, int, tuple[st
 
 
 def records(journal: Journal) -> Iterable[Entry]:
-    """The records of a journal, in order."""
     return (entry for entry in journal.entries if entry.kind == "record")
 
 

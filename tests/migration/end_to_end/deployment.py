@@ -55,7 +55,6 @@ class Deployment:
     """One that is not part of the deployment, not started: as its consumers were at the beginning."""
 
     def wait_stable(self, members: int | None = None) -> GroupView:
-        """Wait until the group has settled with this many members, or all."""
         return wait_group(self.broker, self.group, members=members or len(self.applications))
 
     def wait_rest(self) -> None:
@@ -72,14 +71,12 @@ class Deployment:
         wait_until(rests, lambda: f"rest: {self.view()}")
 
     def view(self) -> GroupView:
-        """The group as the broker shows it."""
         found = describe(self.broker, self.group)
         if found is None:
             raise LookupError(self.group)
         return found
 
     def journals(self) -> list[Journal]:
-        """What all consumers wrote down, of all their lives."""
         everybody = [*self.applications.values(), self.stranger]
         return [journal for one in everybody for journal in one.journals()]
 

@@ -18,17 +18,14 @@ Subscribe = Callable[[str], Subscription]
 
 
 def java(*assignors: str, static: bool = False, subscribe: Subscribe | None = None) -> Fleet:
-    """Classic consumers of Java's client with this list of assignors."""
     strategy = {"partition.assignment.strategy": ",".join(JAVA[name] for name in assignors)}
     return Fleet(library="java", config={**CLASSIC, **strategy}, static=static, subscribe=subscribe)
 
 
 def librdkafka(assignor: str, *, static: bool = False, subscribe: Subscribe | None = None) -> Fleet:
-    """Classic consumers of confluent-kafka with this assignor."""
     strategy = {"partition.assignment.strategy": assignor}
     return Fleet(library="librdkafka", config={**CLASSIC, **strategy}, static=static, subscribe=subscribe)
 
 
 def sarama() -> Fleet:
-    """Consumers of sarama with its sticky assignor."""
     return Fleet(library="sarama", config=CLASSIC)

@@ -33,8 +33,6 @@ COMMAND = re.compile(r"`(kafka-[^`]+)`")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatePoll:
-    """A gate was asked."""
-
     command: str
     status: int
     said: str
@@ -43,12 +41,6 @@ class GatePoll:
 
 @dataclass(slots=True, kw_only=True)
 class Follower:
-    """Follows plans for one deployment.
-
-    Attributes:
-        looks: every gate that was asked, in order.
-    """
-
     deployment: Deployment
     shell: Shell
     plan: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +63,6 @@ class Follower:
 
     @property
     def steps(self) -> Sequence[dict[str, Any]]:
-        """The plan's steps, in order."""
         steps: Sequence[dict[str, Any]] = self.plan["steps"]
         return steps
 
@@ -126,7 +117,6 @@ class Follower:
         return poll
 
     def end(self) -> None:
-        """End what the plan started and did not stop."""
         for guest in self.guests:
             guest.kill()
 
@@ -216,17 +206,14 @@ class Follower:
 
 
 def runs_on(command: str) -> bool:
-    """Whether it does not return by itself."""
     return CONSOLE in command or (BRIDGE in command and "--execute" in command)
 
 
 def stops(step: dict[str, Any]) -> bool:
-    """Whether the text of a step has its members stopped."""
     return any(action.startswith(("Stop ", "Restart ")) for action in step["actions"])
 
 
 def starts(step: dict[str, Any]) -> bool:
-    """Whether the text of a step has its members started."""
     return any(
         action.startswith(("Start ", "Restart ")) or "then start " in action for action in step["actions"]
     )

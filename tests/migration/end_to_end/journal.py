@@ -20,8 +20,6 @@ FIELDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One line of a journal."""
-
     at_ns: int
     kind: str
     partition: Partition

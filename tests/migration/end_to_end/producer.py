@@ -21,7 +21,6 @@ class SteadyProducer:
     """A thread that writes a record to every partition again and again, until it is stopped."""
 
     def __init__(self, broker: Broker, topics: Mapping[str, int]) -> None:
-        """Write to `topics`, each with this many partitions; nothing is written before `start`."""
         # Idempotent: a retry is no second record. One request at a time: a new topic may show its leader before
         # that hosts it. It refuses the first batch then and takes the second, which is in flight, as the first of
         # a producer that it does not know; librdkafka 2.16 reads from that second success that the first batch is
@@ -37,7 +36,6 @@ class SteadyProducer:
         self._refused: list[str] = []
 
     def start(self) -> None:
-        """Begin to write."""
         self._thread.start()
 
     def stop(self) -> Mapping[Partition, range]:

@@ -53,7 +53,6 @@ class Shell:
         forked.script(scripts, self.env)
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run one line; the caller looks at the exit status."""
         return subprocess.run(
             ["sh", "-c", command],
             capture_output=True,
@@ -74,7 +73,6 @@ class Shell:
         return subprocess.CompletedProcess(command, answer.status, answer.stdout, answer.stderr)
 
     def start(self, command: str) -> Background:
-        """Run one line in the background, as with `&`."""
         return Background(self, command)
 
 
@@ -108,7 +106,6 @@ class Background:
                 raise TimeoutError(f"Ctrl-C did not end it within {STOP_S:g} s:\n{self.tail()}") from None
 
     def end(self) -> int:
-        """Wait until it ends by itself; its exit status."""
         return self._process.wait(TIMEOUT_S)
 
     def tail(self, lines: int = 40) -> str:
@@ -117,7 +114,6 @@ class Background:
         return "\n".join([line for line in said if not line[:1].isspace()][-lines:])
 
     def kill(self) -> None:
-        """End it without a word, if it still runs."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()

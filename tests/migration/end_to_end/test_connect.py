@@ -30,7 +30,6 @@ REST = re.compile(r"\b(GET|PUT) (/connectors/[\w./-]*\w)")
 
 @pytest.fixture
 def worker(broker: Broker, tmp_path: Path) -> Iterator[ConnectWorker]:
-    """Give a worker of the test's own."""
     running = ConnectWorker(fetch_connect(), broker, tmp_path)
     yield running
     running.end()
@@ -55,7 +54,6 @@ class Sink:
         self.before = dict(self.config)
 
     def write(self) -> None:
-        """Some records more to every partition."""
         producer = Producer({"bootstrap.servers": self.broker.bootstrap})
         for number in range(RECORDS * PARTITIONS):
             producer.produce(self.topic, str(self.written + number), partition=number % PARTITIONS)

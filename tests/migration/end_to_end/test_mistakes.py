@@ -55,8 +55,6 @@ FATAL = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A mistake in a step of the plan for a fleet."""
-
     fleet: Fleet
     to: str
     mistake: Mistake

@@ -66,5 +66,4 @@ def test_librdkafka_pattern_is_made_whole_first(
 
 
 def prefix_of(deployment: Deployment) -> str:
-    """What the topics' names begin with."""
     return next(iter(deployment.topics)).removesuffix("-eu")

@@ -45,8 +45,6 @@ processes take a moment to start, and a gate is asked every two seconds."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journey:
-    """A fleet, and where it goes."""
-
     name: str
     fleet: Fleet
     to: str
@@ -103,8 +101,6 @@ def test_a_plan_costs_what_was_rehearsed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A figure of a step."""
-
     step: int
     figure: str
     low: float

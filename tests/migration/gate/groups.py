@@ -91,7 +91,6 @@ def _shared_out(members: Sequence[Member], size: int) -> tuple[Member, ...]:
 
 
 def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1) -> Plan:
-    """The plan that `kohort plan` makes."""
     topics = (Topic(name=TOPIC, partitions=EACH * len(group.members)),)
     declared = parse_clients(clients or ["java:4.1.0"])
     request = PlanRequest(destination=to, declared=declared, concurrency=concurrency)
@@ -99,7 +98,6 @@ def plan_for(group: Group, to: Destination, *clients: str, concurrency: int = 1)
 
 
 def ids(group: Group) -> tuple[PlannedMember, ...]:
-    """The members as notes hold them."""
     return tuple(PlannedMember.of(one) for one in group.members)
 
 
@@ -133,5 +131,4 @@ def ask(
 
 
 def waiting(result: GateResult) -> list[str]:
-    """Labels of the members that are waited for."""
     return [one.label for one in result.waiting_for]

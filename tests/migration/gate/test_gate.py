@@ -51,7 +51,6 @@ IN_PAIRS = plan_for(BEFORE, Destination.COOPERATIVE, concurrency=2)
 
 
 def with_first(group: Group, **fields: Any) -> Group:
-    """The group with something else of its first member."""
     return replace(group, members=(replace(group.members[0], **fields), *group.members[1:]))
 
 

@@ -35,7 +35,6 @@ def classic_group(client: str = "java:4.1.0", protocol: str = "range", *, static
 
 
 def plan_of(group: Group, to: Destination, **options: bool) -> Plan:
-    """The plan of the group."""
     return plan(group, to, topics=["orders"], **options)  # type: ignore[arg-type]
 
 
@@ -79,5 +78,4 @@ class PlannedGroup:
 
 
 def planned(group: Group, to: Destination, **more: Any) -> PlannedGroup:
-    """With the plan that Kohort makes for it."""
     return PlannedGroup(plan_of(group, to), group, **more)

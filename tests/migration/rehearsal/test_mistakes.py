@@ -39,7 +39,6 @@ def play(
 
 @cache
 def played(name: str, seed: int = 1) -> tuple[MistakeResult, ...]:
-    """Each mistake in each step."""
     scene = PLANS[name]
     return tuple(
         play(scene, placed, seed)
@@ -49,7 +48,6 @@ def played(name: str, seed: int = 1) -> tuple[MistakeResult, ...]:
 
 
 def made(scene: PlannedGroup, mistake: Mistake, step: int) -> PlacedMistake:
-    """The mistake in a step of the plan."""
     (placed,) = (
         placed
         for placed in mistakes_in(scene.plan, scene.simulated)

@@ -126,7 +126,6 @@ def test_a_skipped_bounce_stays_before_a_closed_gate() -> None:
 
 
 def changed(scene: PlannedGroup, *steps: Step) -> PlannedGroup:
-    """With other steps."""
     return replace(scene, plan=replace(scene.plan, steps=steps))
 
 

@@ -26,6 +26,7 @@ from tests.kafka.topics import create_topics
 from tests.migration.raw_consumer import RawConsumer
 from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import AUTHORIZER, OPEN_AUTHORIZER, allow
+from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
 
@@ -40,7 +41,6 @@ def _join(broker: Broker, group: str, topic: str) -> Any:
 
 
 def _starts(**config: str) -> bool:
-    """Whether librdkafka takes a configuration."""
     try:
         Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "a", "log_level": "0", **config}).close()
     except KafkaException:
@@ -110,6 +110,8 @@ def test_a_group_that_is_too_large(kohort: Kohort, start_broker: StartBroker, me
 def test_the_bounds_of_timeouts(kohort: Kohort, broker: Broker, members: Members, tmp_path: Path) -> None:
     """What a plan calls out of bounds the broker refuses, and the command that it prints is taken."""
     group, _ = _group_of(broker, members, 1)
+    answer = _plan(kohort, broker, group)
+    assert (_levels(answer, "acl"), _levels(answer, "broker-settings")) == ([], [])  # no authorizer
     for value, is_fine in (("5999", False), ("7000", True)):
         file = tmp_path / "librdkafka.conf"
         file.write_text(f"enable.partition.eof=false\nsession.timeout.ms={value}\n")
@@ -149,6 +151,7 @@ def test_what_librdkafka_refuses_to_start_with(protocol: str, key: str, *, is_em
     assert _starts(**{"group.protocol": protocol, key: shown}) == (config.leftovers(protocol) == ())
 
 
+@LONG
 def test_what_java_refuses_to_start_with(broker: Broker, members: Members) -> None:
     topic = fresh_name("orders")
     create_topics(broker, {topic: 1})
@@ -168,8 +171,6 @@ def test_what_java_refuses_to_start_with(broker: Broker, members: Members) -> No
 
 
 def _first_event(member: Member) -> Event:
-    """Its assignment, or why it does not start."""
-
     def known() -> list[Event]:
         return [event for event in member.events() if event.kind in ("assigned", "error")]
 
@@ -237,12 +238,7 @@ def test_what_the_authorizer_tells(kohort: Kohort, closed: Broker, members: Memb
     assert _levels(_plan(kohort, broker, group), "acl") == []
 
 
-def test_a_broker_without_an_authorizer(kohort: Kohort, broker: Broker, members: Members) -> None:
-    group, _ = _group_of(broker, members, 1)
-    answer = _plan(kohort, broker, group)
-    assert (_levels(answer, "acl"), _levels(answer, "broker-settings")) == ([], [])
-
-
+@LONG
 def test_settings_that_may_not_be_asked_for(
     kohort: Kohort, start_broker: StartBroker, members: Members
 ) -> None:
